@@ -27,7 +27,7 @@ export const acts = [
 export type Act = (typeof acts)[number];
 
 /** Long enough that the campaign would go on meanwhile. */
-const pauseMs = 3 * minuteMs;
+export const pauseMs = 3 * minuteMs;
 
 /** Those of persons. */
 export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', 'withdraw', 'pause'];
@@ -59,6 +59,8 @@ export interface ActContext {
   sandbox: RunningSandbox;
   standing: Standing;
   scenario: Scenario;
+  /** Which process does it. */
+  who: string;
   /** How many effects there have been. */
   mark: () => number;
 }
@@ -89,48 +91,35 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
   },
 
   /** An operator who knows whom the service has called has nobody called again who was, unless the scenario has another word. */
-  async resolve({ deps, sandbox, standing, scenario }) {
+  async resolve(context) {
+    const { deps, standing } = context;
     const { campaignId } = standing;
-    const unresolved = await deps.store.db
-      .selectFrom('recipients')
-      .select('e164')
-      .where('campaign_id', '=', campaignId)
-      .where('outcome', '=', 'unresolved')
-      .execute();
-    const called = new Set(sandbox.calls().map(({ to }) => to));
-    const { word = unresolved.every(({ e164 }) => !called.has(e164 ?? '')) ? 'redial' : 'give_up' } = scenario;
-    const redial = standing.redials === 0 && word === 'redial';
+    const word = await resolveWord(context);
     try {
-      const said = await resolveUnresolved(
-        deps.store,
-        { campaignId, now: deps.nowReal() },
-        redial ? 'redial' : 'give_up',
-      );
-      if (redial && said.recipients > 0) standing.redials += 1;
+      const said = await resolveUnresolved(deps.store, { campaignId, now: deps.nowReal() }, word);
+      if (word === 'redial' && said.recipients > 0) standing.redials += 1;
     } catch (error) {
       if (!(error instanceof RedialRefusedError)) throw error;
     }
   },
 
-  async update({ deps, scenario, standing, mark }) {
-    const { campaignId, rows } = standing;
-    const options = { campaignId, restore: false, dryRun: false };
+  async update(context) {
+    const { deps, scenario, standing } = context;
+    const options = { campaignId: standing.campaignId, restore: false, dryRun: false };
     const upload = editOf(scenario);
     const editor = new RecipientEditor(deps.store, options);
     const results = await unlessEnded(async () => [
       ...(await editor.apply(upload, deps.nowReal())),
       ...(await editor.finish(deps.nowReal())),
     ]);
-    // Whoever has it done again because the answer was lost is told that nothing had to be changed.
-    for (const { row, result, campaignRow } of results ?? []) {
-      const given = upload.find((each) => each.row === row);
-      if (given === undefined || result === 'failed') continue;
-      const listed = rows.some(({ externalId, e164 }) => externalId === given.externalId && e164 === given.e164);
-      if (listed) continue;
-      const before = rows.find(({ externalId }) => externalId === given.externalId);
-      if (before !== undefined) standing.stopped.set(before.e164, mark());
-      rows.push({ ...given, row: campaignRow ?? row });
-    }
+    const done = (results ?? []).filter(({ result }) => result !== 'failed');
+    takeRows(
+      done.flatMap(({ row, campaignRow }) => {
+        const given = upload.find((each) => each.row === row);
+        return given === undefined ? [] : [{ row: given, campaignRow }];
+      }),
+      context,
+    );
   },
 
   async withdraw({ deps, standing, mark }) {
@@ -150,6 +139,32 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
   },
 };
 
+/** What an operator says who knows whom the service has called; dialled again once at most. */
+export async function resolveWord({ deps, sandbox, standing, scenario }: ActContext): Promise<'redial' | 'give_up'> {
+  const unresolved = await deps.store.db
+    .selectFrom('recipients')
+    .select('e164')
+    .where('campaign_id', '=', standing.campaignId)
+    .where('outcome', '=', 'unresolved')
+    .execute();
+  const called = new Set(sandbox.calls().map(({ to }) => to));
+  const { word = unresolved.every(({ e164 }) => !called.has(e164 ?? '')) ? 'redial' : 'give_up' } = scenario;
+  return standing.redials === 0 ? word : 'give_up';
+}
+
+/** Rows of an upload that were taken are on the list. Whoever has it done again is told that nothing had to be changed. */
+export function takeRows(
+  taken: readonly { row: UploadRow; campaignRow: number | null }[],
+  { standing: { rows, stopped }, mark }: ActContext,
+): void {
+  for (const { row, campaignRow } of taken) {
+    if (rows.some(({ externalId, e164 }) => externalId === row.externalId && e164 === row.e164)) continue;
+    const before = rows.find(({ externalId }) => externalId === row.externalId);
+    if (before !== undefined) stopped.set(before.e164, mark());
+    rows.push({ ...row, row: campaignRow ?? row.row });
+  }
+}
+
 /** The batch that is being submitted, or else the one that was last. */
 export function batchOf({ campaignId, round, submitted, submitting }: Standing): string | null {
   return submitting ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
@@ -159,9 +174,9 @@ export function batchOf({ campaignId, round, submitted, submitting }: Standing):
 export async function wish(
   activities: Activities,
   { campaignId }: Standing,
-  { change, number }: { change: 'pause' | 'resume'; number: number },
+  { change, number, ...known }: { change: 'pause' | 'resume'; number: number; pausesSeen?: number },
 ): Promise<boolean> {
-  const told = { campaignId, change, wish: { id: `run/${number}`, run: 'run', number } };
+  const told = { campaignId, change, wish: { ...known, id: `run/${number}`, run: 'run', number } };
   const { changed } = await asActivity(() => activities.changeState(told), { info: { attempt: 1 } });
   return changed;
 }

@@ -6,9 +6,11 @@ import { createConvaiClient } from '../../src/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
+import { ProcessDied } from '../activities/mixes/chaos.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
-import { actOf, batchOf, type Act, type Standing } from './acts.ts';
+import { actOf, batchOf, type Act, type ActContext, type Standing } from './acts.ts';
 import { wrongForMs } from './clock-steps.ts';
+import { Person, type Sending } from './desk/person.ts';
 import { EffectLog, type Blow } from './effect-log.ts';
 import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.ts';
 import type { Intervention, Plan } from './intervention.ts';
@@ -31,10 +33,14 @@ interface CampaignAsDriven {
 
 /** Of whoever comes beside. */
 const mostTries = 3;
+/** A key is free again ten minutes after whoever used it died. */
+const mostMinutes = 30;
 
 /** The processes of one campaign: one that drives it, and those that come beside it, as the plan says. */
 export class Crew {
   readonly log: EffectLog;
+  /** Whoever acts through the API. */
+  readonly person: Person;
   /** What was done, in order. */
   readonly done: Intervention[] = [];
   /** What none of them could cope with. */
@@ -54,6 +60,7 @@ export class Crew {
     this.#campaign = campaign;
     [this.#sandbox, this.#clock] = [sandbox, clock];
     this.log = new EffectLog(() => clock.now());
+    this.person = new Person(() => campaign.place.desk(clock.now()), sandbox.url);
   }
 
   /** One that drives the campaign, and that the plan disturbs. */
@@ -72,11 +79,45 @@ export class Crew {
     return this.#start(this.#campaign.place.stores[1], async () => null);
   }
 
-  act(worker: Worker, act: Act): Promise<unknown> {
+  act(worker: Worker, act: Act, sending?: Sending): Promise<unknown> {
+    const context = this.#contextOf(worker);
+    return sending === undefined ? actOf(act, context) : this.person.act(context, { act, sending });
+  }
+
+  #contextOf({ deps, activities, woven: { who } }: Worker): ActContext {
     const { scenario, standing } = this.#campaign;
     const { effects } = this.log;
-    const { deps, activities } = worker;
-    return actOf(act, { deps, activities, sandbox: this.#sandbox, standing, scenario, mark: () => effects.length });
+    return { deps, activities, sandbox: this.#sandbox, standing, scenario, who, mark: () => effects.length };
+  }
+
+  /** What the log has before the campaign begins is nobody's effect. */
+  async beginLog(store: Store): Promise<void> {
+    await store.transaction(async (tx) => (await this.log.look(tx)).keep());
+  }
+
+  /** A person's client sends again what was not answered. */
+  async sendAgain(step: number): Promise<void> {
+    if (!this.person.waits) return;
+    const worker = this.startUndisturbed();
+    await worker.woven.run(step, 'sent again (beside)', () => this.person.sendAgain(this.#contextOf(worker)));
+  }
+
+  /** Waits for the last answers, as clients do after the end of a campaign, and sends everything once more. */
+  async endRequests(step: number): Promise<void> {
+    const { person } = this;
+    if (person.asked.length === 0) return;
+    for (let minutes = 0; person.waits && minutes < mostMinutes; minutes += 1) {
+      await this.#clock.pass(60_000);
+      await this.sendAgain(step);
+    }
+    const worker = this.startUndisturbed();
+    await worker.woven.run(step, 'repeated (beside)', () => person.repeatAnswered(this.#contextOf(worker)));
+  }
+
+  /** By the API, with a look from before the pause at first. */
+  async resumeByDesk(step: number): Promise<void> {
+    const worker = this.startUndisturbed();
+    await worker.woven.run(step, 'resume', () => this.person.resume(this.#contextOf(worker)));
   }
 
   /** The operation of the first process is over: whoever stands still goes on. */
@@ -174,7 +215,7 @@ export class Crew {
   /** A second process does its work from beginning to end; where it is struck, somebody does it again. */
   async #actBeside({ step, beside }: Intervention, at?: (nth: number) => Promise<void>): Promise<void> {
     if (beside === undefined) return;
-    const { act, struck } = beside;
+    const { act, sending, struck } = beside;
     for (let tries = 1; tries <= mostTries; tries += 1) {
       const disturb: Disturb = async ({ nth }) => {
         if (tries === 1) await at?.(nth);
@@ -182,9 +223,11 @@ export class Crew {
       };
       const worker = this.#start(this.#campaign.place.stores[1], disturb);
       try {
-        await worker.woven.run(step, `${act} (beside)`, () => this.act(worker, act));
+        await worker.woven.run(step, `${act} (beside)`, () => this.act(worker, act, sending));
         return;
       } catch (error) {
+        // Their client sends it again, under its key.
+        if (sending !== undefined && error instanceof ProcessDied && this.person.waits) return;
         if (error instanceof ApplicationFailure && error.nonRetryable === true)
           this.faults.push(`${act} beside failed for good: ${error.type} ${error.message}`);
         // What cannot be done now waits: only what was struck is done again.

@@ -1,4 +1,5 @@
 import { acts, actsOfPersons, type Act } from './acts.ts';
+import { sendings } from './desk/person.ts';
 import { refusals, strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
 import { nameStep, steps } from './clock-steps.ts';
 import { cellOf, kindsOf } from './matrix.ts';
@@ -21,13 +22,13 @@ export interface Case {
 /** In words. */
 export function describeCase({ scenario, operation, what, intervention }: Case): string {
   const { step, nth, strike, statement, clockByMs, beside } = intervention;
-  const { act, lateMs, inside, stallsAt, struck } = beside ?? {};
+  const { act, sending, lateMs, inside, stallsAt, struck } = beside ?? {};
   const late = lateMs === undefined ? '' : ` ${lateMs / 1000} s later`;
   const second =
     act === undefined
       ? []
       : [
-          `${act} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}${stallsAt === undefined ? '' : `, at its effect ${stallsAt + 1} stands still until the operation is over`}`,
+          `${act}${sending === undefined ? '' : ` by the API, sent ${sending},`} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}${stallsAt === undefined ? '' : `, at its effect ${stallsAt + 1} stands still until the operation is over`}`,
         ];
   return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(clockByMs === undefined ? [] : [nameStep(clockByMs) ?? 'clock set']), ...(strike === undefined ? [] : [statement === undefined ? strike : `${strike} at statement ${statement}`])].join(', then it ')}`;
 }
@@ -44,12 +45,24 @@ const refusedStatements = [1, 2, 4, 8, 16, 1_000];
 /** How many effects what a person does has; each of the others has one. */
 const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2 };
 
+/** Of the API, beside those of the act: the key is taken, and the answer is kept. */
+const effectsOfKeys = 2;
+
+/** What a second process does, by itself and, where it is a person's, through the API: the client sends it in each way in turn. */
+function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Intervention['beside']>, 'act' | 'sending'>[] {
+  return acts.flatMap((act, index) => {
+    const sending = sendings[(nth + index) % sendings.length] ?? 'once';
+    return actsOfPersons.includes(act) ? [{ act }, { act, sending }] : [{ act }];
+  });
+}
+
 /** The operation of the campaign that does the same. */
 const operationOf: Readonly<Partial<Record<Act, string>>> = { sweep: 'collect' };
 
 /** At most so many effects the act has, as the undisturbed campaign shows. */
-function mostEffects(act: Act, effects: readonly Effect[]): number {
-  if (actsOfPersons.includes(act)) return effectsOfPersons[act] ?? 1;
+function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effects: readonly Effect[]): number {
+  if (sending === 'read only') return 0;
+  if (actsOfPersons.includes(act)) return (effectsOfPersons[act] ?? 1) + (sending === undefined ? 0 : effectsOfKeys);
   const operation = operationOf[act] ?? act;
   return Math.max(0, ...effects.flatMap((effect) => (effect.operation === operation ? [effect.nth + 1] : [])));
 }
@@ -74,22 +87,23 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
     for (const strike of isCommit(effect) ? refusals : [])
       for (const statement of refusedStatements) add('refused', { step, nth, strike, statement });
     for (const clockByMs of steps) add('clock set', { step, nth, clockByMs });
-    for (const act of acts)
-      for (const late of lateActs.includes(act) ? [null, lateMs] : [null]) {
-        const beside = { act, ...(late === null ? {} : { lateMs: late }) };
+    const ways = waysOf(acts, cases.length);
+    for (const way of ways)
+      for (const late of lateActs.includes(way.act) ? [null, lateMs] : [null]) {
+        const beside = { ...way, ...(late === null ? {} : { lateMs: late }) };
         add('beside', { step, nth, beside });
         add('beside', { step, nth, beside, strike: isWrite(effect) ? 'dies after' : 'dies before' });
       }
-    for (const act of acts)
-      for (let own = 0; own < mostEffects(act, effects); own += 1)
-        add('stalled', { step, nth, beside: { act, stallsAt: own } });
+    for (const way of ways)
+      for (let own = 0; own < mostEffects(way, effects); own += 1)
+        add('stalled', { step, nth, beside: { ...way, stallsAt: own } });
     if (place.dialect === 'postgres' && isCommit(effect))
-      for (const act of acts) add('inside', { step, nth, beside: { act, inside: true } });
+      for (const way of ways) add('inside', { step, nth, beside: { ...way, inside: true } });
     if (nth !== 0) continue;
-    for (const act of actsOfPersons)
-      for (let own = 0; own < mostEffects(act, effects); own += 1)
+    for (const way of waysOf(actsOfPersons, cases.length))
+      for (let own = 0; own < mostEffects(way, effects); own += 1)
         for (const strike of strikes)
-          add('person struck', { step, nth, beside: { act, struck: { nth: own, strike } } });
+          add('person struck', { step, nth, beside: { ...way, struck: { nth: own, strike } } });
   }
   return cases;
 }

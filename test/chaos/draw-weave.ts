@@ -1,8 +1,9 @@
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { acts } from './acts.ts';
+import { acts, actsOfPersons } from './acts.ts';
 import { steps } from './clock-steps.ts';
+import { sendings } from './desk/person.ts';
 import { refusals, strikes } from './effect-log.ts';
 import { manners, type Scenario } from './scenarios.ts';
 import type { Intervention, Plan } from './intervention.ts';
@@ -44,6 +45,8 @@ function drawTrouble(random: Random, nth: number): FaultRuleInput {
 /** Up to four things that happen to it, wherever the number has them fall. */
 export function drawPlan(seed: number, inside: boolean): Plan {
   const random = new Random('weave plan', seed);
+  // Of its own, so that it changes nothing else of a seed.
+  const ways = new Random('weave ways', seed);
   const share = random.pick([0.02, 0.05, 0.1]);
   const drawn = new Map<string, Intervention | null>();
   let left = mostInterventions;
@@ -59,8 +62,10 @@ export function drawPlan(seed: number, inside: boolean): Plan {
     const besideFault = random.chance(0.2)
       ? { nth: Math.floor(random.between(0, 3)), strike: random.pick(strikes) }
       : null;
+    const act = random.pick(acts);
     const beside = {
-      act: random.pick(acts),
+      act,
+      ...(actsOfPersons.includes(act) && ways.chance(0.6) ? { sending: ways.pick(sendings) } : {}),
       ...(late === 0 ? {} : { lateMs: late }),
       ...(besideFault === null ? {} : { struck: besideFault }),
       ...(inside && late === 0 && strike === undefined && random.chance(0.4) ? { inside: true } : {}),

@@ -1,4 +1,5 @@
 import type { Act } from './acts.ts';
+import type { Sending } from './desk/person.ts';
 import type { Strike } from './effect-log.ts';
 
 /** What is done to a campaign at one effect of one of its operations. */
@@ -16,6 +17,8 @@ export interface Intervention {
   /** What a second process does first, from beginning to end. */
   beside?: {
     act: Act;
+    /** A person's, through the API, and how their client sends it; left out: by the program itself. */
+    sending?: Sending;
     /** For how long the first one has stood still by then. */
     lateMs?: number;
     /** It comes when the first one has all but committed, and holds its locks. */

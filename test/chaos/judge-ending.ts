@@ -1,4 +1,5 @@
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import { judgeDesk } from './desk/judge-desk.ts';
 import type { Ending } from './small-campaign.ts';
 import { rulesOf } from './scenarios.ts';
 
@@ -15,6 +16,10 @@ export interface Breach {
     | 'a request sent twice'
     | 'not one outcome'
     | 'wrong outcome'
+    | 'answered, and not done'
+    | 'done though refused'
+    | 'done by a repetition'
+    | 'a defect'
     | 'no end'
     | 'needs a hand';
   /** A number of the list, or null. */
@@ -33,6 +38,7 @@ export function judgeEnding(ending: Ending): Breach[] {
     ...judgeRequests(ending),
     ...judgeOrders(ending, calls),
     ...judgeRows(ending, calls),
+    ...judgeDesk(ending),
   ];
 }
 

@@ -11,14 +11,15 @@ export const faultKinds = [
   ...refusals,
   ...(Object.keys(clockSteps) as ClockStep[]),
   ...acts.map((act) => `beside: ${act}`),
+  'beside: by the API',
 ] as const;
 
 /** As kinds of the matrix: what is done at one effect. */
 export function kindsOf({ strike, clockByMs, beside }: Intervention): string[] {
   const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
-  return [strike, step, beside === undefined ? undefined : `beside: ${beside.act}`].filter(
-    (kind) => kind !== undefined,
-  );
+  const act = beside === undefined ? undefined : `beside: ${beside.act}`;
+  const way = beside?.sending === undefined ? undefined : 'beside: by the API';
+  return [strike, step, act, way].filter((kind) => kind !== undefined);
 }
 
 /** Every change of state that the ledger allows. */

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
+import { Desk } from './desk/desk.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
@@ -12,7 +13,7 @@ export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
-  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
+  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals', 'answers',
 ]; // prettier-ignore
 
 /** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
@@ -28,11 +29,22 @@ const emptied: Readonly<Record<Store['dialect'], readonly string[]>> = {
   postgres: ['truncate events restart identity', ...tables.map((table) => `delete from ${table}`)],
 };
 
+/** A clock that stands still until it is passed on, also for whoever asks the service for it over HTTP and has a clock of their own. */
+function createToldClock(): WaitableClock {
+  const clock = createWaitableClock();
+  return Object.defineProperties(clock, {
+    speed: { value: 1e-9 },
+    anchorRealMs: { get: () => Date.now() },
+    anchorServiceMs: { get: () => clock.now() },
+  });
+}
+
 /** A database that two processes have open, and a service for each dialect; both begin anew with every campaign. */
 export class Place {
   /** Those of the two processes. What they have prepared stays prepared. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
+  #desk: Promise<Desk> | undefined;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
   private constructor(stores: readonly [Store, Store], folder: string) {
@@ -65,7 +77,7 @@ export class Place {
     await this.#run(emptied[this.dialect]);
     let service = this.#services.get(scenario.dialect);
     if (service === undefined) {
-      const clock = createWaitableClock();
+      const clock = createToldClock();
       service = { clock, sandbox: await startSandbox({ ...sandboxOf(scenario), clock }) };
       this.#services.set(scenario.dialect, service);
     } else service.sandbox.reset();
@@ -73,7 +85,14 @@ export class Place {
     return service;
   }
 
+  /** The API over this database; its tokens outlast the campaigns. */
+  desk(nowReal: number): Promise<Desk> {
+    this.#desk ??= Desk.open(this.stores[1], nowReal);
+    return this.#desk;
+  }
+
   async close(): Promise<void> {
+    await (await this.#desk)?.close();
     for (const { sandbox } of this.#services.values()) await sandbox.close();
     for (const store of this.stores) await store.close();
     rmSync(this.#folder, { recursive: true, force: true });

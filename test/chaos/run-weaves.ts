@@ -1,4 +1,5 @@
 import type { Case } from './design.ts';
+import { nameTry } from './desk/person.ts';
 import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
@@ -24,6 +25,8 @@ export interface Weaves {
   /** Cases of the design by how they disturb. */
   design: Map<string, number>;
   faults: Map<string, number>;
+  /** Requests to the API by what became of them. */
+  requests: Map<string, number>;
   matrix: Matrix;
   /** A story for each that broke a promise. */
   broken: string[];
@@ -39,6 +42,7 @@ export function emptyWeaves(): Weaves {
     paused: 0,
     design: new Map(),
     faults: new Map(),
+    requests: new Map(),
     matrix: new Matrix(),
     broken: [],
   };
@@ -54,7 +58,7 @@ export function toSend({ matrix, ...weaves }: Weaves): SentWeaves {
 /** Adds what another process has found. */
 export function addWeaves(weaves: Weaves, { cells, ...more }: SentWeaves): void {
   for (const key of ['cases', 'missed', 'calls', 'rows', 'unresolved', 'paused'] as const) weaves[key] += more[key];
-  for (const key of ['design', 'faults'] as const)
+  for (const key of ['design', 'faults', 'requests'] as const)
     for (const [what, times] of more[key]) weaves[key].set(what, (weaves[key].get(what) ?? 0) + times);
   weaves.matrix.addAll(cells);
   weaves.broken.push(...more.broken);
@@ -92,6 +96,10 @@ function note(weaves: Weaves, { ending, paused }: Judged, aimed: readonly Transi
   weaves.paused += paused ? 1 : 0;
   weaves.matrix.note(ending, aimed);
   for (const { strike } of ending.effects) if (strike !== null) count(weaves.faults, strike);
+  for (const { act, begun, tries } of ending.person.asked) {
+    for (const each of tries) count(weaves.requests, `${act} ${nameTry(each)}`);
+    for (let lost = tries.length; lost < begun; lost += 1) count(weaves.requests, `${act} unheard`);
+  }
   for (const intervention of ending.done)
     for (const kind of kindsOf(intervention)) if (kind !== intervention.strike) count(weaves.faults, kind);
 }
@@ -155,7 +163,7 @@ function* simplerThan({ strike, clockByMs, beside, ...at }: Intervention): Gener
 
 /** In a few lines. */
 export function formatWeaves(weaves: Weaves): string {
-  const { cases, missed, calls, rows, unresolved, paused, design, faults, broken } = weaves;
+  const { cases, missed, calls, rows, unresolved, paused, design, faults, requests, broken } = weaves;
   const list = (counts: Map<string, number>): string =>
     [...counts]
       .toSorted(([, a], [, b]) => b - a)
@@ -166,6 +174,7 @@ export function formatWeaves(weaves: Weaves): string {
     `${n} campaigns with ${r} rows and ${c} calls: ${broken.length} broken`,
     `${unresolved} rows left to an operator; ${paused} campaigns paused by themselves after three batches in a row`,
     `Faults: ${list(faults)}`,
+    ...(requests.size === 0 ? [] : [`Requests to the API: ${list(requests)}`]),
     ...(design.size === 0 ? [] : [`Cases: ${list(design)}; ${missed} came to no such effect`]),
   ].join('\n');
 }

@@ -15,6 +15,7 @@ import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
+import type { Person } from './desk/person.ts';
 import { stands, type Effect } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
@@ -27,6 +28,8 @@ export interface Ending {
   effects: readonly Effect[];
   ledger: Ledger;
   standing: Standing;
+  /** Whoever acted through the API. */
+  person: Person;
   /** What was done, in order. */
   done: readonly Intervention[];
   /** What the campaign itself could not cope with. */
@@ -75,22 +78,26 @@ export class SmallCampaign {
     this.#crew = new Crew(campaign, { sandbox, clock });
     try {
       await importSmall(this.#place.stores[0], this.#scenario, { rows, accountId: sandbox.url, now: clock.now() });
+      await this.#crew.beginLog(this.#place.stores[0]);
       this.#worker = this.#crew.startWorker();
       while (this.#phase !== 'ended') {
         if (this.#step >= mostSteps) {
           this.#crew.faults.push('it never ends');
           break;
         }
+        await this.#crew.sendAgain(this.#step);
         await this.#resumeIfPaused();
         await this.#carryOutOrders();
         await this.#advance();
       }
+      await this.#crew.endRequests(this.#step);
       return {
         scenario: this.#scenario,
         sandbox,
         effects: this.#crew.log.effects,
         ledger: await readLedger(this.#place.stores[0].db),
         standing: this.#standing,
+        person: this.#crew.person,
         done: this.#crew.done,
         faults: this.#crew.faults,
       };
@@ -276,14 +283,21 @@ export class SmallCampaign {
     if (standing.paused !== null && this.#clock.now() < standing.paused.resumeAt) return;
     const stored = await findCampaign(this.#place.stores[0].db, campaignId);
     if (stored?.state === 'paused') {
-      if (standing.paused === null) standing.presses.push(stored.stateReason ?? 'no reason');
-      const worker = this.#crew.startUndisturbed();
-      standing.wishes += 1;
-      const resume = { change: 'resume', number: standing.wishes } as const;
-      await worker.woven.run(this.#step, 'resume', () => wish(worker.activities, standing, resume));
+      const { person } = this.#crew;
+      if (standing.paused === null && !person.mayHavePaused) standing.presses.push(stored.stateReason ?? 'no reason');
+      if (person.asked.length > 0) await this.#crew.resumeByDesk(this.#step);
+      else await this.#resume();
       this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
     }
     this.#endPause();
+  }
+
+  /** As the workflow grants it. */
+  async #resume(): Promise<void> {
+    const worker = this.#crew.startUndisturbed();
+    this.#standing.wishes += 1;
+    const resume = { change: 'resume', number: this.#standing.wishes } as const;
+    await worker.woven.run(this.#step, 'resume', () => wish(worker.activities, this.#standing, resume));
   }
 
   #endPause(): void {
