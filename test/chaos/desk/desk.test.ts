@@ -66,18 +66,18 @@ test('the judge finds what was refused and done, done twice, or answered and not
   const [asked] = ending.person.asked;
   const [first, second] = asked?.tries ?? [];
   if (asked === undefined || first === undefined || second === undefined) throw new Error('it was sent twice');
-  const with_ = (tries: typeof asked.tries): Ending => {
+  const havingSent = (tries: typeof asked.tries): Ending => {
     const person = Object.assign(Object.create(ending.person) as Ending['person'], {
       asked: [{ ...asked, tries, begun: tries.length }],
     });
     return { ...ending, person };
   };
   expect(found(ending)).toEqual([]);
-  expect(found(with_([first, { ...second, isReplayed: false }]))).toContain('done by a repetition');
-  expect(found(with_([first, { ...second, from: first.from, to: first.to }]))).toContain('done by a repetition');
-  expect(found(with_([{ ...first, status: 409, code: 'wrong_state' }]))).toContain('done though refused');
-  expect(found(with_([{ ...first, status: 500 }]))).toContain('a defect');
+  expect(found(havingSent([first, { ...second, isReplayed: false }]))).toContain('done by a repetition');
+  expect(found(havingSent([first, { ...second, from: first.from, to: first.to }]))).toContain('done by a repetition');
+  expect(found(havingSent([{ ...first, status: 409, code: 'wrong_state' }]))).toContain('done though refused');
+  expect(found(havingSent([{ ...first, status: 500 }]))).toContain('a defect');
   const { ledger, standing } = ending;
   expect(found({ ...ending, ledger: { ...ledger, suppressions: [] } })).toContain('answered, and not done');
-  expect(found({ ...with_([]), standing: { ...standing, stopped: new Map() } })).toContain('done though refused');
+  expect(found({ ...havingSent([]), standing: { ...standing, stopped: new Map() } })).toContain('done though refused');
 });
