@@ -44,10 +44,11 @@ export async function readCallRecord(
   const what = `call ${named.call} of row ${named.row} of campaign ${campaignId}`;
   const found = await findCallConversation(store.db, { ...named, campaignId });
   if (found === undefined) throw new NoRecordError(`There is no ${what}.`);
-  const { conversationId, final, gone, recipientId, attemptId } = found;
+  const { conversationId, isOpen, final, gone, recipientId, attemptId } = found;
+  if (isOpen || (conversationId !== null && !final && !gone))
+    throw new CallOpenError(`The record of ${what} is not complete yet. Ask again later.`);
   if (conversationId === null) throw new NoRecordError(`No conversation is known to be that of ${what}.`);
   if (gone) throw new NoRecordError(`The service has deleted the record of ${what}.`);
-  if (!final) throw new CallOpenError(`The record of ${what} is not complete yet. Ask again later.`);
   const record = await withService(
     waitedFor(config),
     (client) => client.getConversation(conversationId),

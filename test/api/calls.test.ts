@@ -1,51 +1,18 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
 import { verifyLog } from '../../src/verify/log.ts';
-import { readMarks } from '../../src/ledger/events.ts';
-import { openCleanStore } from '../ledger/clean-store.ts';
-import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { until } from '../support/until.ts';
 import { ApiWorld } from './api-world.ts';
+import { recordOneCall, serve, serviceKey } from './call-service.ts';
 
-const apiKey = 'sk_of_this_test';
 const spring = 'GET /api/v1/campaigns/spring/rows';
 
-/** A server that answers as it is told, and remembers what it was asked. */
-async function serve(answer: (path: string, response: ServerResponse, headers: IncomingHttpHeaders) => void) {
-  const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
-  const server = createServer(({ url = '', headers }, response) => {
-    asked.push({ path: url, headers });
-    answer(url, response, headers);
-  }).listen(0, '127.0.0.1');
-  await until('it listens', () => server.listening);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
-
-/** A campaign with one call that has ended, whose record is that of the service. */
 async function openWorld(
   record: (url: string) => object | null,
   audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void,
 ) {
-  const store = await openCleanStore('sqlite');
-  const scenario = await beginProven(store);
-  await scenario.dial(1);
-  await scenario.sweep(noon + minuteMs, [answered('conv_1', numbers(1)[0] ?? '', noon + 5_000)]);
-  const service = await serve((path, response, headers) => {
-    if (path.endsWith('.wav')) return audio?.(response, headers);
-    const found = path === '/v1/convai/conversations/conv_1' ? record(service.url) : null;
-    response.writeHead(found === null ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { error: { message: 'no such conversation' } }));
-  });
-  const world = await ApiWorld.over(store, { settings: { SVC_BASE_URL: service.url, SVC_API_KEY: apiKey } });
-  const acts = async () =>
-    (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
-  return { world, store, service, acts };
+  const { store, settings, ...made } = await recordOneCall(record, audio);
+  return { world: await ApiWorld.over(store, { settings }), store, ...made };
 }
 
 const said = {
@@ -77,8 +44,8 @@ test('a call that is not there, goes on or was deleted has no transcript, and no
   const ask = (path: string) => world.ask(`${spring}/${path}/transcript`, { role: 'operate' });
   expect(await ask('1/calls/2')).toMatchObject({ status: 404, body: { code: 'no_record' } });
   expect(await ask('99/calls/1')).toMatchObject({ status: 404, body: { code: 'no_record' } });
-  // Called, and no conversation is known to be theirs.
-  expect(await ask('2/calls/1')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  // Called, and no conversation is known to be theirs yet.
+  expect(await ask('2/calls/1')).toMatchObject({ status: 409, body: { code: 'call_open' } });
   const deleted = await ask('1/calls/1');
   expect(deleted).toMatchObject({
     status: 404,
@@ -101,7 +68,7 @@ test('a recording at the service is fetched with its key', async () => {
     'content-disposition': 'attachment; filename="spring-row-1-call-1.wav"',
     'x-content-type-options': 'nosniff',
   });
-  expect(service.asked.at(-1)?.headers['x-api-key']).toBe(apiKey);
+  expect(service.asked.at(-1)?.headers['x-api-key']).toBe(serviceKey);
   expect(await acts()).toEqual(['recording_shown']);
 });
 
@@ -143,7 +110,7 @@ test('a recording elsewhere is fetched without the key, and is never handed on a
   const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
   expect(answer.headers['content-type']).toBe('application/octet-stream');
   expect(other.asked).toHaveLength(1);
-  expect(JSON.stringify(other.asked)).not.toContain(apiKey);
+  expect(JSON.stringify(other.asked)).not.toContain(serviceKey);
 });
 
 test.each([

@@ -22,8 +22,8 @@ export class DeskWorld {
   }
 
   /** `role`: of the token with which the browser is signed in. */
-  get(path: string, role: TokenRole = 'operate'): Promise<DeskAnswer> {
-    return this.#ask({ method: 'GET', path, role });
+  get(path: string, role: TokenRole = 'operate', headers: Record<string, string> = {}): Promise<DeskAnswer> {
+    return this.#ask({ method: 'GET', path, role, headers });
   }
 
   /** Sends a form from a page of this server. */
@@ -58,13 +58,20 @@ export class DeskWorld {
     return { 'sec-fetch-site': 'same-origin', cookie: `carillon_session=${this.api.tokenText(role)}` };
   }
 
-  async #ask(asked: { method: 'GET' | 'POST'; path: string; role: TokenRole; fields?: Record<string, string> }) {
-    const { method, path, role, fields } = asked;
+  async #ask(asked: {
+    method: 'GET' | 'POST';
+    path: string;
+    role: TokenRole;
+    fields?: Record<string, string>;
+    headers?: Record<string, string>;
+  }) {
+    const { method, path, role, fields, headers = {} } = asked;
     const answer = await this.api.app.inject({
       method,
       url: path,
       headers: {
         ...this.#headers(role),
+        ...headers,
         ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
       },
       ...(fields === undefined ? {} : { payload: new URLSearchParams(fields).toString() }),

@@ -2,9 +2,9 @@ import { aside, count, empty, figure, instant, link, panel, phone, table } from 
 import type { Html } from '../../html/html.ts';
 import { readLiveCalls, type LiveCall } from '../../ledger/read/live-calls.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { rowPath, rowsPath } from '../core/links.ts';
+import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { shownNumber } from '../core/numbers.ts';
-import type { ViewRequest } from '../core/view.ts';
+import { may, type ViewRequest } from '../core/view.ts';
 
 const mostCalls = 12;
 
@@ -20,6 +20,7 @@ export async function liveCallsPanel(request: ViewRequest, campaign: Campaign): 
   const { context, now } = request;
   const { campaignId } = campaign;
   const { calls, total } = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
+  const isOffered = may(request, 'operate');
   const more = total - calls.length;
   return panel(
     'On the line',
@@ -31,7 +32,9 @@ export async function liveCallsPanel(request: ViewRequest, campaign: Campaign): 
           cells: {
             Row: link(rowPath(campaignId, call.row), figure(call.row)),
             Number: shownNumber(request, campaignId, call.e164),
-            Call: figure(call.attempt),
+            Call: isOffered
+              ? link(callPath(campaignId, call.row, call.attempt), figure(call.attempt))
+              : figure(call.attempt),
             From: phone(call.caller),
             'How it stands': states[call.state],
             Since: instant(call.since),

@@ -18,6 +18,11 @@ export function rowPath(campaignId: string, row: number, more = ''): string {
   return campaignPath(campaignId, `/rows/${row}${more}`);
 }
 
+/** One call to a row, by its number from 1. */
+export function callPath(campaignId: string, row: number, call: number, more = ''): string {
+  return rowPath(campaignId, row, `/calls/${call}${more}`);
+}
+
 export function webhookPath(webhookId: string, more = ''): string {
   return `/webhooks/${encodeURIComponent(webhookId)}${more}`;
 }

@@ -1,4 +1,5 @@
 import type { View, ViewRequest } from '../core/view.ts';
+import { callView } from './call.ts';
 import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView } from './campaign-figures.ts';
 import { campaignView } from './campaign.ts';
@@ -20,6 +21,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/figures': campaignFiguresView,
   '/campaigns/:campaign/rows': rowsView,
   '/campaigns/:campaign/rows/:row': personView,
+  '/campaigns/:campaign/rows/:row/calls/:call': callView,
   '/campaigns/:campaign/unresolved': unresolvedView,
   '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,

@@ -7,11 +7,15 @@ export const files: readonly DeskFile[] = [
   ...formats.map((format) => fileOf(`results.${format}`)),
   // To be opened from where it is saved: its own styles stand in it, which a page of this server may not have.
   fileOf('report.html'),
+  fileOf('rows/:row/calls/:call/recording'),
 ];
 
 function fileOf(name: string): DeskFile {
   return {
     path: `/campaigns/:campaign/${name}`,
-    url: ({ campaign = '' }, query) => `/api/v1/campaigns/${encodeURIComponent(campaign)}/${name}${query}`,
+    url: ({ campaign = '', ...more }, query) => {
+      const filled = name.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(more[part] ?? ''));
+      return `/api/v1/campaigns/${encodeURIComponent(campaign)}/${filled}${query}`;
+    },
   };
 }

@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import type { CalleeCall, CalleeRow } from '../../ledger/read/callee.ts';
 import { dispositionText, reasonText } from '../../words/story.ts';
-import { rowPath } from '../core/links.ts';
+import { callPath, rowPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 interface PlacedCall extends CalleeCall {
@@ -21,7 +21,10 @@ export function personCalls(request: ViewRequest, rows: readonly CalleeRow[]): H
       'Calls',
       table(
         'Calls to this number, oldest first',
-        calls.map((call) => ({ key: `call-${call.attempt.attempt_id}`, cells: cellsOf(call, rows.length > 1) })),
+        calls.map((call) => ({
+          key: `call-${call.attempt.attempt_id}`,
+          cells: cellsOf(request, call, rows.length > 1),
+        })),
         empty('No call was planned yet', 'When its turn comes, the call stands here with its result.'),
       ),
     ),
@@ -40,9 +43,10 @@ function hasValues(values: Record<string, unknown> | null | undefined): boolean 
   return Object.keys(values ?? {}).length > 0;
 }
 
-function cellsOf({ attempt, facts: known, row }: PlacedCall, shared: boolean) {
+function cellsOf(request: ViewRequest, { attempt, facts: known, row }: PlacedCall, shared: boolean) {
   const { number, planned_at: plannedAt, posted_at: postedAt, settled_at: settledAt } = attempt;
   const { campaignId } = row.campaign;
+  const isKnown = attempt.conversation_id !== null && may(request, 'operate');
   const durationMs = known?.durationMs ?? null;
   return {
     Call: shared
@@ -55,7 +59,12 @@ function cellsOf({ attempt, facts: known, row }: PlacedCall, shared: boolean) {
         : instant(postedAt, 'full'),
     'Result known': instant(settledAt, 'full'),
     Duration: durationMs === null ? '–' : figure(duration(durationMs)),
-    Conversation: attempt.conversation_id === null ? '–' : id(printable(attempt.conversation_id)),
+    Conversation: [
+      attempt.conversation_id === null ? '–' : id(printable(attempt.conversation_id)),
+      isKnown
+        ? html`<p>${link(callPath(campaignId, row.recipient.row_number, number), 'Transcript and recording')}</p>`
+        : null,
+    ],
   };
 }
 

@@ -1,9 +1,12 @@
+import { openAttemptStates } from '../../domain/ledger.ts';
 import type { Queries } from '../tx.ts';
 
 /** A call of a row, and its conversation at the service as far as it is known. */
 export interface CallConversation {
   attemptId: string;
   recipientId: string;
+  /** Whether its result is still to come. */
+  isOpen: boolean;
   /** Null: none is known to be its own. */
   conversationId: string | null;
   /** False while the call or its analysis goes on. */
@@ -24,6 +27,7 @@ export async function findCallConversation(
     .select([
       'attempts.attempt_id',
       'attempts.recipient_id',
+      'attempts.state',
       'conversations.conversation_id',
       'conversations.final',
       'conversations.gone',
@@ -36,6 +40,7 @@ export async function findCallConversation(
   return {
     attemptId: found.attempt_id,
     recipientId: found.recipient_id,
+    isOpen: openAttemptStates.includes(found.state),
     conversationId: found.conversation_id,
     final: found.final === 1,
     gone: found.gone === 1,
