@@ -97,6 +97,8 @@ export class Person {
       if (state !== 'paused') this.seen.push(`a resume that was wished before the pause left the campaign ${state}`);
     }
     await this.#resume(worker, 'resume', pausesSeen);
+    // Where that was seen to pause it again, it would do so for ever.
+    if (this.seen.length > 0) return;
     const { state: before } = await this.#look(worker);
     await this.repeatAnswered(worker);
     const { state } = await this.#look(worker);

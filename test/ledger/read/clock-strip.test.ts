@@ -107,3 +107,141 @@ test.for(dialects)('law that closes earlier than the campaign is shown, and is n
     boundBy: [florida],
   });
 });
+
+test('of more than 24 zones those with the most rows are shown, by name where they have as many, and the rest is counted', async () => {
+  const store = await openCleanStore('sqlite');
+  const all = Intl.supportedValuesOf('timeZone').filter((zone) => zone.startsWith('America/'));
+  const zones = all.slice(0, 27);
+  const [few = '', , many = ''] = zones;
+  // One zone has more rows than the others, and is none of the first by name.
+  const rows = [...zones.toReversed(), many, many].map((zone) => ({ zones: [zone], regions: [] }));
+  const scenario = await beginProven(store, { rows: rowsIn(rows) });
+  const strip = await readClockStrip(store.db, await scenario.campaign(), noon);
+  expect(strip.zones.map(({ zone }) => zone)).toEqual(
+    [many, few, ...zones.filter((zone) => zone !== few && zone !== many)].slice(0, 24),
+  );
+  expect([strip.zones[0]?.rows, strip.more]).toEqual([3, 3]);
+  const exactly = rowsIn(zones.slice(0, 24).map((zone) => ({ zones: [zone], regions: [] })));
+  const other = await openCleanStore('sqlite');
+  const { zones: shown, more } = await readClockStrip(
+    other.db,
+    await (await beginProven(other, { rows: exactly })).campaign(),
+    noon,
+  );
+  expect([shown.length, more]).toEqual([24, 0]);
+});
+
+test('nobody who waits no more is counted', async () => {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, {
+    rules: { pacing: { batchSize: 2 } },
+    rows: rowsIn([london, london, london].map((zone) => ({ zones: [zone], regions: [] }))),
+  });
+  await scenario.dial(1);
+  expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toMatchObject([{ rows: 1, open: 1 }]);
+});
+
+test('a day has a window for each stretch of hours, to its midnight, and two that touch are one', async () => {
+  const store = await openCleanStore('sqlite');
+  const [morning, evening] = [
+    { from: 9 * 60, to: 12 * 60 },
+    { from: 14 * 60, to: 24 * 60 },
+  ];
+  const tuesday = [{ from: 0, to: 60 }, morning, evening];
+  const scenario = await beginProven(store, {
+    rules: {
+      calendar: { hours: { tue: tuesday, wed: [{ from: 0, to: 60 }] }, closedOn: [] },
+      // Two rows each of one state, whose hours meet at ten: as many may be called before as after.
+      law: [
+        { ...law('us-fl', 'FL', 24 * 60), hours: { tue: [{ from: 0, to: 10 * 60 + marginMinutes }, evening] } },
+        { ...law('us-oh', 'OH', 24 * 60), hours: { tue: [{ from: 10 * 60, to: 24 * 60 }] } },
+      ],
+    },
+    rows: rowsIn([
+      { zones: [london], regions: ['NY'] },
+      { zones: [london], regions: ['FL'] },
+      { zones: [london], regions: ['OH'] },
+    ]),
+  });
+  const campaign = await scenario.campaign();
+  const [zone] = (await readClockStrip(store.db, campaign, noon)).zones;
+  expect(zone?.today).toEqual([
+    { from: 0, to: 60 - marginMinutes, rows: 2 },
+    { from: 9 * 60, to: 12 * 60 - marginMinutes, rows: 2 },
+    // Open until one o'clock of the next day for the first of them, until midnight less the margin for the others.
+    { from: 14 * 60, to: 24 * 60 - marginMinutes, rows: 3 },
+    { from: 24 * 60 - marginMinutes, to: 24 * 60, rows: 1 },
+  ]);
+});
+
+test('before its start and after its end a campaign itself is what keeps rows', async () => {
+  const store = await openCleanStore('sqlite');
+  const startsAt = noon + 2 * hourMs;
+  const endsAt = noon + 4 * hourMs;
+  const scenario = await beginProven(store, {
+    rules: { calendar: { hours, closedOn: [] }, startsAt, endsAt },
+    rows: rowsIn([{ zones: [london], regions: [] }]),
+  });
+  const plain = { law: null, holiday: false, zone: null };
+  const campaign = await scenario.campaign();
+  expect(campaign.state).toBe('scheduled');
+  expect((await readClockStrip(store.db, campaign, noon)).zones).toMatchObject([
+    {
+      today: [{ from: 14 * 60, to: 16 * 60 - marginMinutes, rows: 1 }],
+      open: 0,
+      opensAt: startsAt,
+      opensThere: { date: null, wallMinutes: 14 * 60 },
+      boundBy: [{ ...plain, rule: 'starts' }],
+    },
+  ]);
+  const going = { ...campaign, state: 'running' } as const;
+  // Until then the hours of the campaign would let it go on; its end comes first.
+  expect((await readClockStrip(store.db, going, startsAt)).zones).toMatchObject([
+    { open: 1, opensAt: null, opensThere: null, boundBy: [{ ...plain, rule: 'ends' }] },
+  ]);
+  expect((await readClockStrip(store.db, going, endsAt)).zones).toMatchObject([
+    { open: 0, opensAt: null, boundBy: [{ ...plain, rule: 'ends' }] },
+  ]);
+});
+
+test('rows in a zone that does not exist are never open, nor those that may be in it and in another', async () => {
+  const store = await openCleanStore('sqlite');
+  const nowhere = 'Mars/Olympus';
+  const scenario = await beginProven(store, {
+    rules: { calendar: { hours, closedOn: [] } },
+    rows: rowsIn([
+      { zones: [nowhere], regions: [] },
+      { zones: [nowhere], regions: [] },
+      { zones: [london, nowhere], regions: [] },
+    ]),
+  });
+  const unknown = { rule: 'unknown_zone', law: null, holiday: false };
+  const closed = { today: [], open: 0, opensAt: null, opensThere: null };
+  expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toEqual([
+    { zone: nowhere, rows: 3, wallMinutes: null, ...closed, boundBy: [{ ...unknown, zone: null }] },
+    { zone: london, rows: 1, wallMinutes: 12 * 60, ...closed, boundBy: [{ ...unknown, zone: nowhere }] },
+  ]);
+});
+
+test('an opening on another day is told with its date, and a holiday closes the whole of its day', async () => {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, {
+    rules: { calendar: { hours, closedOn: ['2030-01-16'] } },
+    rows: rowsIn([{ zones: [london], regions: [] }]),
+  });
+  const campaign = await scenario.campaign();
+  const own = { rule: 'campaign', law: null, zone: null };
+  const nextTuesday = noon - 3 * hourMs + 7 * 24 * hourMs;
+  for (const [at, holiday] of [
+    [noon + 6 * hourMs, false],
+    [noon + 24 * hourMs, true],
+  ] as const)
+    expect((await readClockStrip(store.db, campaign, at)).zones).toMatchObject([
+      {
+        open: 0,
+        opensAt: nextTuesday,
+        opensThere: { date: '2030-01-22', wallMinutes: 9 * 60 },
+        boundBy: [{ ...own, holiday }],
+      },
+    ]);
+});
