@@ -21,7 +21,13 @@ async function act(page: Page, link: RegExp, button: RegExp): Promise<void> {
 browserTest(
   'a campaign of 300 rows is made from an upload, checked, started, paused, steered, decided about and handed on without a shell',
   async () => {
-    const world = await createWorld({ epochMs: tuesdayNoon });
+    // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
+    const lost = {
+      operation: 'batch_calls' as const,
+      nth: 1,
+      effect: { type: 'reset' as const, when: 'before' as const },
+    };
+    const world = await createWorld({ epochMs: tuesdayNoon, faults: [lost] });
     await world.work();
     const made = await world.run('token', 'create', 'front desk', '--role', 'operate', '--json');
     const { token } = JSON.parse(made.stdout) as { token: string };
@@ -45,7 +51,7 @@ browserTest(
     await page.locator('[id="agent_id"]').selectOption('agent_reminders');
     await page.locator('[name="from_phone_number_id"][value="pn_main"]').check();
     await page.getByLabel('At any hour that the law allows').check();
-    await page.locator('[id="pacing.max_concurrent_calls"]').fill('20');
+    await page.locator('[id="pacing.max_concurrent_calls"]').fill('5');
     await page.locator('[id="retry.max_attempts"]').fill('1');
     await page.locator('[id="caps.calls"]').fill('');
     await page.locator('[id="caps.within"]').fill('');
@@ -53,6 +59,9 @@ browserTest(
     await page.getByRole('button', { name: `Start ${world.id}` }).click();
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
 
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page.getByText(/batch 1: no usable answer/).waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'Overview' }).click();
     await act(page, /^Pause/, /^Pause/);
     await page.getByText(`${world.id} is paused`).waitFor();
     await page.getByRole('link', { name: 'Limits …' }).click();
@@ -73,6 +82,17 @@ browserTest(
       async () => (await page.getByText('Completed', { exact: true }).count()) > 0,
       { limitMs: 200_000, everyMs: 500 },
     );
+
+    // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
+    const called = (): Set<string> => new Set(world.sandbox.calls().map(({ to }) => to));
+    const before = called().size;
+    await page.getByRole('link', { name: 'Decide' }).click();
+    await act(page, /^Dial them again/, /^Dial 5 rows again/);
+    await page.getByText('5 rows dialled again').waitFor();
+    await page.goto(`${origin}/campaigns/${world.id}`);
+    await until('they have been called', () => called().size === before + 5, { limitMs: 100_000 });
+    await page.getByText('Completed', { exact: true }).waitFor({ timeout: 100_000 });
+    expect(await page.getByRole('link', { name: 'Decide' }).count()).toBe(0);
     expect(complaints).toEqual([]);
     expect(strayed).toEqual([]);
 
