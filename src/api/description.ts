@@ -1,9 +1,15 @@
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Api } from './core/app.ts';
 
+interface Described {
+  paths?: Record<string, Record<string, { responses?: Record<string, { content?: Record<string, unknown> }> }>>;
+  components?: { schemas?: Record<string, unknown> };
+}
+
 /** The OpenAPI document, without the schemas that no route names: of each one there are two, for what is sent and what is answered. */
 export function describeApi(app: Api): object {
-  const document = app.swagger() as { components?: { schemas?: Record<string, unknown> } };
+  const document = structuredClone(app.swagger() as Described);
+  describeRefusals(document);
   const schemas = document.components?.schemas ?? {};
   let kept = Object.entries(schemas);
   for (;;) {
@@ -15,6 +21,15 @@ export function describeApi(app: Api): object {
     if (used.length === kept.length) return JSON.parse(text) as object;
     kept = used;
   }
+}
+
+/** A refusal is a problem, whatever the route gives otherwise. */
+function describeRefusals({ paths = {} }: Described): void {
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      const schema = Object.values(response.content ?? {})[0];
+      if (Number(status) >= 400 && schema !== undefined) response.content = { 'application/problem+json': schema };
+    }
 }
 
 /** A route, the role that it takes, and its files, which no schema of its body tells of: they are streamed. */

@@ -1,4 +1,4 @@
-import fastify from 'fastify';
+import fastify, { type FastifyReply } from 'fastify';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -12,8 +12,9 @@ import { errorFacts } from './core/error-facts.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
 import { refuseForeignHosts } from './core/own-host.ts';
-import { problem, problemOf } from './core/problem.ts';
+import { problem, problemOf, type Problem } from './core/problem.ts';
 import { callRoutes } from './routes/calls.ts';
+import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
 import { doubtRoutes } from './routes/doubt.ts';
@@ -27,24 +28,33 @@ import { suppressionRoutes } from './routes/suppressions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 const mostBodyBytes = 1_000_000;
-const longestParam = 200;
+/** Longer than an address may be: its schema says what is too long. */
+const longestParam = 20_000;
+const notFound = problem(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
 
 interface ServerOptions {
   tls?: Tls | null;
   /** Whether only this machine may ask, under its own names. */
   isOwn?: boolean;
+  /** Whether a proxy before it speaks TLS. */
+  behindProxy?: boolean;
   limits?: ServerLimits;
+}
+
+function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
+  return reply.code(refusal.status).type('application/problem+json').serializer(JSON.stringify).send(refusal);
 }
 
 /** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
 export async function buildApi(
   context: ApiContext,
-  { tls = null, isOwn = false, limits = usualLimits }: ServerOptions = {},
+  { tls = null, isOwn = false, behindProxy = false, limits = usualLimits }: ServerOptions = {},
 ): Promise<Api> {
   const app: Api = fastify({
     bodyLimit: mostBodyBytes,
     routerOptions: { maxParamLength: longestParam },
     serverFactory: (handler) => createHttpServer(handler, tls, limits),
+    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
   })
     .withTypeProvider<ZodTypeProvider>()
     .setValidatorCompiler(validatorCompiler)
@@ -53,15 +63,9 @@ export async function buildApi(
     const refusal = problemOf(error);
     if (refusal.status === 500)
       context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a request failed');
-    return reply.code(refusal.status).type('application/problem+json').serializer(JSON.stringify).send(refusal);
+    return sendProblem(reply, refusal);
   });
-  app.setNotFoundHandler(async (_request, reply) =>
-    reply
-      .code(404)
-      .type('application/problem+json')
-      .serializer(JSON.stringify)
-      .send(problem(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.')),
-  );
+  app.setNotFoundHandler(async (_request, reply) => sendProblem(reply, notFound));
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -89,8 +93,10 @@ export async function buildApi(
   });
   await app.register(multipart, { limits: { fileSize: limits.fileBytes, files: 3, fields: 0 } });
   app.decorate('tail', new LogTail(context.store, context.logger));
+  app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
   authenticate(app, context);
+  refuseLongUploads(app, limits);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );

@@ -29,7 +29,7 @@ export async function startApi(
   { host, port, tls, behindProxy = false }: ApiAddress,
 ): Promise<RunningApi> {
   const isOwn = !behindProxy && isLoopback({ hostname: isIPv6(host) ? `[${host}]` : host });
-  const app = await buildApi(context, { tls, isOwn });
+  const app = await buildApi(context, { tls, isOwn, behindProxy });
   try {
     await app.listen({ host, port });
   } catch (error) {

@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The end of the log, one for all who follow it in this process. */
     tail: LogTail;
+    /** Whether clients come over TLS, that of this server or of a proxy before it. */
+    isBehindTls: boolean;
   }
   interface FastifyRequest {
     /** Whose request it is; null on routes for anybody. */

@@ -44,9 +44,10 @@ export function createHttpServer(handler: RequestListener, tls: Tls | null, limi
   return server.on('request', (request, response) => response.once('finish', () => endUnread(request, limits)));
 }
 
-/** Ends the connection of a client that has its answer and sends on. */
-function endUnread({ complete, socket }: IncomingMessage, { lingerMs }: ServerLimits): void {
-  if (complete || socket.destroyed) return;
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
+/** Ends the connection of a client that has its answer and sends on; one that has sent all by then may ask again on it. */
+function endUnread(request: IncomingMessage, { lingerMs }: ServerLimits): void {
+  if (request.complete || request.socket.destroyed) return;
+  setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, lingerMs).unref();
 }

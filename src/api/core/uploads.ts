@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
+import type { Api } from './app.ts';
+import type { ServerLimits } from './http-server.ts';
 import { ProblemError, problemOf } from './problem.ts';
+import { keepFile, readParts } from './received-form.ts';
 
 /** Files that came with a request, in a folder that is gone after it. */
 export interface Uploads<Name extends string> {
@@ -15,6 +14,22 @@ export interface Uploads<Name extends string> {
   paths: Readonly<Record<Name, string>>;
   /** SHA-256 of each: the same files under another key are another request, and the same one under the same key. */
   hashes: Readonly<Record<Name, string>>;
+}
+
+/** Beside each file a form holds its name and its type. */
+const mostBesideBytes = 10_000;
+
+/** Refuses a request that says itself that its files are too large, before anything of it is read. */
+export function refuseLongUploads(app: Api, { fileBytes }: Pick<ServerLimits, 'fileBytes'>): void {
+  app.addHook('onRequest', async ({ headers, routeOptions: { config } }) => {
+    const most = (config.files ?? []).length * (fileBytes + mostBesideBytes);
+    if (most > 0 && Number(headers['content-length'] ?? 0) > most)
+      throw new ProblemError(
+        413,
+        'upload_too_large',
+        `A file may have at most ${Math.floor(fileBytes / 1_000_000)} MB.`,
+      );
+  });
 }
 
 /** Receives exactly these files, does the work, and removes them. Throws ProblemError for a file that is missing, too many or too large. */
@@ -28,28 +43,16 @@ export async function withUploads<Name extends string, Answer>(
   const folder = await mkdtemp(join(tmpdir(), 'carillon-upload-'));
   try {
     const [paths, hashes]: [Record<string, string>, Record<string, string>] = [{}, {}];
-    for await (const part of request.files()) {
+    for await (const part of readParts(request)) {
       const name = names.find((each) => each === part.fieldname);
-      if (name === undefined || name in paths)
+      if (part.type === 'field' || name === undefined || name in paths)
         throw new ProblemError(
           400,
           'upload',
           `The part ${JSON.stringify(part.fieldname)} is not expected, or came twice; send ${names.join(' and ')}.`,
         );
       const path = join(folder, name);
-      const hash = createHash('sha256');
-      const hashed = new Transform({
-        transform(chunk: Buffer, _encoding, done) {
-          hash.update(chunk);
-          done(null, chunk);
-        },
-      });
-      // Not to its end: what is too large may have none.
-      part.file.once('limit', () =>
-        part.file.destroy(new ProblemError(413, 'upload_too_large', `The file ${name} is too large.`)),
-      );
-      await pipeline(part.file, hashed, createWriteStream(path, { mode: 0o600 }));
-      [paths[name], hashes[name]] = [path, hash.digest('hex')];
+      [paths[name], hashes[name]] = [path, await keepFile(part, path)];
     }
     const missing = names.filter((name) => !(name in paths));
     if (missing.length > 0) throw new ProblemError(400, 'upload', `The file ${missing.join(' and ')} is missing.`);

@@ -1,14 +1,16 @@
-import { createWriteStream, openAsBlob } from 'node:fs';
+import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../api/core/problem.ts';
+import { keepFile, readParts } from '../../api/core/received-form.ts';
 import type { Sent } from './action.ts';
 
 const mostFields = 50;
 const mostFieldBytes = 1_000_000;
+/** The API takes larger ones. */
+const mostFileBytes = 100_000_000;
 
 /**
  * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of
@@ -24,7 +26,8 @@ export async function withSentForm<Answer>(
   try {
     const fields = new URLSearchParams();
     const files: Record<string, Blob> = {};
-    for await (const part of request.parts({ limits: { fields: mostFields, fieldSize: mostFieldBytes } })) {
+    const limits = { fields: mostFields, fieldSize: mostFieldBytes, fileSize: mostFileBytes };
+    for await (const part of readParts(request, limits)) {
       if (part.type === 'field') {
         if (part.valueTruncated)
           throw new ProblemError(413, 'too_large', `What was written in ${part.fieldname} is too long.`);
@@ -35,8 +38,7 @@ export async function withSentForm<Answer>(
       if (!names.includes(fieldname) || fieldname in files)
         throw new ProblemError(400, 'upload', `A file ${JSON.stringify(fieldname)} is not expected, or came twice.`);
       const path = join(folder, fieldname);
-      await pipeline(part.file, createWriteStream(path, { mode: 0o600 }));
-      if (part.file.truncated) throw new ProblemError(413, 'upload_too_large', 'The file is too large.');
+      await keepFile(part, path);
       if ((await stat(path)).size > 0) files[fieldname] = await openAsBlob(path);
     }
     return await work({ fields, files });

@@ -6,7 +6,7 @@ const mostNotice = 600;
 
 /** What a cookie of the page is sent with: to this server alone, never along with a request that another site has caused. */
 function cookieOptions(request: FastifyRequest) {
-  return { httpOnly: true, sameSite: 'strict', path: '/', secure: request.protocol === 'https' } as const;
+  return { httpOnly: true, sameSite: 'strict', path: '/', secure: request.server.isBehindTls } as const;
 }
 
 /** The text of the token with which somebody has signed in; null where nobody has. */

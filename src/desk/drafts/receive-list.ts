@@ -1,11 +1,11 @@
-import { createWriteStream, createReadStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
+import { ProblemError } from '../../api/core/problem.ts';
+import { keepFile, readParts } from '../../api/core/received-form.ts';
 import { ListFileError } from '../../input/errors.ts';
-import { codeOf } from '../../input/error-code.ts';
 import { printable } from '../../input/printable.ts';
 import { readListSample, type ListSample } from '../../list/sample.ts';
 import type { DraftFields } from './settings.ts';
@@ -69,19 +69,18 @@ async function receive(
   let name: string | null = null;
   try {
     const limits = { fileSize: mostListBytes, files: 1, fields: 4, fieldSize: 1000 };
-    for await (const part of request.parts({ limits })) {
+    for await (const part of readParts(request, limits)) {
       if (part.type === 'field') {
         if (['list.delimiter', 'list.sheet'].includes(part.fieldname)) fields[part.fieldname] = String(part.value);
         continue;
       }
-      await pipeline(part.file, createWriteStream(path, { mode: 0o600 }));
-      if (part.file.truncated) throw tooLarge();
+      await keepFile(part, path);
       // Without a file chosen, a browser sends one without a name.
       name = part.filename || null;
     }
   } catch (error) {
-    if (error instanceof ListRefusedError || /^E[A-Z]+$/.test(codeOf(error) ?? '')) throw error;
-    if ((error as { statusCode?: unknown }).statusCode === 413) throw tooLarge();
+    if (!(error instanceof ProblemError)) throw error;
+    if (error.problem.status === 413) throw tooLarge();
     throw new ListRefusedError(400, 'The upload broke off before its end, and nothing was kept: send the list again.');
   }
   if (name === null) throw new ListRefusedError(422, 'No file was chosen: choose your list and send it again.', fields);
