@@ -180,7 +180,7 @@ function tellBatchState(name: string, data: EventData['batch.state']): string | 
     case 'held':
       return data.by === 'person'
         ? `${name}: an operator gave up its records; what became of its calls stays unknown`
-        : `${name}: no record shows it; an operator must decide (carillon resolve)`;
+        : `${name}: no record shows it; an operator must decide what happens to its rows`;
     case 'redial':
       return data.by === 'campaign'
         ? `${name}: no record shows it; dialled again, as the campaign file says (on_unknown)`

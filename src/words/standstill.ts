@@ -76,11 +76,18 @@ export function waitingText(rule: string): string {
   return waits[rule] ?? rules[rule] ?? printable(rule).replaceAll('_', ' ');
 }
 
+interface Reader {
+  clock: ServiceClock;
+  now: number;
+  /** At a command line, where the command that ends it can be entered; default: on the page or of the API. */
+  atCommandLine?: true;
+}
+
 /** In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. */
 export function standstillText(
   campaign: Campaign,
   { standstill, movedAt, look }: Obstacles,
-  at: { clock: ServiceClock; now: number },
+  at: Reader,
 ): string | null {
   const outside = outsideText(campaign, look, at);
   // A person, or the start time, keeps it still whatever else is the matter.
@@ -93,7 +100,7 @@ export function standstillText(
     reason === 'paused' && campaign.stateReason !== null
       ? pausedWords(campaign.stateReason)
       : ((rule === null ? undefined : rules[rule]) ?? words[reason](calls));
-  const end = until === null ? endWords(campaign, reason) : `until ${when(until, at)}`;
+  const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
   return [why, sinceText(since, at), end].filter((part) => part !== '').join(', ');
 }
 
@@ -125,8 +132,11 @@ function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now 
   return { why, until: nextAt === null ? '' : `tried again in ${span(nextAt - now)}` };
 }
 
-function endWords({ campaignId }: Campaign, reason: StandstillReason): string {
-  if (reason === 'paused') return `until carillon resume ${campaignId} (or carillon cancel ${campaignId})`;
+function endWords({ campaignId }: Campaign, reason: StandstillReason, { atCommandLine }: Reader): string {
+  if (reason === 'paused')
+    return atCommandLine === true
+      ? `until carillon resume ${campaignId} (or carillon cancel ${campaignId})`
+      : 'until somebody resumes or cancels it';
   if (reason === 'not_sent') return 'until it answers';
   return '';
 }
