@@ -10,6 +10,7 @@ import {
 } from '../../ledger/people/retry-ended.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { checkboxes } from '../core/fields.ts';
 import { campaignPath } from '../core/links.ts';
 import { outcomeWord } from '../core/row-state.ts';
 
@@ -86,21 +87,16 @@ function choices(
   offered: readonly RetriableOutcome[],
   rows: Partial<Record<RetriableOutcome, number>>,
 ): Html {
-  const chosen = fields?.getAll('outcome') ?? [];
   return html`<fieldset>
     <legend>Rows to call again</legend>
-    ${offered.map(
-      (outcome) =>
-        html`<label
-          ><input
-            type="checkbox"
-            name="outcome"
-            value="${outcome}"
-            ${chosen.includes(outcome) ? html`checked` : null}
-          />
-          ${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}:
-          <span class="muted">${means[outcome]}</span></label
-        >`,
+    ${checkboxes(
+      fields,
+      'outcome',
+      offered.map((outcome) => ({
+        value: outcome,
+        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}:
+          <span class="muted">${means[outcome]}</span>`,
+      })),
     )}
   </fieldset>`;
 }

@@ -7,7 +7,7 @@ import { lastEventSeq } from '../../ledger/events.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { webhookAsJson, webhookStanding } from '../../words/webhooks.ts';
 import { actionForm, type DeskAction } from '../core/action.ts';
-import { readScope, scopeField } from '../core/fields.ts';
+import { checkboxes, readScope, scopeField } from '../core/fields.ts';
 
 const back = '/webhooks';
 const crumbs = [[back, 'Webhooks']] as const;
@@ -18,7 +18,6 @@ export const addWebhook: DeskAction = {
   role: 'admin',
   form: async ({ context }, given) => {
     const campaigns = await listCampaigns(context.store.db);
-    const chosen = given.fields?.getAll('type') ?? [];
     return {
       title: 'Add a webhook',
       section: 'webhooks',
@@ -41,17 +40,10 @@ export const addWebhook: DeskAction = {
             )}
             <fieldset class="row">
               <legend>Only these events; none chosen: all</legend>
-              ${webhookEventTypes.map(
-                (type) =>
-                  html`<label
-                    ><input
-                      type="checkbox"
-                      name="type"
-                      value="${type}"
-                      ${chosen.includes(type) ? html`checked` : null}
-                    />
-                    ${type}</label
-                  >`,
+              ${checkboxes(
+                given.fields,
+                'type',
+                webhookEventTypes.map((type) => ({ value: type, label: type })),
               )}
             </fieldset>`,
         })}

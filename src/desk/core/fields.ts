@@ -1,5 +1,5 @@
 import { endOfTerm } from '../../control/suppress.ts';
-import { html, type Html } from '../../html/html.ts';
+import { html, type Html, type HtmlValue } from '../../html/html.ts';
 
 /** Reason and end of an entry of the do-not-call list, as `reason` and `until`. */
 export function termFields(fields: URLSearchParams | null, { reason = true }: { reason?: boolean } = {}): Html {
@@ -56,6 +56,22 @@ export function readNumberFields(fields: URLSearchParams): { numbers: string[]; 
   const lines = (fields.get('numbers') ?? '').split(/[\n\r,;]+/).map((line) => line.trim());
   const region = fields.get('region')?.trim() ?? '';
   return { numbers: lines.filter((line) => line !== ''), ...(region === '' ? {} : { region }) };
+}
+
+/** One mark for each choice, each of which is sent as `name`; those that were chosen before are set. */
+export function checkboxes(
+  fields: URLSearchParams | null,
+  name: string,
+  choices: readonly { value: string; label: HtmlValue }[],
+): HtmlValue {
+  const chosen = fields?.getAll(name) ?? [];
+  return choices.map(
+    ({ value, label }) =>
+      html`<label
+        ><input type="checkbox" name="${name}" value="${value}" ${chosen.includes(value) ? html`checked` : null} />
+        ${label}</label
+      >`,
+  );
 }
 
 /** The campaign that an entry is for, as `campaign`; empty: all of them. */
