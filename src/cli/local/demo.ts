@@ -58,41 +58,44 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
     logPath: folder.logPath,
     advice: `\nThe demo's files are in ${folder.folder}`,
   };
-  const wasUp = await inLocalWorld(io, input, async (world, leave) => {
-    const work = (desk: LocalDesk): Promise<void> => play({ world, desk, leave });
-    await withLocalDesk(io, world, { port: 0, work });
-  });
+  const wasUp = await inLocalWorld(io, input, (world, leave) =>
+    withLocalDesk(io, world, {
+      port: 0,
+      work: (desk) => playDemo(io, { world, desk, folder, startedAt, keep }, leave),
+    }),
+  );
   if (wasUp) return;
   io.stderr.write('\nStopped before everything was up.\n');
   io.exitCode = 1;
+}
 
-  async function play({
-    world,
-    desk,
-    leave,
-  }: {
-    world: LocalWorld;
-    desk: LocalDesk;
-    leave: AbortSignal;
-  }): Promise<void> {
-    io.stdout.write(
-      `Watch it: ${desk.signInUrl}\nTemporal's UI: ${world.temporal.uiUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`,
-    );
-    const snapshot = await playCampaign(io, world, folder, leave);
-    if (!hasEnded(snapshot.campaign)) {
-      io.stderr.write(`\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
-      io.exitCode = 1;
-      return;
-    }
-    const good = await sumUp(io, world, folder, snapshot);
-    io.stdout.write(`\nIt took ${span(performance.now() - startedAt)}.\n`);
-    io.exitCode = good ? 0 : 1;
-    if (!keep) return;
-    io.stderr.write(
-      `\nEverything runs on for a look: ${desk.signInUrl}   ${world.temporal.uiUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`,
-    );
-    await untilAborted(leave);
+interface Demo {
+  world: LocalWorld;
+  desk: LocalDesk;
+  folder: DemoFolder;
+  startedAt: number;
+  keep: boolean;
+}
+
+async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, leave: AbortSignal): Promise<void> {
+  const temporalUrl = world.temporal.uiUrl;
+  io.stdout.write(
+    `Watch it: ${desk.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`,
+  );
+  const snapshot = await playCampaign(io, world, folder, leave);
+  if (!hasEnded(snapshot.campaign)) {
+    io.stderr.write(`\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
+    io.exitCode = 1;
+    return;
   }
+  const good = await sumUp(io, world, folder, snapshot);
+  io.stdout.write(`\nIt took ${span(performance.now() - startedAt)}.\n`);
+  io.exitCode = good ? 0 : 1;
+  if (!keep) return;
+  io.stderr.write(
+    `\nEverything runs on for a look: ${desk.signInUrl}   ${temporalUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`,
+  );
+  await untilAborted(leave);
 }
 
 async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave: AbortSignal): Promise<Snapshot> {
