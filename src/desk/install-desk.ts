@@ -203,7 +203,7 @@ function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): Fa
   const coded = reply.code(view.status ?? 200);
   if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
   const notice = takeNotice(request, reply);
-  return sendHtml(coded, renderDocument(view.title, app, { notice, live: true }).text);
+  return sendHtml(coded, renderDocument(view.title, app, { notice, live: view.follows !== undefined }).text);
 }
 
 function sendHtml(reply: FastifyReply, text: string): FastifyReply {

@@ -1,4 +1,5 @@
 import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
+import { pausedByPerson } from '../../src/domain/lifecycle.ts';
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
@@ -115,7 +116,7 @@ export async function makePicturedCampaigns(store: Store): Promise<void> {
     rules,
     now: opening - 2 * hourMs,
   });
-  await pauseCampaign(store, { campaignId: renewals.campaignId, now: opening + hourMs }, { reason: 'operator' });
+  await pauseCampaign(store, { campaignId: renewals.campaignId, now: opening + hourMs }, { reason: pausedByPerson });
   const tomorrow = opening + 24 * hourMs;
   await beginCampaign(store, {
     campaignId: 'spring-offers',

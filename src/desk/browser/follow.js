@@ -16,7 +16,9 @@ let loading = false;
 let wanted = false;
 
 function setLink(/** @type {'on' | 'off'} */ state, /** @type {string} */ words) {
-  const link = byId('link');
+  // A view that changes by itself and for no event says nothing of it.
+  const link = document.getElementById('link');
+  if (link === null) return;
   link.dataset.link = state;
   if (link.textContent !== words) link.textContent = words;
 }
@@ -109,15 +111,15 @@ function close() {
   source = null;
 }
 
-/** Follows what the view says it follows, for as long as somebody can see it. */
+/** Follows what the view says it follows, for as long as somebody can see it; nothing where it changes for nothing. */
 export function follow() {
+  const { follows, again: every } = byId('main').dataset;
+  if (!follows && !every) return;
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
     if (document.hidden) return close();
     open();
-    // What changes for nothing is left alone: somebody may have written in it.
-    const { follows, again: every } = byId('main').dataset;
-    if (follows || every) later();
+    later();
   });
   open();
   lookAgain();

@@ -5,7 +5,7 @@ import { setClock, tick, writeTimes } from './times.js';
 writeTimes(document);
 setClock();
 setInterval(tick, 250);
-if (document.getElementById('link') !== null) follow();
+follow();
 startDraft();
 
 // A link of `carillon dev` carries its token behind the `#`, which no server and no log sees.

@@ -51,7 +51,7 @@ function trail(crumbs: NonNullable<View['crumbs']>): Html {
   </nav>`;
 }
 
-/** The whole document. `notice`: what the last change did, said once. */
+/** The whole document. `notice`: what the last change did, said once; `live`: it follows events, and says whether it does. */
 export function renderDocument(
   title: string,
   app: HtmlValue,

@@ -138,10 +138,10 @@ function nothing({ counts }: Page, request: ViewRequest): Html {
 function rowOf({ campaign, status, needs }: CampaignBrief, why: string): Row {
   const { campaignId, name, state, rules } = campaign;
   const cells: Record<string, HtmlValue> = {
-    Campaign: [
-      link(campaignPath(campaignId), campaignId),
-      name === null ? null : html`<span class="muted"> ${printable(name)}</span>`,
-    ],
+    Campaign: html`<div class="named">
+      ${link(campaignPath(campaignId), campaignId)}
+      ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
+    </div>`,
     State: stateBadge(state),
     Rows: progressBar(status),
     'Why nobody is called': why,

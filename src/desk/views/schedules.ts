@@ -95,7 +95,7 @@ function lastRun({ last }: ScheduleView): HtmlValue {
 function buttons({ campaignId, state }: ScheduleView): Html {
   const wish = { active: ['pause', 'Pause …'], paused: ['resume', 'Resume …'], missing: null }[state];
   const wishes = [...(wish === null ? [] : [wish]), ['delete', 'Delete …']];
-  return html`<span class="choices">
+  return html`<span class="choices many">
     ${wishes.map(([name, text]) => html`<a class="button" href="${schedulePath(campaignId, `/${name}`)}">${text}</a> `)}
   </span>`;
 }

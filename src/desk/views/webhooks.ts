@@ -56,13 +56,12 @@ function cellsOf(
   const [tone, word] = tones[state];
   const standing = webhookStanding(webhook, nowReal);
   return {
-    Address: html`<span class="word">${printable(place)}</span>`,
+    Address: [html`<div class="named">${printable(place)}</div>`, id(webhookId)],
     State: [badge(tone, word), standing === state ? null : html`<p class="muted">${printable(standing)}</p>`],
-    Webhook: id(webhookId),
-    Campaigns: campaignId ?? 'all',
-    Events: types === null ? 'all' : types.join(', '),
+    Campaigns: html`<div class="named">${campaignId ?? 'all'}</div>`,
+    Events: html`<div class="whole">${types === null ? 'all' : types.join(', ')}</div>`,
     'Last taken': succeededReal === null ? 'never' : instant(succeededReal, 'full'),
-    'Lines of the log to go': figure(Math.max(0, end - cursor)),
+    'Lines to go': figure(Math.max(0, end - cursor)),
     ...(mayChange ? { '': buttons(webhook) } : {}),
   };
 }
@@ -73,7 +72,7 @@ function buttons({ webhookId, state }: Webhook): Html {
     state === 'active' || state === 'failing' ? ['pause', 'Pause …'] : ['resume', 'Resume …'],
     ['remove', 'Remove …'],
   ] as const;
-  return html`<span class="choices">
+  return html`<span class="choices many">
     ${wishes.map(([wish, text]) => html`<a class="button" href="${webhookPath(webhookId, `/${wish}`)}">${text}</a> `)}
   </span>`;
 }
