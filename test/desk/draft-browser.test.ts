@@ -1,15 +1,14 @@
 import { expect, onTestFinished } from 'vitest';
 import { openTestStore } from '../ledger/test-stores.ts';
 import { browserTest } from '../sandbox/page/window.ts';
-import { axeFindings } from '../support/axe.ts';
-import { openWindow, type WindowOptions } from '../support/browser.ts';
+import { openWindow } from '../support/browser.ts';
 import { DraftWorld, goodList } from './draft-world.ts';
 
-async function look(options: Partial<WindowOptions> = {}) {
+async function look() {
   const world = await DraftWorld.over(await openTestStore('sqlite'));
   const { app } = world.desk.api;
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const window = await openWindow({ origin, ...options });
+  const window = await openWindow({ origin });
   onTestFinished(async () => {
     await window.close();
     expect(window.strayed).toEqual([]);
@@ -17,7 +16,7 @@ async function look(options: Partial<WindowOptions> = {}) {
   });
   await window.page.goto(`${origin}/sign-in?to=/new#token=${world.desk.api.tokenText('operate')}`);
   await window.page.getByRole('heading', { name: 'New campaign' }).waitFor();
-  return { ...window, world, origin };
+  return window;
 }
 
 browserTest('a list is dropped, and the example follows what is written, with the keyboard alone', async () => {
@@ -48,18 +47,3 @@ browserTest('a list is dropped, and the example follows what is written, with th
   await page.getByRole('link', { name: '2 Columns' }).click();
   expect(await page.getByLabel('Country of numbers without +').inputValue()).toBe('US');
 });
-
-for (const colorScheme of ['light', 'dark'] as const)
-  browserTest(`axe finds nothing at any step, and nothing scrolls sideways: ${colorScheme}`, async () => {
-    const { page, world, origin } = await look({ colorScheme });
-    const path = await world.prepare();
-    await page.goto(`${origin}${path}/columns`);
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const view of ['/new', ...['list', 'columns', 'words', 'calls', 'check', 'discard'].map((step) => `${path}/${step}`)]) {
-        await page.goto(`${origin}${view}`);
-        expect(await axeFindings(page), `${view} ${width}`).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), `${view} ${width}`).toBe(false);
-      }
-    }
-  }); // prettier-ignore

@@ -30,8 +30,10 @@ test.for(dialects)('an uploaded list is kept, its columns guessed and its number
   expect(text).toMatch(/<option value="Customer No" selected>/);
   expect(text).toContain('Of the first 4 rows, 3 have a number that can be read.');
   expect(text).toContain('+1••••••••31');
+  expect(text).toMatch(/>\s*•••\s*</);
   expect(text).not.toContain('2125550131');
   expect(text).toContain('beside autumn.csv');
+  expect(text).not.toContain('Not live');
 });
 
 test('a workbook, a list with semicolons and one with titles above its header are read', async () => {

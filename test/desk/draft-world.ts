@@ -31,7 +31,7 @@ export const goodCalls = {
 export class DraftWorld {
   readonly desk: DeskWorld;
 
-  private constructor(desk: DeskWorld) {
+  constructor(desk: DeskWorld) {
     this.desk = desk;
   }
 

@@ -84,7 +84,10 @@ function describe(view: CampaignView, look: WorkflowLook | null, clock: ServiceC
   return [
     ...line('Campaign', campaignTitle(campaign)),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...line('Waiting', standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? ''),
+    ...line(
+      'Waiting',
+      standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? '',
+    ),
     ...line(
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,

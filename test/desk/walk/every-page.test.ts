@@ -1,0 +1,52 @@
+import { expect, onTestFinished } from 'vitest';
+import { actions } from '../../../src/desk/actions/all.ts';
+import { steps } from '../../../src/desk/drafts/steps.ts';
+import { views } from '../../../src/desk/views/all.ts';
+import { browserTest } from '../../sandbox/page/window.ts';
+import { axeFindings } from '../../support/axe.ts';
+import { openWindow } from '../../support/browser.ts';
+import { documentsOf } from './page-addresses.ts';
+import { startWalkedDesk } from './walked-desk.ts';
+
+const widths = [1280, 768, 320];
+const colorSchemes = ['light', 'dark'] as const;
+/** Ids of one word that stand on two lines. */
+const brokenIds = `[...document.querySelectorAll('.named a')]
+  .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
+  .map((link) => link.textContent)`;
+
+browserTest('every view and form is accessible, fits and asks nobody else, light and dark, from 320 to 1280 px', async () => {
+  const { desk, examples } = await startWalkedDesk();
+  const documents = documentsOf(desk.api.app);
+  const registered = [...Object.keys(views), ...actions.map(({ path }) => path), ...steps.map(({ name }) => `/new/:draft/${name}`)];
+  expect(documents).toEqual(expect.arrayContaining(registered));
+  // A new view or form needs an address in walked-desk.ts.
+  expect(Object.keys(examples).toSorted()).toEqual(documents.toSorted());
+
+  const origin = await desk.api.app.listen({ host: '127.0.0.1', port: 0 });
+  const window = await openWindow({ origin });
+  onTestFinished(() => window.close());
+  const { page, strayed, complaints } = window;
+  await page.goto(`${origin}/sign-in#token=${desk.api.tokenText('admin')}`);
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  const found: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) found.push(`${answer.url()}: ${answer.status()}`);
+  });
+  page.on('console', (message) => found.push(`${page.url()}: ${message.text()}`));
+  for (const path of Object.values(examples).flat()) {
+    await page.goto(origin + path);
+    await page.getByText(/ being (read|looked up)/).first().waitFor({ state: 'detached' });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      for (const id of await page.evaluate<string[]>(brokenIds)) found.push(`${path} at ${width} px: ${id} is broken`);
+      if (isWide === true) found.push(`${path} at ${width} px scrolls sideways`);
+      for (const colorScheme of colorSchemes) {
+        await page.emulateMedia({ colorScheme });
+        for (const finding of await axeFindings(page)) found.push(`${path} at ${width} px, ${colorScheme}: ${finding}`);
+      }
+    }
+  }
+  expect({ found, strayed, complaints }).toEqual({ found: [], strayed: [], complaints: [] });
+}); // prettier-ignore
