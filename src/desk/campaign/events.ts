@@ -20,7 +20,7 @@ function lineOf(event: CampaignEvent, hasRows: boolean): Row {
   const row = rowOf(event);
   const told = tellStory(event);
   const cells = {
-    'What happened': told === event.type ? muted(event.type.replaceAll('.', ': ').replaceAll('_', ' ')) : told,
+    'What happened': told === event.type ? muted(wordsOf(event.type)) : told,
     When: instant(event.at, 'full'),
     ...(hasRows ? { Row: row === null ? '–' : link(rowPath(event.campaignId, row), figure(row)) } : {}),
   };
@@ -40,7 +40,7 @@ const kinds: readonly (readonly [name: string, words: string, prefixes: readonly
   ['calls', 'Calls', ['attempt.']],
   ['rows', 'Rows', ['recipient.']],
   ['do-not-call', 'Do not call', ['suppression.']],
-  ['surroundings', 'Numbers, clocks and hooks', ['caller.', 'clock.', 'hook.']],
+  ['surroundings', 'Numbers, clocks and hooks', ['caller.', 'clock.', 'hook.', 'webhook.']],
 ];
 
 /** The types of events of a kind, or the one that is named; null: all. */
@@ -50,15 +50,37 @@ export function typesOfKind(kind: string): EventType[] | null {
   return eventTypes.filter((type) => prefixes?.some((prefix) => type.startsWith(prefix)) ?? type === kind);
 }
 
-/** A choice of what is shown of the log. */
-export function kindChips(campaignId: string, here: string): Html {
-  const chip = (kind: string, words: string): Html =>
+/** A choice of what is shown of the log: the kinds, then the types of the chosen one. `lines`: of each type; null: not known yet. */
+export function kindChips(campaignId: string, here: string, lines: ReadonlyMap<EventType, number> | null): Html {
+  const chip = (kind: string, { words, isHere }: { words: string; isHere: boolean }): Html =>
     html`<a
       href="${campaignPath(campaignId, `/events${kind === '' ? '' : `?kind=${kind}`}`)}"
-      ${kind === here ? html`aria-current="page"` : null}
-      >${words}</a
+      ${isHere ? html`aria-current="${kind === here ? 'page' : 'true'}"` : null}
+      >${words}${figureOf(lines, typesOfKind(kind))}</a
     > `;
+  const chosen = kinds.find(([name]) => name === here || typesOfKind(name)?.some((type) => type === here));
+  const types = (chosen === undefined ? [] : (typesOfKind(chosen[0]) ?? [])).filter(
+    (type) => type === here || (lines?.get(type) ?? 0) > 0,
+  );
   return html`<nav aria-label="Kinds of events">
-    <p class="chips">${chip('', 'All')} ${kinds.map(([name, words]) => chip(name, words))}</p>
+    <p class="chips">
+      ${chip('', { words: 'All', isHere: here === '' })}
+      ${kinds.map(([name, words]) => chip(name, { words, isHere: name === chosen?.[0] }))}
+    </p>
+    ${
+      types.length < 2 && types[0] !== here
+        ? null
+        : html`<p class="chips">${types.map((type) => chip(type, { words: wordsOf(type), isHere: type === here }))}</p>`
+    }
   </nav>`;
+}
+
+function figureOf(lines: ReadonlyMap<EventType, number> | null, types: readonly EventType[] | null): string {
+  if (lines === null) return '';
+  const all = (types ?? [...lines.keys()]).reduce((sum, type) => sum + (lines.get(type) ?? 0), 0);
+  return ` (${all.toLocaleString('en')})`;
+}
+
+function wordsOf(type: EventType): string {
+  return type.replaceAll('.', ': ').replaceAll('_', ' ');
 }

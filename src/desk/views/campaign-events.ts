@@ -2,12 +2,15 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { empty, link, panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
+import { readEventKinds } from '../../ledger/read/event-kinds.ts';
 import { eventTable, kindChips, typesOfKind } from '../campaign/events.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const pageSize = 50;
+const kindsWithinMs = 60;
+const soonMs = 1_000;
 
 /** The log of one campaign, the newest line first: all of it, or one kind of lines. */
 export async function campaignEventsView(request: ViewRequest): Promise<View> {
@@ -22,6 +25,9 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
     limit: pageSize + 1,
     beforeSeq: isLater ? before : undefined,
   });
+  const lines = await request.readings.readWithin(kindsWithinMs, `kinds ${campaignId}`, () =>
+    readEventKinds(db, campaignId),
+  );
   const events = found.slice(0, pageSize);
   const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
   return {
@@ -29,10 +35,11 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
     section: 'campaigns',
     // An older page stays as it is.
     ...(isLater ? {} : { follows: campaignId }),
+    ...(lines === null ? { againMs: soonMs } : {}),
     crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
     body: [
       campaignNav(campaignId, 'events'),
-      kindChips(campaignId, kind),
+      kindChips(campaignId, kind, lines),
       panel('Events', [
         eventTable('Events, the newest first', events, nothing(campaignId, kind)),
         html`<p class="pages">
