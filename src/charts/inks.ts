@@ -16,6 +16,8 @@ export const inks = {
   unresolved: 'var(--chart-unresolved)',
   open: 'var(--chart-open)',
   ready: 'var(--chart-ready)',
+  hour: 'var(--chart-hour)',
+  today: 'var(--chart-today)',
   later: 'var(--chart-later)',
 } as const;
 
@@ -46,6 +48,8 @@ export const chartStyles = `:root {
   --chart-unresolved: light-dark(#b64d3a, #ea6741);
   --chart-open: light-dark(#3035c1, #337cfc);
   --chart-ready: light-dark(#2d97e9, #d1aff3);
+  --chart-hour: light-dark(#7090d0, #9078b0);
+  --chart-today: light-dark(#a8c0e0, #504870);
   --chart-later: light-dark(#d5dde5, #2c343d);
   --chart-heat-0: light-dark(#eaf2f9, #1d2a36);
   --chart-heat-1: light-dark(#bfdbee, #1f4662);

@@ -77,7 +77,9 @@ export interface Progress {
   open: number;
   /** Could be called now, as far as their own rules go. */
   ready: number;
-  /** Wait for a time. */
+  /** Wait for a time: within the hour, later on this day, or after it. */
+  hour: number;
+  today: number;
   later: number;
 }
 
@@ -99,6 +101,8 @@ export function progressChart(progress: Progress): Chart {
     ...outcomes.map((outcome) => [asWords(outcome), progress.outcomes[outcome] ?? 0, outcomeInks[outcome]] as const),
     ['open', progress.open, inks.open] as const,
     ['ready now', progress.ready, inks.ready] as const,
+    ['due within the hour', progress.hour, inks.hour] as const,
+    ['due later today', progress.today, inks.today] as const,
     ['due later', progress.later, inks.later] as const,
   ].filter(([, rows]) => rows > 0);
   const all = parts.reduce((sum, [, rows]) => sum + rows, 0);

@@ -6,6 +6,7 @@ import {
   type ForecastGroup,
   type ForecastInput,
 } from '../domain/forecast/forecast.ts';
+import { coarsened } from '../domain/forecast/coarse.ts';
 import { firstThat } from '../domain/first-that.ts';
 import { warmUpLines } from '../domain/pacing/pacing.ts';
 import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
@@ -94,15 +95,14 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const lines = linesFor(request);
   const tellable = Math.min(lines, wordsLines ?? Infinity);
   const usual = inputFor(request, tellable, usualCourse(rules, assumptions));
-  const longest = longestRetries(rules.retry, rules.timing.settleMs);
   // At best the records show whose they are, and words do not matter.
   const earliest = forecast(inputFor(request, lines, bestCourse));
   const likely = forecast(usual);
-  const slowCourse = { answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest };
+  const slowCourse = slowestCourse(rules, assumptions);
   const slowest = forecast(inputFor(request, tellable, slowCourse));
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
-  const mostCalls = people * (longest.retries + 1) * (rules.retry.maxUncounted + 1);
+  const mostCalls = people * (slowCourse.retries + 1) * (rules.retry.maxUncounted + 1);
   return {
     startsAt,
     lines,
@@ -131,11 +131,27 @@ export function forecastOutlook(request: ForecastRequest): Outlook {
   };
 }
 
+/** What is left of a campaign that goes on, in steps as large as its length allows: cheap at any size. Opening lines are left out. */
+export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, 'earliest' | 'likely' | 'slowest'> {
+  const { rules, assumptions = usualAssumptions } = request;
+  const lines = linesFor(request);
+  const run = (course: Course): Forecast => forecast(coarsened(inputFor(request, lines, course)));
+  return {
+    earliest: run(bestCourse),
+    likely: run(usualCourse(rules, assumptions)),
+    slowest: run(slowestCourse(rules, assumptions)),
+  };
+}
+
 const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
 const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
 
 function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssumptions): Course {
   return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
+}
+
+function slowestCourse({ retry, timing }: CampaignRules, { callMs }: ForecastAssumptions): Course {
+  return { answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longestRetries(retry, timing.settleMs) };
 }
 
 function linesFor({ rules: { pacing }, accountLines }: ForecastRequest): number {

@@ -5,7 +5,7 @@ import { courseChart } from '../../src/charts/course.ts';
 import { allCharts, sample, type SampleData } from './sample-data.ts';
 
 const nothing: SampleData = {
-  progress: { outcomes: {}, open: 0, ready: 0, later: 0 },
+  progress: { outcomes: {}, open: 0, ready: 0, hour: 0, today: 0, later: 0 },
   funnel: { listed: 0, usable: 0, called: 0, answered: 0, completed: 0, notCalled: {} },
   course: null,
   clock: { zones: [], more: 0 },

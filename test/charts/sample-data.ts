@@ -40,7 +40,14 @@ export interface SampleData {
 
 /** A campaign of 120 rows that has called on two days, with a pause and two rate limits. */
 export const sample: SampleData = {
-  progress: { outcomes: { completed: 60, exhausted: 20, rejected: 10, unresolved: 1 }, open: 5, ready: 14, later: 10 },
+  progress: {
+    outcomes: { completed: 60, exhausted: 20, rejected: 10, unresolved: 1 },
+    open: 5,
+    ready: 14,
+    hour: 3,
+    today: 4,
+    later: 3,
+  },
   funnel: { listed: 120, usable: 110, called: 80, answered: 64, completed: 60, notCalled: { suppressed: 3 } },
   course: {
     stepMs: 5 * minuteMs,

@@ -7,6 +7,7 @@ import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { obeyed, poison } from '../support/terminal-poison.ts';
+import { until } from '../support/until.ts';
 import { DeskWorld, hiddenFields } from './desk-world.ts';
 
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
@@ -136,6 +137,8 @@ test.for(dialects)(
     expect(all.text).toContain('href="/campaigns/spring/rows/6"');
     expect(all.text).not.toMatch(/\+1\d{10}/);
     const planned = await desk.get('/campaigns/spring/events?kind=attempt.planned');
+    expect(planned.text).toMatch(/kind=calls"\s*aria-current="true"\s*>Calls \(12\)</);
+    expect(planned.text).toMatch(/kind=attempt.planned"\s*aria-current="page"\s*>attempt: planned \(6\)</);
     expect(planned.text.match(/call 1 planned/g)).toHaveLength(6);
     expect(planned.text).not.toContain('requested');
     const calls = await desk.get('/campaigns/spring/events?kind=calls');
@@ -146,6 +149,30 @@ test.for(dialects)(
     expect(older.text).toContain(`id="event-${seqs[4]}"`);
     expect(older.text).not.toContain(`id="event-${seqs[3]}"`);
     expect((await desk.get('/campaigns/spring/events?kind=nothing')).text).toContain('No event of this kind');
+  },
+);
+
+test.for(dialects)(
+  'rows that wait are shown by when they are due, and the end by its forecast: %s',
+  async (dialect) => {
+    const { store, desk } = await openWorld(dialect);
+    const minuteMs = 60_000;
+    for (const [row, ms] of [30 * minuteMs, 3 * 60 * minuteMs, 48 * 60 * minuteMs].entries())
+      await store.db
+        .updateTable('recipients')
+        .set({ due_at: noon + ms })
+        .where('row_number', '=', row + 1)
+        .execute();
+    desk.api.at = noon;
+    const shown = async (path: string, wanted: RegExp) =>
+      until('it has been read', async () => wanted.test((await desk.get(path)).text));
+    await shown(
+      '/campaigns/spring',
+      /due within the hour[\s\S]*due later today[\s\S]*due later<[\s\S]*At worst<[\s\S]*35 % answer and talk 90 s/,
+    );
+    await shown('/', /6 waiting \(3 now, 1 within the hour, 1 later today, 1 later\)/);
+    // Nobody can be reached before the last of them is due.
+    await shown('/', /earliest<.span> <time datetime="2030-01-17T12:01/);
   },
 );
 

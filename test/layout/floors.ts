@@ -206,7 +206,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
   ],
   'src/desk/actions': deskParts,
-  'src/desk/campaign': [...deskParts, 'src/desk/actions'],
+  'src/desk/campaign': [...deskParts, 'src/desk/actions', 'src/preflight'],
   'src/desk/drafts': [...deskParts, 'src/api/core', 'src/list', 'src/preflight'],
   'src/desk/views': [...deskParts, 'src/desk/actions', 'src/desk/campaign'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],

@@ -3,7 +3,8 @@ import { renderChart } from '../../charts/chart.ts';
 import { clockStrip } from '../../charts/clock-strip.ts';
 import { courseChart } from '../../charts/course.ts';
 import { progressChart } from '../../charts/rows.ts';
-import { empty, link, panel } from '../../html/elements.ts';
+import { hasEnded } from '../../domain/lifecycle.ts';
+import { empty, facts, link, panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
 import { reportedCourse } from '../../ledger/read/campaign-report.ts';
@@ -11,11 +12,13 @@ import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-
 import { readClockStrip } from '../../ledger/read/clock-strip.ts';
 import { readCourse } from '../../ledger/read/course.ts';
 import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { campaignTitle } from '../../words/campaign.ts';
 import { tellEvent, toldEvents } from '../../words/events.ts';
 import { eventTable } from '../campaign/events.ts';
 import { liveCallsPanel } from '../campaign/live-calls.ts';
 import { needsPanel } from '../campaign/needs.ts';
+import { assumptionsText, dueParts, endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { statePanel } from '../campaign/state.ts';
 import { lookSoon, whyPanel } from '../campaign/why.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
@@ -24,6 +27,9 @@ import type { View, ViewRequest } from '../core/view.ts';
 
 /** Openings pass, and workers come and go, without an event. */
 const againMs = 15_000;
+const outlookWithinMs = 60;
+/** Where it is still being read what lies before it. */
+const soonMs = 1_000;
 const courseWithinMs = 60;
 const hoursWithinMs = 60;
 /** A longer table is opened by whoever wants it. */
@@ -39,12 +45,15 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   // Asked while the database is read.
   const asked = lookSoon(request, campaign);
   const view = await readCampaignView(db, campaign, now);
+  const outlook = await readings.readWithin(outlookWithinMs, `outlook ${campaignId}`, () =>
+    readOutlook(request, campaign, view.status),
+  );
   const waiting = await readings.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
   return {
     title: campaignTitle(campaign),
     section: 'campaigns',
     follows: campaignId,
-    againMs,
+    againMs: outlook === null ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
     body: [
       campaignNav(campaignId, 'overview'),
@@ -53,7 +62,8 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       await clockPanel(request, view),
       needsPanel(view),
       await liveCallsPanel(request, campaign),
-      progressPanel(view, waiting),
+      progressPanel(view, { waiting, outlook }),
+      endPanel(campaign, outlook),
       await coursePanel(request, view),
       await eventsPanel(request, view),
     ],
@@ -75,15 +85,29 @@ async function clockPanel(
   return panel(title, renderChart(clockStrip(strip), null, { fold }));
 }
 
-function progressPanel({ campaign, status }: CampaignView, waiting: readonly WaitingGroup[]): Html {
+function progressPanel(
+  { campaign, status }: CampaignView,
+  { waiting, outlook }: { waiting: readonly WaitingGroup[]; outlook: Outlook | null },
+): Html {
   const ready = Math.min(status.waiting, waiting.find(({ rule }) => rule === 'due')?.rows ?? 0);
-  const open = status.open + status.planned;
-  const progress = { outcomes: status.outcomes, open, ready, later: status.waiting - ready };
+  const due =
+    outlook === null ? { ready, hour: 0, today: 0, later: status.waiting - ready } : dueParts(status.waiting, outlook);
+  const progress = { outcomes: status.outcomes, open: status.open + status.planned, ...due };
   return panel(
     'Progress',
     renderChart(progressChart(progress), null),
     link(campaignPath(campaign.campaignId, '/figures'), 'All figures'),
   );
+}
+
+/** Nothing where it has ended. */
+function endPanel(campaign: Campaign, outlook: Outlook | null): Html | null {
+  if (hasEnded(campaign)) return null;
+  const entries = endEntries(campaign, outlook);
+  return panel('End', [
+    facts(entries.map(([name, value]) => [`${name.charAt(0).toUpperCase()}${name.slice(1)}`, value])),
+    html`<p class="chart-note">${outlook === null ? 'It is being read.' : assumptionsText(outlook)}</p>`,
+  ]);
 }
 
 async function coursePanel({ context, readings, now }: ViewRequest, { campaign }: CampaignView): Promise<Html> {

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { count, empty, instant, link, panel, table, type Row } from '../../html/elements.ts';
+import { count, empty, link, muted, panel, table, type Row } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { readStandstill, type Standstill } from '../../ledger/plan/standstill.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../ledger/read/campaign-view.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { printable } from '../../input/printable.ts';
 import { standstillText } from '../../words/standstill.ts';
+import { endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { progressBar } from '../campaign/progress-bar.ts';
 import { stateBadge } from '../core/campaign-state.ts';
 import { campaignPath } from '../core/links.ts';
@@ -18,6 +19,7 @@ const againMs = 15_000;
 /** Where it is still being read why nobody is called. */
 const soonMs = 1_000;
 const whyWithinMs = 150;
+const outlookWithinMs = 50;
 
 const shows = ['going', 'ended', 'all'] as const;
 type Show = (typeof shows)[number];
@@ -33,6 +35,9 @@ interface Page {
   briefs: readonly CampaignBrief[];
 }
 
+/** What lies before the campaigns of a page, by their ids. */
+type Outlooks = ReadonlyMap<string, Outlook>;
+
 /** Why the running campaigns of a page dial nobody, by their ids. */
 type Standstills = ReadonlyMap<string, Standstill | null>;
 
@@ -46,11 +51,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   const standstills = await request.readings.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
     readStandstills(request, page),
   );
+  const outlooks = await request.readings.readWithin(outlookWithinMs, `outlooks ${page.show} ${page.number}`, () =>
+    readOutlooks(request, page),
+  );
   return {
     title: 'Campaigns',
     section: 'campaigns',
     follows: 'all',
-    againMs: standstills === null ? soonMs : againMs,
+    againMs: standstills === null || outlooks === null ? soonMs : againMs,
     body: [
       page.counts.all > 0 ? chips(page) : null,
       panel(
@@ -59,7 +67,12 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
           table(
             'Campaigns, the newest first',
             await Promise.all(
-              page.briefs.map(async (brief) => rowOf(brief, await whyText(brief, { request, standstills }))),
+              page.briefs.map(async (brief) =>
+                rowOf(brief, {
+                  why: await whyText(brief, { request, standstills }),
+                  outlook: outlooks?.get(brief.campaign.campaignId) ?? null,
+                }),
+              ),
             ),
             nothing(page, request),
           ),
@@ -104,6 +117,17 @@ async function readStandstills({ context, now }: ViewRequest, { briefs }: Page):
   return found;
 }
 
+/** It takes long where many rows wait: nothing else waits for it. */
+async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Outlooks> {
+  const found = new Map<string, Outlook>();
+  for (const { campaign, status } of briefs) {
+    if (hasEnded(campaign)) continue;
+    found.set(campaign.campaignId, await readOutlook(request, campaign, status));
+    await setImmediate();
+  }
+  return found;
+}
+
 function chips({ show, counts }: Page): Html {
   return html`<nav aria-label="Which campaigns">
     <p class="chips">
@@ -135,18 +159,23 @@ function nothing({ counts }: Page, request: ViewRequest): Html {
   );
 }
 
-function rowOf({ campaign, status, needs }: CampaignBrief, why: string): Row {
-  const { campaignId, name, state, rules } = campaign;
+function rowOf(
+  { campaign, status, needs }: CampaignBrief,
+  { why, outlook }: { why: string; outlook: Outlook | null },
+): Row {
+  const { campaignId, name, state } = campaign;
   const cells: Record<string, HtmlValue> = {
     Campaign: html`<div class="named">
       ${link(campaignPath(campaignId), campaignId)}
       ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
     </div>`,
     State: stateBadge(state),
-    Rows: progressBar(status),
+    Rows: progressBar(status, outlook),
     'Why nobody is called': why,
     'Needs a person': needs.length === 0 ? '–' : link(campaignPath(campaignId, '#needs'), count(needs.length, 'thing')),
-    'Ends at the latest': hasEnded(campaign) ? '–' : instant(rules.endsAt, 'full'),
+    Ends: hasEnded(campaign)
+      ? '–'
+      : endEntries(campaign, outlook).map(([name, value]) => html`<p>${muted(name)} ${value}</p>`),
   };
   return { key: `campaign-${campaignId}`, cells };
 }

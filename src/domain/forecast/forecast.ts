@@ -14,6 +14,8 @@ const recheckMs = dayMs;
 /** Recipients to whom the same rules apply at the same times. */
 export interface ForecastGroup {
   count: number;
+  /** Attempts made already; default: none. */
+  attempts?: number;
   calendars: readonly DatedCalendar[];
   zones: readonly string[];
   /** Not called before this instant; null: at once. */
@@ -48,6 +50,8 @@ export interface ForecastInput {
   linesAt: (sinceMs: number) => number;
   startsPerMinute: number | null;
   caps: readonly FrequencyCap[];
+  /** Between two of its instants; default: as fine as its calls are short. */
+  grainMs?: number;
 }
 
 /** Course of one simulation. It bounds nothing: other campaigns and refusals are not part of it. */
@@ -129,7 +133,7 @@ class Simulation {
   constructor(input: ForecastInput) {
     this.#input = input;
     const { answeredMs, unansweredMs } = input.course;
-    this.#grainMs = grainOf(answeredMs, unansweredMs);
+    this.#grainMs = input.grainMs ?? grainOf(answeredMs, unansweredMs);
     // Calls that end together are one event: without a common grain every call would become its own.
     const onGrid = (ms: number): number => Math.max(1, Math.ceil(ms / this.#grainMs)) * this.#grainMs;
     this.#answeredMs = onGrid(answeredMs);
@@ -138,7 +142,7 @@ class Simulation {
       if (group.count <= 0) continue;
       const place = { ...group, fresh: 0, open: false, changesAt: null, knownUntil: -Infinity };
       const dueAt = Math.max(input.at, group.notBefore ?? input.at);
-      this.#waiting.push({ group: place, attempts: 0, count: group.count, dueAt, order: 0, calledAt: [] });
+      this.#waiting.push({ group: place, attempts: 0, ...group, dueAt, order: 0, calledAt: [] });
     }
   }
 

@@ -1,7 +1,8 @@
 import { sqlStates } from '../parts.ts';
 import { requestedAttemptStates } from '../../domain/ledger.ts';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Store } from '../open-ledger.ts';
+import { isPostgres, type Queries } from '../tx.ts';
 
 /** Ways in which calls can be told apart from the ledger's rows. */
 export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
@@ -27,6 +28,13 @@ export interface CallGroup {
 /** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
 const quarterMs = 15 * 60_000;
 
+/** How long the call of a record `c` was; null where the record does not tell. */
+export function sqlDurationMs(db: Queries): RawBuilder<number | null> {
+  return sql.raw(
+    isPostgres(db) ? `(c.facts::json ->> 'durationMs')::double precision` : `json_extract(c.facts, '$.durationMs')`,
+  );
+}
+
 /**
  * The calls of a campaign that were placed, or may have been, counted by the database: a million attempts come back as a few thousand
  * groups. Only the dimensions asked for divide them.
@@ -43,11 +51,7 @@ export async function groupCalls(
   const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
   const caller = byCaller ? sql.ref('b.caller') : sql.raw('null');
   const quarter = byTime ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
-  const durationMs = sql.raw(
-    store.dialect === 'postgres'
-      ? `(c.facts::json ->> 'durationMs')::double precision`
-      : `json_extract(c.facts, '$.durationMs')`,
-  );
+  const durationMs = sqlDurationMs(store.db);
   const divided = [
     sql.ref('a.disposition'),
     ...(dimensions.includes('attempt') ? [attempt] : []),
