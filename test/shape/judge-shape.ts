@@ -13,6 +13,8 @@ export interface Trial {
   maxUncounted: number;
   /** Rows that may be left to an operator: those of requests that were under way when something was killed. */
   mostUnresolved: number;
+  /** By number: an outcome that an act of a person may have given. */
+  acted?: ReadonlyMap<string, string>;
 }
 
 /** What was broken, in words; calls are joined with rows by number alone. An empty list is an acquittal. */
@@ -77,7 +79,9 @@ function* judgeResults(trial: Trial): Generator<string> {
     if (line.row !== index + 1 || JSON.stringify(line.cells) !== JSON.stringify(cellsOf(person)))
       yield `${row} is not the row of the list`;
     if (!outcomes.some((outcome) => outcome === line.outcome)) yield `${row} has no outcome but ${line.outcome}`;
-    const wanted = allowedOutcomes(person, byNumber.get(person.phone) ?? []);
+    const acted = trial.acted?.get(person.phone);
+    const own = allowedOutcomes(person, byNumber.get(person.phone) ?? []);
+    const wanted = acted === undefined || own.some((outcome) => reached.includes(outcome)) ? own : [acted, ...own];
     if (!wanted.includes(line.outcome))
       yield `${row} is ${line.outcome}, and its calls say ${wanted.slice(0, -1).join(' or ')}`;
   }
@@ -85,6 +89,9 @@ function* judgeResults(trial: Trial): Generator<string> {
   if (unresolved > trial.mostUnresolved)
     yield `${unresolved} rows are left to an operator, more than the ${trial.mostUnresolved} that were under way`;
 }
+
+/** Nothing that is done afterwards changes these. */
+const reached = ['completed', 'opted_out'];
 
 /** The last one may be anybody's, within the limit. */
 function allowedOutcomes({ kind }: Person, calls: Trial['calls']): string[] {

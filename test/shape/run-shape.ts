@@ -1,6 +1,8 @@
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { until } from '../support/until.ts';
 import { drawDisturbances, isOfNetwork, strike, type Disturbance, type Kind } from './disturbances.ts';
+import { ClerkWork } from './clerk-work.ts';
+import { judgeDeeds, outcomeOf } from './judge-deeds.ts';
 import { judgeShape } from './judge-shape.ts';
 import { drawPeople } from './people.ts';
 import { scanWorld } from './scan.ts';
@@ -77,12 +79,16 @@ export async function runShape(input: {
     const story: string[] = [];
     const standstills: [Kind, number][] = [];
     const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
+    const clerks = new ClerkWork(world.office, { campaignId, seed: input.seed, people });
     let gotOver = begun;
-    for (const disturbance of disturbances) {
+    for (const [nth, disturbance] of disturbances.entries()) {
       const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
       await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(
         tell(`before: ${disturbance.kind}`),
       );
+      // Every other time the process that serves them is killed in the middle.
+      const quietly = clerks.actQuietly({ kills: nth % 2 === 0 });
+      quietly.catch(() => {});
       const { what, at, afterwards } = await strike(world, disturbance);
       await untilTaken(world, at, { batches: batchesOfProof, limitMs }).catch(tell(`after: ${disturbance.kind}`));
       gotOver = Date.now();
@@ -90,12 +96,22 @@ export async function runShape(input: {
       const seconds = ((gotOver - at) / 1000).toFixed(1);
       story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
       await afterwards();
+      await quietly;
+      if (nth !== 1) continue;
+      await clerks.pressOpposite().catch(tell('two people press opposite buttons'));
+      gotOver = Date.now();
+      story.push(`${Math.round((gotOver - begun) / 1000)} s two people pressed opposite buttons`);
     }
     await untilEnd(world).catch(tell('at the end'));
     const calls = await world.calls();
     const results = await world.results();
     const mostUnresolved = batchSize * disturbances.length;
-    const broken = judgeShape({ calls, people, results, ...budget, mostUnresolved });
+    const { deeds, pauses, counts } = clerks;
+    const acted = new Map(deeds.flatMap(({ act, phone, end }) => (end === 'refused' ? [] : [[phone, outcomeOf[act]]])));
+    const broken = judgeShape({ calls, people, results, ...budget, mostUnresolved, acted });
+    const outcomes = new Map(results.map(({ cells, outcome }) => [cells['phone'] ?? '', outcome]));
+    const logged = await world.countChanges();
+    broken.push(...clerks.broken, ...judgeDeeds({ calls, outcomes, deeds, pauses, logged, counts }));
     const verified = await world.carillon('verify', campaignId);
     if (verified.code !== 0) broken.push(`carillon verify: ${verified.stdout}${verified.stderr}`);
     const status = JSON.parse(await world.must('status', campaignId, '--json')) as { state: string };
@@ -103,7 +119,10 @@ export async function runShape(input: {
     const scan = await scanWorld(world, people);
     broken.push(...scan.broken);
     const unresolved = results.filter(({ outcome }) => outcome === 'unresolved').length;
-    story.push(`${Math.round((Date.now() - begun) / 1000)} s judged`);
+    const { carriedOut, repeated, unheard } = counts;
+    story.push(
+      `${Math.round((Date.now() - begun) / 1000)} s judged; changes through the API: ${carriedOut}, repeated ${repeated}, unheard ${unheard}`,
+    );
     return {
       calls: calls.length,
       rows: people.length,

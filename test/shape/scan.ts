@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { findTokens, textOf } from '../support/leak-scan.ts';
 import type { Person } from './people.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
 import type { World } from './world.ts';
 
 /** What stands in a place that must hold no secret, and something that is known to stand there. */
@@ -34,7 +35,8 @@ export async function scanWorld(world: World, people: readonly Person[]): Promis
   await handle.terminate('It was the control of a scan.');
   const places: Place[] = [
     { name: 'Temporal', text: await textOfDatabases(world.temporalDatabase.url), control: planted },
-    { name: 'a log', text: world.everyWorker.map((worker) => worker.output()).join('\n'), control: 'is ready' },
+    { name: 'a log', text: outputOf(world.everyWorker), control: 'is ready' },
+    { name: 'a log of the API', text: outputOf(world.office.everyProcess), control: 'The API listens' },
     { name: 'a metric', text: await world.metrics(), control: 'carillon_calls{' },
     { name: 'a command', text: world.said(), control: 'shape' },
   ];
@@ -42,6 +44,10 @@ export async function scanWorld(world: World, people: readonly Person[]): Promis
     searched: places.reduce((sum, { text }) => sum + text.length, 0),
     broken: judgePlaces(places, secretsOf(people, world.keys)),
   };
+}
+
+function outputOf(processes: readonly WorkerProcess[]): string {
+  return processes.map((each) => each.output()).join('\n');
 }
 
 /** What must stand nowhere. */

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { Client as Database } from 'pg';
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
@@ -11,6 +12,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
 import type { Ways } from './network.ts';
+import { Office } from './office.ts';
 import { toCsv, type Person } from './people.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
@@ -37,6 +39,8 @@ export interface World {
   /** Every worker that was ever started. */
   readonly everyWorker: readonly WorkerProcess[];
   readonly client: Client;
+  /** `carillon serve`, and people who use it. */
+  readonly office: Office;
   /** Starts a worker in the place of one that ends or has ended; with `wrong`, of a release that no history fits. */
   replaceWorker(place: number, release?: 'wrong'): Promise<WorkerProcess>;
   /** SIGKILL to the service, and starts it again from its file. */
@@ -54,6 +58,8 @@ export interface World {
   must(...args: string[]): Promise<string>;
   /** Rows of the results file, in its order. */
   results(): Promise<ResultLine[]>;
+  /** Changes in the event log that a person made through the API. */
+  countChanges(): Promise<number>;
 }
 
 /** A line of the results as JSON. */
@@ -184,6 +190,8 @@ async function buildWorld(
     return worker;
   };
   for (let place = 0; place < workerCount; place += 1) await replaceWorker(place);
+  const office = await Office.open(settings);
+  atEnd(() => office.close());
   await until('the workers are ready', () => workers.every((worker) => worker.output().includes('is ready')));
   for (const { phone } of people.filter(({ kind }) => kind === 'barred'))
     await must('suppress', 'add', phone, '--reason', 'asked by letter');
@@ -197,6 +205,7 @@ async function buildWorld(
     workers,
     everyWorker,
     client,
+    office,
     replaceWorker,
     crashService: async () => {
       await service?.kill();
@@ -211,7 +220,7 @@ async function buildWorld(
       return (await Promise.all(texts)).join('\n');
     },
     said: () => said,
-    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password],
+    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, ...office.secrets],
     carillon,
     must,
     results: async () => {
@@ -219,6 +228,18 @@ async function buildWorld(
       await must('results', campaignId, '--output', path);
       const lines = (await readFile(path, 'utf8')).trim().split('\n');
       return lines.map((line) => JSON.parse(line) as ResultLine);
+    },
+    countChanges: async () => {
+      const db = new Database({ connectionString: databaseUrl });
+      await db.connect();
+      try {
+        const { rows } = await db.query<{ n: number }>(
+          `select count(*)::int as n from events where type = 'operator.acted'`,
+        );
+        return rows[0]?.n ?? 0;
+      } finally {
+        await db.end();
+      }
     },
   };
 }
