@@ -22,6 +22,7 @@ import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/hand-on.ts';
 import { insightRoutes } from './routes/insight.ts';
 import { rowRoutes } from './routes/rows.ts';
+import { newScheduleRoutes } from './routes/new-schedules.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
@@ -113,6 +114,7 @@ export async function buildApi(
     eventRoutes(routes, context, limits);
     suppressionRoutes(routes, context);
     scheduleRoutes(routes, context);
+    newScheduleRoutes(routes, context);
     webhookRoutes(routes, context);
   });
   return app;

@@ -100,6 +100,18 @@ export const operations = {
   readSchedule: read<Schedule & { answer: typeof schedules.schedule }>('GET /api/v1/schedules/:campaign'),
   pauseSchedule: change<ScheduleWish>('POST /api/v1/schedules/:campaign/pause'),
   resumeSchedule: change<ScheduleWish>('POST /api/v1/schedules/:campaign/resume'),
+  createSchedule: change<{ body: typeof schedules.newScheduleBody; answer: typeof schedules.schedule }>(
+    'POST /api/v1/schedules',
+  ),
+  previewSchedule: ask<{ body: typeof schedules.newScheduleBody; answer: typeof schedules.schedulePreview }>(
+    'POST /api/v1/schedules/preview',
+  ),
+  triggerSchedule: change<Schedule & { answer: typeof schedules.triggeredSchedule }>(
+    'POST /api/v1/schedules/:campaign/trigger',
+  ),
+  continueSchedule: change<Schedule & { answer: typeof schedules.continuedSchedule }>(
+    'POST /api/v1/schedules/:campaign/continue',
+  ),
   deleteSchedule: change<Schedule & { answer: typeof schedules.deletedSchedule }>('DELETE /api/v1/schedules/:campaign'),
 
   listWebhooks: read<{ answer: typeof hooks.webhookList }>('GET /api/v1/webhooks'),

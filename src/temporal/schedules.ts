@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
   type Client,
   type ScheduleDescription,
+  type ScheduleHandle,
   type ScheduleSpec,
 } from '@temporalio/client';
 import { campaignQueues } from '../domain/ids.ts';
@@ -70,13 +72,59 @@ export function scheduleIdOf(prefix: string, campaignId: string): string {
  * and limits alone. Throws ScheduleExistsError and ScheduleNeverFiresError.
  */
 export async function createSchedule(
-  { client, config, ledgerId, now }: { client: Client; config: Config; ledgerId: string; now: number },
+  making: ScheduleMaking,
   campaignId: string,
   recurrence: Recurrence,
 ): Promise<ScheduleState> {
+  const handle = await makeSchedule(making, campaignId, recurrence);
+  const state = readState(await handle.describe());
+  if (state.next.length > 0) return state;
+  await handle.delete();
+  throw new ScheduleNeverFiresError(neverFires);
+}
+
+const neverFires =
+  'There is no time at which this schedule would start a run. Check its cron expression, its start and its end; no schedule was made.';
+
+/** Where a schedule is made. */
+interface ScheduleMaking {
+  client: Client;
+  config: Config;
+  ledgerId: string;
+  now: number;
+}
+
+/**
+ * The first runs of such a schedule, as the server tells them: one is made under another id, paused, and deleted. Throws as
+ * `createSchedule`.
+ */
+export async function previewSchedule(
+  making: ScheduleMaking,
+  campaignId: string,
+  recurrence: Recurrence,
+): Promise<number[]> {
+  const handle = await makeSchedule(making, campaignId, recurrence, `preview/${randomUUID()}`);
+  try {
+    const { next } = readState(await handle.describe());
+    if (next.length > 0) return next;
+    throw new ScheduleNeverFiresError(neverFires);
+  } finally {
+    await handle.delete();
+  }
+}
+
+/** `preview`: what stands before its id, which is paused then. */
+async function makeSchedule(
+  { client, config, ledgerId, now }: ScheduleMaking,
+  campaignId: string,
+  recurrence: Recurrence,
+  preview: string | null = null,
+): Promise<ScheduleHandle> {
   const { when, timeZone, catchUpMs, note } = recurrence;
-  const scheduleId = scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId);
-  const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, ledgerId);
+  const prefix = config.CARILLON_QUEUE_PREFIX;
+  const scheduleId =
+    preview === null ? scheduleIdOf(prefix, campaignId) : `${preview}/${scheduleIdOf(prefix, campaignId)}`;
+  const queues = campaignQueues(prefix, ledgerId);
   const input: ScheduledCampaignInput = {
     scheduleId,
     timeZone,
@@ -84,7 +132,7 @@ export async function createSchedule(
     queues,
     timeouts: campaignTimeouts(config),
   };
-  const handle = await client.schedule
+  return client.schedule
     .create({
       scheduleId,
       spec: specOf(recurrence, now),
@@ -99,17 +147,11 @@ export async function createSchedule(
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
       memo: { when },
-      ...(note === null ? {} : { state: { note } }),
+      state: { ...(note === null ? {} : { note }), paused: preview !== null },
     })
     .catch((error: unknown) => {
       throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError(scheduleId) : error;
     });
-  const state = readState(await handle.describe());
-  if (state.next.length > 0) return state;
-  await handle.delete();
-  throw new ScheduleNeverFiresError(
-    'There is no time at which this schedule would start a run. Check --cron, --start-at and --end-at; no schedule was made.',
-  );
 }
 
 /** Null when Temporal has none of that id. */

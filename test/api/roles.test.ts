@@ -22,10 +22,11 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
     'readSchedule readWebhook showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
-    'addSuppressions adjustCampaign cancelCampaign createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
+    'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
     'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule recoverCampaign resolveAll resolveRow ' +
-    'resumeCampaign resumeSchedule retryRows showTranscript updateList withdrawRows',
-  admin: 'addWebhook pauseWebhook removeSuppressions removeWebhook resumeWebhook testWebhook',
+    'resumeCampaign resumeSchedule retryRows showTranscript triggerSchedule updateList withdrawRows',
+  admin:
+    'addWebhook createSchedule pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook testWebhook',
 };
 const roleOf = new Map(tokenRoles.flatMap((role) => operationsOf[role].split(' ').map((id) => [id, role] as const)));
 

@@ -35,14 +35,8 @@ export async function withCampaignUpload<Answer>(
 /** The name of the list in the campaign file, before anything that it names is opened. */
 async function listNameOf(path: string): Promise<string> {
   const { content } = await readCampaignText(path);
-  const { list, law } = (content ?? {}) as { list?: { file?: unknown }; law?: { rules?: unknown } };
-  if (law?.rules != null)
-    throw new ProblemError(
-      422,
-      'campaign_file',
-      'law.rules names a file of rules, which cannot be sent: start this campaign with carillon start.',
-    );
-  const name = list?.file;
+  refuseOwnRules(content);
+  const name = (content as { list?: { file?: unknown } } | null)?.list?.file;
   if (typeof name !== 'string' || name === '') return 'list.csv';
   if (name !== basename(name) || name.includes('\\') || ['.', '..', 'campaign.yaml'].includes(name))
     throw new ProblemError(
@@ -51,4 +45,11 @@ async function listNameOf(path: string): Promise<string> {
       `list.file is ${JSON.stringify(name)}; write the name of the list alone, such as list.csv.`,
     );
   return name;
+}
+
+/** `content`: of a campaign file that was sent. Throws ProblemError where it names a file of rules, which would be one of the server. */
+export function refuseOwnRules(content: unknown): void {
+  if ((content as { law?: { rules?: unknown } } | null)?.law?.rules == null) return;
+  const detail = 'law.rules names a file of rules, which cannot be sent: use this campaign file on the command line.';
+  throw new ProblemError(422, 'campaign_file', detail);
 }

@@ -1,6 +1,8 @@
 import {
+  continueSchedule,
   deleteSchedule,
   describeSchedule,
+  fireSchedule,
   listSchedules,
   pauseSchedule,
   resumeSchedule,
@@ -11,11 +13,13 @@ import type { ApiContext } from '../core/context.ts';
 import { keyHeaders, refusals } from '../schemas/common.ts';
 import {
   changedSchedule,
+  continuedSchedule,
   deletedSchedule,
   schedule,
   scheduleList,
   scheduleNoteBody,
   scheduleParams,
+  triggeredSchedule,
 } from '../schemas/schedules.ts';
 
 const path = '/api/v1/schedules';
@@ -94,6 +98,53 @@ export function scheduleRoutes(app: Api, context: ApiContext): void {
       },
     );
   }
+
+  app.post(
+    `${path}/:campaign/trigger`,
+    {
+      config: { role: 'operate' },
+      schema: {
+        operationId: 'triggerSchedule',
+        tags,
+        summary: 'Start a run now, also of a paused schedule',
+        description: 'Refused while the campaign of an earlier run has not ended.',
+        params: scheduleParams,
+        headers: keyHeaders,
+        response: { 200: triggeredSchedule, ...refusals(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { campaign: campaignId } = request.params;
+      const work = async () => {
+        const { scheduledAt, ...fired } = await fireSchedule(context, campaignId);
+        return { ...fired, scheduledAt: new Date(scheduledAt).toISOString() };
+      };
+      const change = { action: 'schedule_triggered', campaignId, sent: {}, work };
+      return makeChange(context, { request, reply, ...change });
+    },
+  );
+
+  app.post(
+    `${path}/:campaign/continue`,
+    {
+      config: { role: 'operate' },
+      schema: {
+        operationId: 'continueSchedule',
+        tags,
+        summary: 'Go on with the campaign of the last run after its workflow was lost or ended by hand',
+        description: 'Harmless if the campaign runs.',
+        params: scheduleParams,
+        headers: keyHeaders,
+        response: { 200: continuedSchedule, ...refusals(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { campaign: campaignId } = request.params;
+      const work = () => continueSchedule(context, campaignId);
+      const change = { action: 'schedule_continued', campaignId, sent: {}, work };
+      return makeChange(context, { request, reply, ...change });
+    },
+  );
 
   app.delete(
     `${path}/:campaign`,

@@ -15,6 +15,62 @@ export const scheduleNoteBody = z
   })
   .nullish();
 
+/** A schedule to be made, as `carillon schedule create` takes it. */
+export const newScheduleBody = z.object({
+  campaign: z.string().min(1).max(500_000).meta({ description: 'The text of the campaign file.' }),
+  list: z
+    .string()
+    .min(1)
+    .max(4096)
+    .meta({
+      description:
+        'Address of the list of each run, in which {{ date }} and the like stand for its time; or env://CARILLON_URL_….',
+      examples: ['https://lists.example/{{ date }}.csv'],
+    }),
+  cron: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Five fields. One of cron and every.', examples: ['0 9 * * mon-fri'] }),
+  every: z
+    .string()
+    .max(20)
+    .optional()
+    .meta({ description: 'An interval.', examples: ['1d'] }),
+  timezone: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ examples: ['America/New_York'] }),
+  catchUp: z.string().max(20).default('10m').meta({ description: 'A run that is later than this is left out.' }),
+  startAt: z
+    .string()
+    .max(40)
+    .optional()
+    .meta({ description: 'No run before this time, of its zone.', examples: ['2030-11-30T09:00'] }),
+  endAt: z.string().max(40).optional().meta({ description: 'No run after this time.' }),
+  note: z.string().min(1).max(200).optional().meta({ description: 'Kept in Temporal.' }),
+});
+
+export const schedulePreview = z.object({
+  campaignId: z.string(),
+  when: z.string(),
+  timeZone: z.string(),
+  list: z.string(),
+  nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal tells them.' }),
+});
+
+export const triggeredSchedule = z.object({
+  campaignId: z.string().meta({ description: 'The campaign that begins.' }),
+  workflowId: z.string(),
+  scheduledAt: instant,
+});
+
+export const continuedSchedule = z.object({
+  campaignId: z.string(),
+  result: z.enum(['ended', 'attached', 'started']).meta({ description: 'attached: it runs already.' }),
+});
+
 /** A schedule, with what Temporal knows of it. */
 export const schedule = z
   .object({

@@ -7,7 +7,7 @@ import type { ScheduleView } from '../../control/schedules/view.ts';
 import { tellMissingWorker } from '../../control/supervision.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { nextTimes } from './times.ts';
+import { nextTimes } from '../../words/schedule-times.ts';
 
 export interface CreateFlags extends WrittenRecurrence {
   list?: string;

@@ -7,7 +7,7 @@ import { printable } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer, writeJson } from '../terminal/json-output.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
-import { inZone, nextTimes } from './times.ts';
+import { inZone, nextTimes } from '../../words/schedule-times.ts';
 
 const columns: readonly Column<ScheduleView>[] = [
   { title: 'CAMPAIGN', value: (view) => view.campaignId },

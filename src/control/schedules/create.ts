@@ -4,11 +4,12 @@ import { longestRecurringId } from '../../domain/hours/firing-time.ts';
 import { CampaignFileError } from '../../input/errors.ts';
 import { loadCampaignText } from '../../input/yaml-text.ts';
 import { putSchedule, removeSchedule, type Schedule } from '../../ledger/campaign/schedules.ts';
-import { readListSource } from '../../list/source.ts';
+import { ListSourceError, readListSource, showSource, type ListSource } from '../../list/source.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import {
   createSchedule as createInTemporal,
   describeSchedule,
+  previewSchedule as previewInTemporal,
   ScheduleExistsError,
   ScheduleNeverFiresError,
   scheduleIdOf,
@@ -20,23 +21,25 @@ import { accountIdOf, readServiceTime } from '../service.ts';
 
 /**
  * Reads the campaign file of a schedule, which keeps it as it is now; its list is read by a firing alone. `list`: what each run reads
- * instead of the file's own. Writes nothing. Throws CampaignFileError, ListSourceError and ConfigError.
+ * instead of the file's own. `text`: the campaign file where it was sent; `path` only names it then, and the list has to be an address,
+ * since files of the workers are not for whoever sends one. Writes nothing. Throws CampaignFileError, ListSourceError and ConfigError.
  */
 export async function readNewSchedule(
   { config, now }: Pick<Control, 'config' | 'now'>,
-  { path, list }: { path: string; list?: string | undefined },
+  { path, text, list }: { path: string; text?: string; list?: string | undefined },
 ): Promise<Schedule> {
-  const content = await loadCampaignText(path);
+  const content = text ?? (await loadCampaignText(path));
   const file = await readCampaignFile(path, content);
   refuseLongId(file);
   const source = readListSource(list ?? file.settings.list.file);
+  if (text !== undefined) refuseLocalList(source);
   refuseEndedCampaign(file, await readServiceTime({ config, now }));
   const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
   requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
   return {
     scheduleId: scheduleIdOf(config.CARILLON_QUEUE_PREFIX, file.id),
     campaignId: file.id,
-    filePath: resolve(path),
+    filePath: text === undefined ? resolve(path) : path,
     content,
     listSource: source.pattern,
     accountId: accountIdOf(config),
@@ -68,6 +71,31 @@ export async function createSchedule(
     throw error;
   }
   return readScheduleView(session, schedule);
+}
+
+/**
+ * Such a schedule with the instants of its first runs, as Temporal tells them; nothing is left behind. Throws ScheduleExistsError and
+ * ScheduleNeverFiresError, as making it would, and as `temporal`.
+ */
+export async function previewSchedule(
+  control: Control,
+  { scheduleId, campaignId, listSource, createdAt: now }: Schedule,
+  recurrence: Recurrence,
+): Promise<{ campaignId: string; when: string; timeZone: string; list: string; nextAt: string[] }> {
+  const { config, store, temporal } = await connected(control);
+  const { client } = temporal;
+  if ((await describeSchedule(client, scheduleId)) !== null) throw new ScheduleExistsError(scheduleId);
+  const next = await previewInTemporal({ client, config, ledgerId: store.ledgerId, now }, campaignId, recurrence);
+  const { when, timeZone } = recurrence;
+  const nextAt = next.map((at) => new Date(at).toISOString());
+  return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt };
+}
+
+function refuseLocalList({ kind, pattern }: ListSource): void {
+  if (kind === 'url' || (kind === 'kept' && /^env:/i.test(pattern))) return;
+  throw new ListSourceError(
+    'list is no address; write https://… or env://CARILLON_URL_…. Lists in files are for carillon schedule create.',
+  );
 }
 
 function refuseLongId(file: CampaignFile): void {

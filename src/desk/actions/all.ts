@@ -2,6 +2,7 @@ import type { DeskAction } from '../core/action.ts';
 import { addNumbers, removeNumbers } from './do-not-call.ts';
 import { importNumbers } from './import-numbers.ts';
 import { changeLimits } from './limits.ts';
+import { newSchedule } from './new-schedule.ts';
 import { resolveAllRows } from './resolve-all.ts';
 import { resolveRow } from './resolve-row.ts';
 import { retryRows } from './retry.ts';
@@ -25,6 +26,7 @@ export const actions: readonly DeskAction[] = [
   removeNumbers,
   retryRows,
   updateList,
+  newSchedule,
   ...scheduleActions,
   addWebhook,
   ...webhookActions,

@@ -11,35 +11,62 @@ const back = '/schedules';
 interface WishWords {
   button: string;
   says: string;
-  said: string;
+  said: (answer: Record<string, unknown>) => string;
   /** States in which there is something to do. */
   fits: readonly ScheduleView['state'][];
   danger?: true;
+  /** What stands in the way although the state fits. */
+  block?: (view: ScheduleView) => string | null;
 }
 
-const wishes: Readonly<Record<'pause' | 'resume' | 'delete', WishWords>> = {
+const wishes: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'delete', WishWords>> = {
   pause: {
     button: 'Pause this schedule',
     says: 'It starts no runs until it is resumed, and what it misses is not made up. A running campaign continues.',
-    said: 'is paused: it starts no runs.',
+    said: () => 'is paused: it starts no runs.',
     fits: ['active'],
   },
   resume: {
     button: 'Resume this schedule',
     says: 'It starts runs again, each with the list as it is then. Runs that were missed are not made up.',
-    said: 'is active again.',
+    said: () => 'is active again.',
     fits: ['paused'],
+  },
+  trigger: {
+    button: 'Start a run now',
+    says:
+      'It reads its list as it is now and starts a campaign of its own, which calls people at once where its hours are open. ' +
+      'The runs that are planned stay.',
+    said: ({ campaignId }) => `runs now: campaign ${String(campaignId)} begins as soon as a worker has read its list.`,
+    fits: ['active', 'paused'],
+    block: ({ isRunning, last }) =>
+      isRunning
+        ? `The last run has not ended: campaign ${last?.campaignId ?? 'of it'} is ${last?.result ?? 'running'}.`
+        : null,
+  },
+  continue: {
+    button: 'Continue the last run',
+    says:
+      'Its campaign goes on where it stood after its workflow was lost or ended by hand. Nothing that was sent is sent again. ' +
+      'A campaign that runs is left alone.',
+    said: ({ campaignId, result }) =>
+      `has its last run in campaign ${String(campaignId)}, which ${continuedWords[String(result)] ?? 'goes on'}.`,
+    fits: ['active', 'paused'],
+    block: ({ last }) => (last === null ? 'No run has left a campaign that could be continued.' : null),
   },
   delete: {
     button: 'Delete this schedule',
     says: 'It starts no further runs. Campaigns that it has started continue, and keep their results. This cannot be undone.',
-    said: 'is deleted.',
+    said: () => 'is deleted.',
     fits: ['active', 'paused', 'missing'],
     danger: true,
   },
 };
 
-/** Pause, resume, delete: each says what it will do, and to which runs. */
+const continuedWords: Readonly<Record<string, string>> = { ended: 'has ended', attached: 'runs already' };
+const noted = ['pause', 'resume'];
+
+/** Pause, resume, start or continue a run, delete: each says what it will do, and to which runs. */
 export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (keyof typeof wishes)[]).map((wish) => ({
   path: `/schedules/:campaign/${wish}`,
   role: 'operate',
@@ -47,10 +74,12 @@ export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (k
     const { campaignId } = await requireSchedule(request.context, request.params['campaign'] ?? '');
     const { views, why } = await askSchedules(request.context);
     const view = views?.find((each) => each.campaignId === campaignId);
-    const { button, says, danger, fits } = wishes[wish];
-    const isOffered = view !== undefined && fits.includes(view.state);
-    const reason =
-      given.refused ?? (isOffered ? null : (why ?? `There is nothing to ${wish}: it is ${view?.state ?? 'deleted'}.`));
+    const { button, says, danger, fits, block } = wishes[wish];
+    const isFit = view !== undefined && fits.includes(view.state);
+    const blocked = isFit ? (block?.(view) ?? null) : null;
+    const isOffered = isFit && blocked === null;
+    const unfit = blocked ?? why ?? `There is nothing to ${wish}: it is ${view?.state ?? 'deleted'}.`;
+    const reason = given.refused ?? (isOffered ? null : unfit);
     return {
       ...(isOffered || given.refused !== null ? {} : { status: why === null ? 409 : 503 }),
       title: `${button}?`,
@@ -68,17 +97,16 @@ export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (k
                   button,
                   back,
                   ...(danger === undefined ? {} : { tone: 'danger' }),
-                  body:
-                    wish === 'delete'
-                      ? null
-                      : html`<label class="field"
-                          >Reason, kept in Temporal; may be left empty
-                          <input
-                            name="note"
-                            maxlength="200"
-                            autocomplete="off"
-                            value="${given.fields?.get('note') ?? ''}"
-                        /></label>`,
+                  body: !noted.includes(wish)
+                    ? null
+                    : html`<label class="field"
+                        >Reason, kept in Temporal; may be left empty
+                        <input
+                          name="note"
+                          maxlength="200"
+                          autocomplete="off"
+                          value="${given.fields?.get('note') ?? ''}"
+                      /></label>`,
                 },
               )
             : html`<p><a href="${back}">Back to the schedules</a></p>`
@@ -89,10 +117,14 @@ export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (k
   call: ({ params, fields }) => {
     const url = `/api/v1/schedules/${encodeURIComponent(params['campaign'] ?? '')}`;
     if (wish === 'delete') return { method: 'DELETE', url };
+    if (!noted.includes(wish)) return { method: 'POST', url: `${url}/${wish}` };
     const note = fields.get('note')?.trim() ?? '';
     return { method: 'POST', url: `${url}/${wish}`, body: note === '' ? {} : { note } };
   },
-  done: ({ params }) => ({ to: back, said: `The schedule of ${params['campaign'] ?? ''} ${wishes[wish].said}` }),
+  done: ({ params }, { body }) => ({
+    to: back,
+    said: `The schedule of ${params['campaign'] ?? ''} ${wishes[wish].said(body)}`,
+  }),
 }));
 
 function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {

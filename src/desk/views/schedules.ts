@@ -2,6 +2,7 @@ import type { ScheduleView } from '../../control/schedules/view.ts';
 import { badge, empty, instant, link, muted, panel, table, type Row, type Tone } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
+import { goingStates } from '../../ledger/rows/campaigns.ts';
 import { listSchedules } from '../../ledger/campaign/schedules.ts';
 import { askSchedules } from '../core/asked-schedules.ts';
 import { campaignPath, schedulePath } from '../core/links.ts';
@@ -13,6 +14,7 @@ const states: Readonly<Record<ScheduleView['state'], readonly [Tone, string]>> =
   missing: ['bad', 'Missing in Temporal'],
 };
 
+const newPath = '/schedules/new';
 const againMs = 10_000;
 const shownTimes = 3;
 /** Longer ids are broken over lines where it is narrow. */
@@ -23,6 +25,7 @@ export async function schedulesView(request: ViewRequest): Promise<View> {
   const stored = await listSchedules(request.context.store.db);
   const { views, why } = stored.length === 0 ? { views: [], why: null } : await askSchedules(request.context);
   const mayChange = may(request, 'operate');
+  const mayCreate = may(request, 'admin');
   const rows: Row[] =
     views === null
       ? stored.map(({ campaignId }) => ({
@@ -47,12 +50,16 @@ export async function schedulesView(request: ViewRequest): Promise<View> {
           rows,
           empty(
             'No campaign recurs',
-            html`<code>carillon schedule create campaign.yaml --every 1d --timezone UTC</code> makes a schedule on the
-              worker's machine, where its campaign file and lists lie.`,
+            html`${mayCreate ? [link(newPath, 'Make a schedule'), ' whose runs fetch their lists from an address. '] : null}<code
+                >carillon schedule create campaign.yaml --every 1d --timezone UTC</code
+              >
+              makes one on the worker's machine, where its campaign file and lists lie.`,
           ),
         ),
       ],
-      html`<p class="aside">Times of Temporal</p>`,
+      mayCreate
+        ? html`<a class="button" href="${newPath}">Make a schedule</a>`
+        : html`<p class="aside">Times of Temporal</p>`,
     ),
   };
 }
@@ -92,9 +99,11 @@ function lastRun({ last }: ScheduleView): HtmlValue {
   return [name, html`<p class="muted">${printable(reason === null ? result : `${result}: ${reason}`)}</p>`];
 }
 
-function buttons({ campaignId, state }: ScheduleView): Html {
+function buttons({ campaignId, state, isRunning, last }: ScheduleView): Html {
   const wish = { active: ['pause', 'Pause …'], paused: ['resume', 'Resume …'], missing: null }[state];
-  const wishes = [...(wish === null ? [] : [wish]), ['delete', 'Delete …']];
+  const isLost = !isRunning && last !== null && (goingStates as readonly string[]).includes(last.result);
+  const run = isLost ? ['continue', 'Continue …'] : ['trigger', 'Run now …'];
+  const wishes = [...(wish === null ? [] : [wish, run]), ['delete', 'Delete …']];
   return html`<span class="choices many">
     ${wishes.map(([name, text]) => html`<a class="button" href="${schedulePath(campaignId, `/${name}`)}">${text}</a> `)}
   </span>`;

@@ -1,16 +1,18 @@
 import { DateTime } from 'luxon';
-import type { ScheduleView } from '../../control/schedules/view.ts';
-import { timeZone as tableZone } from '../../domain/time-zone.ts';
+import { timeZone as tableZone } from '../domain/time-zone.ts';
 
 /** An ISO instant as people of the zone read it. */
-function localMinute(iso: string, timeZone: string | null): string {
+export function localMinute(iso: string, timeZone: string | null): string {
   return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat(
     'ccc yyyy-MM-dd HH:mm',
   );
 }
 
-/** The next firings as people of the zone read them. */
-export function nextTimes({ nextAt, timeZone }: ScheduleView, most: number): string {
+/** The next firings, as ISO instants, as people of the zone read them. */
+export function nextTimes(
+  { nextAt, timeZone }: { nextAt: readonly string[]; timeZone: string | null },
+  most: number,
+): string {
   return nextAt
     .slice(0, most)
     .map((at) => localMinute(at, timeZone))
