@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { undecidedStates } from '../../src/domain/ledger.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { DevServer } from '../../src/temporal/dev-server.ts';
 import { LostWorkflowError, startCampaign } from '../../src/temporal/start-campaign.ts';
@@ -102,15 +103,32 @@ test('a batch that was on its way when worker and Temporal were lost is not sent
   });
 });
 
+/**
+ * Everybody is called, and every request has its verdict. That is not said of the third batch: until the service has shown a record, no more
+ * than twenty calls are made, so a slow machine makes four batches of 24 rows.
+ */
+async function untilLastRequest(run: CampaignRun): Promise<void> {
+  const { db } = run.store;
+  const undecided = db
+    .selectFrom('batches')
+    .select('batch_id')
+    .where('state', 'in', [...undecidedStates]);
+  const waiting = db.selectFrom('recipients').select('recipient_id').where('state', '=', 'waiting');
+  await until('the last request has its verdict', async () => {
+    const left = [...(await waiting.execute()), ...(await undecided.execute())];
+    return calledOf(run).length >= run.list.rows.length && left.length === 0;
+  });
+}
+
 /** Runs a campaign past a backup, without calls that are made again, and puts the backup back. */
-async function setBack(run: CampaignRun, { lastBatch }: { lastBatch: number }): Promise<void> {
+async function setBack(run: CampaignRun): Promise<void> {
   const gate = run.sandbox.gates.set('batch_received', 2);
   const worker = run.startWorker();
   await run.start();
   expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
   const backup = await backUp(run);
   run.sandbox.gates.release(gate);
-  await run.untilBatch(lastBatch, ['confirmed']);
+  await untilLastRequest(run);
   await worker.terminate();
   await restore(run, backup);
 }
@@ -125,7 +143,7 @@ test.for([
   async ({ dialect, seed }) => {
     const id = `back-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {
-      await setBack(run, { lastBatch: 3 });
+      await setBack(run);
       const before = calledOf(run);
       expect(before).toHaveLength(24);
       run.startWorker();
@@ -149,7 +167,7 @@ test.for([
   async ({ dialect, seed }) => {
     const id = `both-${seed}`;
     await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {
-      await setBack(run, { lastBatch: 3 });
+      await setBack(run);
       await loseTemporal();
       const before = calledOf(run);
       await until('the service lists what it has called', async () =>
@@ -167,7 +185,7 @@ test('a database set back to after its last request goes on and collects again w
   await withRun({ id: 'back-known', seed: 741, temporal, rules: once }, async (run) => {
     const worker = run.startWorker();
     await run.start();
-    await run.untilBatch(3, ['confirmed']);
+    await untilLastRequest(run);
     const backup = await backUp(run);
     const settled = run.store.db.selectFrom('attempts').selectAll().where('state', '=', 'settled');
     await until('calls are settled after the backup', async () => (await settled.execute()).length > 8);

@@ -3,7 +3,7 @@ import { Random } from '../../src/sandbox/core/random.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { gaps, type Gap } from '../support/kill-gaps.ts';
+import { commitVerdict, gaps, goOn, type Gap } from '../support/kill-gaps.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { within } from '../support/until.ts';
 
@@ -50,13 +50,10 @@ async function killAt(run: CampaignRun, place: Place, nth: number): Promise<stri
     gates.release(gate);
     await within('the reply is sent', gates.waitUntilReached(replied, patienceMs), patienceMs);
   }
-  if (place === 'verdict_committed') {
-    run.toTemporal.freeze();
-    gates.release(gate);
-    await run.untilBatch(n, ['confirmed']);
-  }
+  if (place === 'verdict_committed') await commitVerdict(run, n, gate);
   await worker.kill();
   expect((await run.batch(n))?.state).toBe(place === 'verdict_committed' ? 'confirmed' : 'posting');
+  if (place === 'verdict_committed') await goOn(run);
   gates.release();
   run.toService.drop();
   run.toTemporal.drop();

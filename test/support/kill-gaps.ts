@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { pausedByPerson } from '../../src/domain/lifecycle.ts';
+import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { until, within } from './until.ts';
@@ -35,17 +37,31 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
     gates.release(gate);
     await untilGate(run, replied, 'batch_replied');
   }
-  if (gap === 'verdict_committed') {
-    run.toTemporal.freeze();
-    gates.release(gate);
-    await run.untilBatch(n, ['confirmed']);
-  }
+  if (gap === 'verdict_committed') await commitVerdict(run, n, gate);
   await worker.kill();
   const posts = await expectGap(run, gap, n);
+  if (gap === 'verdict_committed') await goOn(run);
   gates.release();
   run.toService.drop();
   run.toTemporal.drop();
   return posts;
+}
+
+/**
+ * Lets the reply to batch n go, and waits until its verdict is committed; Temporal hears nothing of it. The campaign is paused before: its
+ * worker would go on with the next batch in the same activity, and a slow machine would kill it in the gap before that one's request.
+ */
+export async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
+  run.toTemporal.freeze();
+  const at = { campaignId: run.id, now: run.sandbox.clock.now() };
+  expect(await pauseCampaign(run.store, at, { reason: pausedByPerson })).toBe(true);
+  run.sandbox.gates.release(gate);
+  await run.untilBatch(n, ['confirmed']);
+}
+
+/** Ends the pause of `commitVerdict`. */
+export async function goOn(run: CampaignRun): Promise<void> {
+  expect(await resumeCampaign(run.store, { campaignId: run.id, now: run.sandbox.clock.now() })).toBe(true);
 }
 
 /** What database and service show right after the kill; answers the batch's POSTs so far. */
