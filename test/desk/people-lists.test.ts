@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { readMarks } from '../../src/ledger/events.ts';
+import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
 import { obeyed, poison } from '../support/terminal-poison.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { DeskWorld, hiddenFields } from './desk-world.ts';
 
 const [one = '', two = ''] = numbers(2);
@@ -174,4 +176,67 @@ test('a report is one file that opens without this server; with people in it the
   expect(people.text).toContain(one);
   expect(people.text).not.toContain('<script>alert');
   expect(await actions('spring')).toEqual(['numbers_shown']);
+});
+
+test.for(dialects)(
+  'entries of the list are shown page by page, masked, and found without an address that tells: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    await beginProven(store);
+    const desk = await DeskWorld.over(store);
+    const e164s = numbers(60);
+    const terms = { scope: 'account', source: 'person:front desk', expiresAt: null };
+    await addSuppressions(
+      store,
+      e164s.map((e164, index) => ({ ...terms, e164, reason: index === 7 ? `50% off ${attack}` : null })),
+      noon,
+    );
+    await addSuppressions(
+      store,
+      [{ ...terms, e164: one, scope: 'spring', source: 'call:spring/1/1', reason: 'asked us' }],
+      noon,
+    );
+    const shown = (text: string) => text.match(/id="entry-\d+"/g)?.length ?? 0;
+    const first = await desk.get('/do-not-call/entries');
+    expect(shown(first.text)).toBe(50);
+    expect(first.text).not.toMatch(/\+1\d{10}/);
+    expect(first.text).toContain('href="/do-not-call/entries?page=2"');
+    expect(first.text).not.toContain('<script>alert');
+    expect(first.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
+    expect(shown((await desk.get('/do-not-call/entries?page=2')).text)).toBe(11);
+    for (const [search, count] of [
+      [one, 2],
+      ['50% OFF', 1],
+      ['spring/1', 1],
+      ['0% o_f', 0],
+      ['person:', 50],
+    ] as const)
+      expect([search, shown((await desk.post('/do-not-call/entries', { search })).text)]).toEqual([search, count]);
+    expect(shown((await desk.get('/do-not-call/entries?scope=spring')).text)).toBe(1);
+    expect(await desk.get('/do-not-call/entries', 'read')).toMatchObject({ status: 403 });
+  },
+);
+
+test('an entry is taken off from the list by an admin who was shown its number, for its own scope', async () => {
+  const { store, desk, listed } = await openWorld();
+  const entry = { e164: one, scope: 'spring', source: 'person', reason: null, expiresAt: null };
+  await addSuppressions(store, [entry, { ...entry, scope: 'account' }], noon);
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  const path = '/do-not-call/entries?scope=spring';
+  expect((await desk.get(path, 'admin')).text).not.toContain('Allow calls again');
+  await desk.post('/campaigns/account/numbers', { show: 'yes', to: path }, 'admin');
+  const { text } = await desk.get(path, 'admin');
+  expect(text).toContain(one);
+  expect(text).toMatch(
+    new RegExp(
+      `action="/do-not-call/remove">[\\s\\S]*name="numbers" value="\\${one}"[\\s\\S]*name="campaign" value="spring"`,
+    ),
+  );
+  const asked = await desk.post('/do-not-call/remove', { step: 'check', numbers: one, campaign: 'spring' }, 'admin');
+  expect(asked.text).toContain('Allow calls to 1 number again?');
+  expect(asked.text).toMatch(/value="spring" selected/);
+  expect(await listed()).toHaveLength(2);
+  const sure = { ...hiddenFields(asked.text), numbers: one, campaign: 'spring' };
+  expect(await desk.post('/do-not-call/remove', sure, 'admin')).toMatchObject({ status: 303 });
+  expect((await listed()).map(({ scope }) => scope)).toEqual(['account']);
 });

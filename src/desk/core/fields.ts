@@ -77,11 +77,12 @@ export function checkboxes(
 /** The campaign that an entry is for, as `campaign`; empty: all of them. */
 export function scopeField(fields: URLSearchParams | null, campaignIds: readonly string[]): Html {
   const chosen = fields?.get('campaign') ?? '';
+  const known = new Set([...campaignIds, ...(chosen === '' ? [] : [chosen])]);
   return html`<label class="field"
     >For
     <select name="campaign">
       <option value="">all campaigns</option>
-      ${campaignIds.map(
+      ${[...known].map(
         (each) => html`<option value="${each}" ${each === chosen ? html`selected` : null}>only ${each}</option>`,
       )}
     </select></label

@@ -23,6 +23,15 @@ export function callPath(campaignId: string, row: number, call: number, more = '
   return rowPath(campaignId, row, `/calls/${call}${more}`);
 }
 
+/** Entries of the do-not-call list; a page is told by its place, and never by a number of a person. */
+export function entriesPath({ scope = '', page = 1 }: { scope?: string; page?: number }): string {
+  const query = new URLSearchParams({
+    ...(scope === '' ? {} : { scope }),
+    ...(page === 1 ? {} : { page: String(page) }),
+  }).toString();
+  return `/do-not-call/entries${query === '' ? '' : `?${query}`}`;
+}
+
 export function webhookPath(webhookId: string, more = ''): string {
   return `/webhooks/${encodeURIComponent(webhookId)}${more}`;
 }

@@ -4,6 +4,7 @@ import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView } from './campaign-figures.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
+import { doNotCallEntriesView } from './do-not-call-entries.ts';
 import { doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
 import { reportView } from './report.ts';
@@ -26,6 +27,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,
   '/do-not-call': doNotCallView,
+  '/do-not-call/entries': doNotCallEntriesView,
   '/schedules': schedulesView,
   '/webhooks': webhooksView,
 };
@@ -34,4 +36,5 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
 export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/campaigns/:campaign/rows': rowsView,
   '/do-not-call': doNotCallView,
+  '/do-not-call/entries': doNotCallEntriesView,
 };

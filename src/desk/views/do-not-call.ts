@@ -2,9 +2,10 @@ import { checkDoNotCall, readNumbers, type CheckedNumber } from '../../control/s
 import { maskedNumber } from '../../input/masked-number.ts';
 import { printable } from '../../input/printable.ts';
 import { UsageError } from '../../input/usage-error.ts';
-import { count, empty, figure, instant, panel, phone, table } from '../../html/elements.ts';
+import { count, empty, figure, instant, link, panel, phone, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { accountScope, countEntries, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
+import { entriesPath } from '../core/links.ts';
 import { numberFields, readNumberFields } from '../core/fields.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -19,24 +20,28 @@ export async function doNotCallView(request: ViewRequest): Promise<View> {
     title: 'Do not call',
     section: 'do-not-call',
     body: [
-      panel('The list', [
-        table(
-          'Entries of the do-not-call list',
-          counts.map(({ scope, holding, over }) => ({
-            key: `scope-${scope}`,
-            cells: {
-              For: scope === accountScope ? 'all campaigns' : `only ${scope}`,
-              Numbers: figure(holding),
-              Over: figure(over),
-            },
-          })),
-          empty(
-            'No number is on the list',
-            'Whoever asks an agent not to be called is put on it, if the campaign file says so.',
+      panel(
+        'The list',
+        [
+          table(
+            'Entries of the do-not-call list',
+            counts.map(({ scope, holding, over }) => ({
+              key: `scope-${scope}`,
+              cells: {
+                For: scope === accountScope ? 'all campaigns' : `only ${scope}`,
+                Numbers: may(request, 'operate') ? link(entriesPath({ scope }), figure(holding)) : figure(holding),
+                Over: figure(over),
+              },
+            })),
+            empty(
+              'No number is on the list',
+              'Whoever asks an agent not to be called is put on it, if the campaign file says so.',
+            ),
           ),
-        ),
-        buttons(request),
-      ]),
+          buttons(request),
+        ],
+        may(request, 'operate') && counts.length > 0 ? link(entriesPath({}), 'All entries') : null,
+      ),
       panel('Is a number on it?', [
         typeof checked === 'string' ? html`<p class="refused" role="alert">${checked}</p>` : null,
         html`<form class="act" method="post" action="/do-not-call">

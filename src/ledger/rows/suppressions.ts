@@ -160,7 +160,7 @@ export async function countImportedEndings(
   return countRows(ending.where('scope', 'in', [accountScope, campaignId]));
 }
 
-function toSuppression(row: Row<'suppressions'>): StoredSuppression {
+export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
   const { created_at: createdAt, expires_at: expiresAt, ...entry } = row;
   return { ...entry, createdAt, expiresAt };
 }
