@@ -3,6 +3,7 @@ import { addNumbers, removeNumbers } from './do-not-call.ts';
 import { importNumbers } from './import-numbers.ts';
 import { changeLimits } from './limits.ts';
 import { newSchedule } from './new-schedule.ts';
+import { recoverCampaign } from './recover.ts';
 import { resolveAllRows } from './resolve-all.ts';
 import { resolveRow } from './resolve-row.ts';
 import { retryRows } from './retry.ts';
@@ -16,6 +17,7 @@ import { withdrawRow } from './withdraw-row.ts';
 /** Everything that can be done from the page, and carries a form. */
 export const actions: readonly DeskAction[] = [
   ...steerActions,
+  recoverCampaign,
   changeLimits,
   suppressRow,
   withdrawRow,

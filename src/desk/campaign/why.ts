@@ -7,8 +7,8 @@ import type { WaitingGroup } from '../../ledger/read/waiting.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { stateText } from '../../words/campaign.ts';
 import { standstillText, waitingText, workflowText, type WorkflowLook } from '../../words/standstill.ts';
-import { rowsPath } from '../core/links.ts';
-import type { ViewRequest } from '../core/view.ts';
+import { campaignPath, rowsPath } from '../core/links.ts';
+import { may, type ViewRequest } from '../core/view.ts';
 
 /** How long Temporal is asked, and how long somebody who opens the page waits for its answer; a later look shows what came of it. */
 const askMs = 2_000;
@@ -26,6 +26,11 @@ export function whyPanel(
     [
       html`<p class="why">${sentence(request, view, look)}</p>`,
       look === null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
+      look?.runs === false && may(request, 'operate')
+        ? html`<p class="actions">
+            <a class="button" href="${campaignPath(campaign.campaignId, '/recover')}">Recover …</a>
+          </p>`
+        : null,
       table(
         'Waiting rows by what keeps them',
         waiting.map((group) => ({ key: `waiting-${group.rule}`, cells: cellsOf(group, campaign.campaignId) })),

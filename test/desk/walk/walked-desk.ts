@@ -39,7 +39,12 @@ export async function startWalkedDesk() {
   await makePicturedCampaigns(store);
   const target = await sharedTemporal();
   const environment = { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace };
-  const settings = { ...environment, SVC_BASE_URL: await startStillService(picturedAt), CARILLON_HOOK_SECRET: secret };
+  const settings = {
+    ...environment,
+    SVC_BASE_URL: await startStillService(picturedAt),
+    CARILLON_HOOK_SECRET: secret,
+    SVC_API_KEY: 'sk_walk',
+  };
   const desk = await DeskWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
   desk.api.at = picturedAt;
   await addSuppressions(
@@ -57,6 +62,7 @@ export async function startWalkedDesk() {
   await scheduleOf(desk, 'weekly', yearly);
   await scheduleOf(desk, 'held', { ...yearly, note: 'until the list is mended' });
   await desk.api.ask('POST /api/v1/schedules/held/pause', { body: { note: 'the list is being mended' } });
+  await desk.api.ask('POST /api/v1/schedules/held/trigger');
   return { desk, examples: await examplesOf(new DraftWorld(desk)) };
 }
 
@@ -90,6 +96,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
       '/campaigns/survey/rows?outcome=undialable',
     ],
     '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', '/campaigns/reminders/rows/18', '/campaigns/spring-offers/rows/1'],
+    '/campaigns/:campaign/rows/:row/calls/:call': ['/campaigns/survey/rows/1/calls/1'],
     '/campaigns/:campaign/rows/:row/suppress': ['/campaigns/reminders/rows/18/suppress'],
     '/campaigns/:campaign/rows/:row/withdraw': ['/campaigns/reminders/rows/290/withdraw'],
     '/campaigns/:campaign/rows/:row/resolve': [
@@ -106,6 +113,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
     '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
     '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],
+    '/campaigns/:campaign/recover': ['/campaigns/reminders/recover'],
     '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
@@ -116,6 +124,9 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/do-not-call/import': ['/do-not-call/import'],
     '/do-not-call/remove': ['/do-not-call/remove'],
     '/schedules': ['/schedules'],
+    '/schedules/new': ['/schedules/new'],
+    '/schedules/:campaign/trigger': ['/schedules/weekly/trigger'],
+    '/schedules/:campaign/continue': ['/schedules/held/continue'],
     '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
     '/schedules/:campaign/resume': ['/schedules/held/resume'],
     '/schedules/:campaign/delete': ['/schedules/weekly/delete'],
