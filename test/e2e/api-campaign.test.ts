@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { createWorld, type CampaignWorld } from '../cli/campaign-world.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {
@@ -13,7 +15,7 @@ interface Answer {
 /** The API of the world's database, and a way to ask it with a token of each role. */
 async function serve(world: CampaignWorld) {
   const tokens: Record<string, string> = {};
-  for (const role of ['read', 'operate']) {
+  for (const role of ['read', 'operate', 'admin']) {
     const made = await world.run('token', 'create', `${role} desk`, '--role', role, '--json');
     tokens[role] = (JSON.parse(made.stdout) as { token: string }).token;
   }
@@ -92,9 +94,10 @@ test('a campaign is checked, started, paused, sped up, resumed and handed on thr
   });
   const results = await ask(`GET /campaigns/${id}/results.csv`);
   expect(results.body.trim().split(/\r?\n/)).toHaveLength(13);
-  const page = await ask(`GET /campaigns/${id}/results?limit=5&after=5&outcome=completed`);
-  expect(page.body.rows).toHaveLength(5);
-  const [result] = page.body.rows as { row: number; attempts: number; conversationId: string }[];
+  const page = await ask(`GET /campaigns/${id}/results?limit=5&after=5`);
+  expect(page.body).toMatchObject({ rows: [6, 7, 8, 9, 10].map((row) => ({ row })), next: 10 });
+  const completed = await ask(`GET /campaigns/${id}/results?limit=1&outcome=completed`);
+  const [result] = completed.body.rows as { row: number; attempts: number; conversationId: string }[];
   const call = `GET /campaigns/${id}/rows/${result?.row}/calls/${result?.attempts}` as const;
   const transcript = await ask(`${call}/transcript`);
   expect(transcript.body).toMatchObject({ row: result?.row, conversationId: result?.conversationId });
@@ -138,4 +141,32 @@ test('what is sent cannot name files of the server, and what is wrong with it is
   expect((await ask('GET /campaigns')).body).toEqual({ campaigns: [] });
   server.interrupt();
   await server.ended;
+});
+
+test('a schedule that was made through the API alone fetches its list and calls everybody on it', async () => {
+  const world = await createWorld();
+  world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
+  const people = Array.from({ length: 5 }, (_, index) => `${numberAt(index)},Guest ${index + 1}`);
+  const lists = createServer((_, response) => response.end(`phone,name\n${people.join('\n')}\n`)).listen(
+    0,
+    '127.0.0.1',
+  );
+  onTestFinished(() => void lists.close());
+  await world.work();
+  const { ask } = await serve(world);
+  const list = `http://127.0.0.1:${(lists.address() as AddressInfo).port}/{{ date }}.csv`;
+  const json = { campaign: world.read('campaign.yaml'), list, cron: '0 9 1 1 *', timezone: 'America/New_York' };
+  expect(await ask('POST /schedules', { role: 'admin', json })).toMatchObject({ status: 201 });
+  const fired = await ask(`POST /schedules/${world.id}/trigger`);
+  const { campaignId } = fired.body as { campaignId: string };
+  const stateOf = async () => ((await ask(`GET /campaigns/${campaignId}`)).body as { state?: string }).state;
+  await until('its campaign has ended', async () => (await stateOf()) === 'completed', {
+    everyMs: 250,
+    limitMs: 120_000,
+  });
+  expect(new Set(world.sandbox.calls().map(({ to }) => to))).toEqual(
+    new Set(people.map((_, index) => numberAt(index))),
+  );
+  expect((await ask(`GET /schedules/${world.id}`)).body.last).toMatchObject({ campaignId, result: 'completed' });
+  expect(await world.run('verify')).toMatchObject(proven);
 });
