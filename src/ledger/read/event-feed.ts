@@ -86,8 +86,8 @@ export class EventFeed {
 }
 
 /**
- * The transactions that are writing to the log. Each locks the table before it takes a number, and lets go of it after its rows have come to
- * be seen by every later statement, or are gone.
+ * The transactions that are writing to the log. Each locks the table before it takes a number, and lets go of it after its rows have come
+ * to be seen by every later statement, or are gone.
  */
 async function readWriters(db: Store['db']): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`select distinct virtualtransaction as id from pg_locks

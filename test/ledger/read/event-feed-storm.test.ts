@@ -14,7 +14,7 @@ const transactionsEach = 15;
 
 class CalledOff extends Error {}
 
-/** Transactions one after the other: each takes numbers of the log in several goes and does other things meanwhile, and many are given up. */
+/** Transactions one after the other: each takes numbers of the log in several goes, does other things meanwhile, and may be given up. */
 async function write(store: Store, random: Random): Promise<void> {
   for (let nth = 0; nth < transactionsEach; nth += 1) {
     const work = store.transaction(async (tx) => {
