@@ -22,22 +22,39 @@ export async function lookBeforeWish({ store }: Control, campaignId: string, wis
   return { campaign, pausesSeen: await countOwnPauses(store.db, campaignId) };
 }
 
+/** What was decided about one round says nothing about a later one, which other people may have started for other reasons. */
+function refuseOtherRound({ campaignId, round: now }: Campaign, seen: number | undefined): void {
+  if (seen !== undefined && seen !== now)
+    throw new WrongStateError(
+      `Campaign ${campaignId} is in round ${now} now. This was meant for round ${seen}, and nothing was changed: look at it again.`,
+    );
+}
+
 /** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
 const pauseLimitMs = 3_000;
 
+interface PauseInput {
+  campaignId: string;
+  /** Of the look at which it was decided: another one is not paused. Default: whichever runs. */
+  round?: number;
+  /** Hears of the pause before the workflow is told. */
+  onCommitted?: (campaign: Campaign) => void;
+}
+
 /**
- * Pauses in the database, which every dial transaction reads, then tells the workflow; `onCommitted` hears of the pause in between. Pausing
- * a paused campaign changes nothing. Throws UnknownCampaignError, and WrongStateError when there is nothing to pause.
+ * Pauses in the database, which every dial transaction reads, then tells the workflow. Pausing a paused campaign changes nothing. Throws
+ * UnknownCampaignError, and WrongStateError when there is nothing to pause.
  */
 export async function pause(
   control: Control,
-  campaignId: string,
-  onCommitted: (campaign: Campaign) => void = () => {},
+  { campaignId, round, onCommitted = () => {} }: PauseInput,
 ): Promise<{ campaign: Campaign; notice: Notice }> {
   const { store } = control;
   const before = await requireCampaign(store, campaignId);
+  refuseOtherRound(before, round);
   refuseUnfit(before, 'pause');
-  if (!(await pauseCampaign(store, { campaignId, now: await readServiceTime(control) }, { reason: pausedByPerson })))
+  const now = await readServiceTime(control);
+  if (!(await pauseCampaign(store, { campaignId, now }, { reason: pausedByPerson, round: before.round })))
     throw new WrongStateError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
   const campaign = await requireCampaign(store, campaignId);
   onCommitted(campaign);
@@ -52,8 +69,9 @@ export async function pause(
 interface WishInput {
   campaignId: string;
   wish: Exclude<Wish, 'pause'>;
-  /** Of the look at which the wish was made; default: one now. */
+  /** Of the look at which the wish was made; default: one now. Another round than that one is not told. */
   pausesSeen?: number;
+  round?: number;
   /** How long is waited for a worker; default 20 s. */
   limitMs?: number;
 }
@@ -62,8 +80,9 @@ interface WishInput {
  * Has a campaign go on or end; answers it after the change was committed. Repeating it is harmless. Throws as `lookBeforeWish`;
  * CampaignMessageError, which says what is known, when the campaign could not be told or its state did not allow it; and as `temporal`.
  */
-export async function steer(control: Control, { campaignId, ...wish }: WishInput): Promise<Campaign> {
+export async function steer(control: Control, { campaignId, round, ...wish }: WishInput): Promise<Campaign> {
   const { store } = control;
+  refuseOtherRound(await requireCampaign(store, campaignId), round);
   const { campaign, pausesSeen } = await lookBeforeWish(control, campaignId, wish.wish);
   const changed = await sendUpdate(await connected(control), { campaign, pausesSeen, ...wish });
   const after = (await findCampaign(store.db, campaignId)) ?? campaign;

@@ -26,6 +26,25 @@ test('a pause holds at once, without Temporal, and says that the workflow was no
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' });
 });
 
+test('what was decided about another round is refused with who changed the campaign last, and the round goes on', async () => {
+  const { world, store } = await openWorld();
+  await world.ask(`${spring}/adjust`, { role: 'operate', body: { maxConcurrentCalls: 7 } });
+  await store.db.updateTable('campaigns').set({ round: 2 }).where('campaign_id', '=', 'spring').execute();
+  for (const wish of ['pause', 'resume', 'drain', 'cancel']) {
+    const refused = await world.ask(`${spring}/${wish}`, { body: { round: 1 } });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: 'wrong_state',
+        detail: expect.stringMatching(/^Campaign spring is in round 2 now\. This was meant for round 1/),
+        lastChange: { name: 'operate desk', action: 'adjust', at: '2030-01-15T12:00:00.000Z' },
+      },
+    });
+  }
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running' });
+  expect(await world.ask(`${spring}/pause`, { body: { round: 2 } })).toMatchObject({ status: 200 });
+});
+
 test('limits are changed within the bounds of the campaign file, and restored', async () => {
   const { world } = await openWorld();
   const changed = await world.ask(`${spring}/adjust`, { body: { maxConcurrentCalls: 7, startsPerMinute: 30 } });

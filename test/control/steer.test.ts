@@ -12,7 +12,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
 
   const told: string[] = [];
   const { campaign, notice } = await within((control) =>
-    pause(control, world.id, ({ state }) => void told.push(state)),
+    pause(control, { campaignId: world.id, onCommitted: ({ state }) => void told.push(state) }),
   );
   expect({ state: campaign.state, notice, told }).toEqual({
     state: 'paused',
@@ -21,7 +21,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
   });
   const { pausesSeen } = await within((control) => lookBeforeWish(control, world.id, 'resume'));
   await within((control) => steer(control, { ...wish, pausesSeen }));
-  await within((control) => pause(control, world.id));
+  await within((control) => pause(control, { campaignId: world.id }));
 
   // A page of before shows the first pause, and somebody presses its button now.
   await expect(within((control) => steer(control, { ...wish, pausesSeen }))).rejects.toMatchObject({
@@ -32,4 +32,16 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
   expect(await within((control) => lookBeforeWish(control, world.id, 'cancel'))).toMatchObject({
     campaign: { state: 'scheduled' },
   });
+  // What was decided about an earlier round ends no later one, here or at its workflow.
+  const before = { campaignId: world.id, round: 0 };
+  const refused = {
+    name: 'WrongStateError',
+    message: expect.stringMatching(/is in round 1 now\. .* round 0, and nothing/),
+  };
+  await expect(within((control) => pause(control, before))).rejects.toMatchObject(refused);
+  await expect(within((control) => steer(control, { ...before, wish: 'cancel' }))).rejects.toMatchObject(refused);
+  expect(await within((control) => lookBeforeWish(control, world.id, 'cancel'))).toMatchObject({
+    campaign: { state: 'scheduled' },
+  });
+  await within((control) => steer(control, { ...before, round: 1, wish: 'cancel' }));
 });

@@ -62,6 +62,26 @@ test.for(dialects)(
   },
 );
 
+test('a form of an earlier round ends no later one, and says who began it', async () => {
+  const { store, desk } = await openWorld();
+  const yesterday = { cancel: await formOf(desk, 'cancel'), pause: await formOf(desk, 'pause') };
+  await store.transaction((tx) =>
+    appendEvents(tx, [
+      { at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: 'night desk', action: 'retry' } },
+    ]),
+  );
+  await store.db.updateTable('campaigns').set({ round: 2 }).where('campaign_id', '=', 'spring').execute();
+  for (const [wish, form] of Object.entries(yesterday)) {
+    const refused = await desk.post(`/campaigns/spring/${wish}`, form);
+    expect(refused.status).toBe(409);
+    expect(alertOf(refused.text)).toMatch(
+      /spring is in round 2 now\. This was meant for round 1.*Last changed by night desk: retry/,
+    );
+  }
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running', round: 2 });
+  expect(await desk.submit('/campaigns/spring/pause')).toMatchObject({ status: 303 });
+});
+
 test.for(dialects)(
   'a campaign says why nobody is called, and who waits by the rule that keeps them: %s',
   async (dialect) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendEvents } from '../../ledger/events.ts';
 import { requireCampaign } from '../../control/ledger.ts';
+import { readLastActs } from '../../ledger/read/last-acts.ts';
 import { claimKey, freeKey, keepAnswer } from '../../ledger/desk/kept-answers.ts';
 import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
@@ -95,7 +96,10 @@ type CampaignChange<Answer> = Omit<Change<Answer>, 'request' | 'campaignId' | 's
   work: (campaignId: string) => Promise<Answer>;
 };
 
-/** `makeChange` for the campaign that the path names, under its id as the database has it. Throws UnknownCampaignError. */
+/**
+ * `makeChange` for the campaign that the path names, under its id as the database has it. A conflict tells who changed it last. Throws
+ * UnknownCampaignError.
+ */
 export async function changeCampaign<Answer>(
   context: ApiContext,
   change: CampaignChange<Answer> & { request: FastifyRequest },
@@ -103,7 +107,14 @@ export async function changeCampaign<Answer>(
   const { request, work } = change;
   const { campaignId } = await requireCampaign(context.store, request.params.campaign);
   const { sent = { body: request.body as Sent['body'] } } = change;
-  return makeChange(context, { ...change, campaignId, sent, work: () => work(campaignId) });
+  const told = async (error: unknown): Promise<never> => {
+    const { status, code, detail } = problemOf(error);
+    const { acted } = status === 409 ? await readLastActs(context.store.db, campaignId) : { acted: null };
+    if (acted === null) throw error;
+    const lastChange = { name: acted.name, action: acted.action, at: new Date(acted.at).toISOString() };
+    throw new ProblemError(status, code, detail, { lastChange });
+  };
+  return makeChange(context, { ...change, campaignId, sent, work: () => work(campaignId).catch(told) });
 }
 
 /** Names of what was sent, with a hash of each: no value is kept. */

@@ -23,6 +23,10 @@ export const problemSchema = z
         description: 'Of `key_reused`: what the first request with the key had otherwise.',
         examples: [['path', 'body.numbers']],
       }),
+    lastChange: z
+      .object({ name: z.string(), action: z.string(), at: z.iso.datetime() })
+      .optional()
+      .meta({ description: 'Where a campaign does not allow it: who last changed it through the API or the page.' }),
   })
   .meta({ id: 'Problem', description: 'A refusal (RFC 9457).' });
 export type Problem = z.infer<typeof problemSchema>;
@@ -44,7 +48,7 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** What some refusals tell besides. */
-type More = Pick<Problem, 'errors' | 'differs'>;
+type More = Pick<Problem, 'errors' | 'differs' | 'lastChange'>;
 
 export function problem(status: number, code: string, detail: string, more: More = {}): Problem {
   return { type: 'about:blank', title: titles[status] ?? 'Error', status, detail, code, ...more };
@@ -62,8 +66,8 @@ export class ProblemError extends Error {
 
   /** A refusal that was given before. */
   static of(given: Problem): ProblemError {
-    const { status, code, detail, errors, differs } = given;
-    return new ProblemError(status, code, detail, { errors, differs });
+    const { status, code, detail, ...more } = given;
+    return new ProblemError(status, code, detail, more);
   }
 }
 

@@ -69,13 +69,11 @@ export function steerRoutes(app: Api, context: ApiContext): void {
           reply,
           action: wish,
           work: async (campaignId) => {
-            if (wish === 'pause') {
-              const { campaign, notice } = await pause(context, campaignId);
-              return steeredAsJson(campaign, notice);
-            }
-            const { pausesSeen } = request.body ?? {};
-            const seen = pausesSeen === undefined ? {} : { pausesSeen };
-            return steeredAsJson(await steer(context, { campaignId, wish, ...seen }), { told: true });
+            const seen = definedOnly(request.body ?? {});
+            if (wish !== 'pause')
+              return steeredAsJson(await steer(context, { campaignId, wish, ...seen }), { told: true });
+            const { campaign, notice } = await pause(context, { campaignId, ...seen });
+            return steeredAsJson(campaign, notice);
           },
         }),
     );

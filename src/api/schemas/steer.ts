@@ -22,6 +22,10 @@ export const recovered = steered
 
 export const wishBody = z
   .object({
+    round: z.int().min(0).optional().meta({
+      description:
+        'The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).',
+    }),
     pausesSeen: z.int().min(0).optional().meta({
       description:
         'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',

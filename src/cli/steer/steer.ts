@@ -81,13 +81,13 @@ export function steerCommand(wish: Wish): (io: Io) => Command {
         };
         await withControl(io, async (control) => {
           if (wish === 'pause') {
-            const { notice } = await pause(control, campaignId, tell);
+            const { notice } = await pause(control, { campaignId, onCommitted: tell });
             if (!notice.told) io.stderr.write(pauseUntold);
             return;
           }
-          const { pausesSeen } = await lookBeforeWish(control, campaignId, wish);
+          const { campaign, pausesSeen } = await lookBeforeWish(control, campaignId, wish);
           if (question !== undefined && !(await mayBegin(io, yes, question(campaignId)))) return;
-          tell(await steer(control, { campaignId, wish, pausesSeen }));
+          tell(await steer(control, { campaignId, wish, pausesSeen, round: campaign.round }));
         });
       });
   };

@@ -98,11 +98,11 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
                   button: `${verb} ${campaignId}`,
                   back: campaignPath(campaignId),
                   ...(ends === undefined ? {} : { tone: 'danger' }),
-                  body: html`<input
-                    type="hidden"
-                    name="pauses-seen"
-                    value="${given.fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId))}"
-                  />`,
+                  body: html`<input type="hidden" name="round" value="${campaign.round}" /><input
+                      type="hidden"
+                      name="pauses-seen"
+                      value="${given.fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId))}"
+                    />`,
                 },
               )
             : html`<p>${link(campaignPath(campaignId), `Back to ${campaignId}`)}</p>`
@@ -113,7 +113,10 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
   call: ({ params, fields }) => ({
     method: 'POST',
     url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/${wish}`,
-    body: { pausesSeen: Number(fields.get('pauses-seen')) },
+    body: {
+      pausesSeen: Number(fields.get('pauses-seen')),
+      ...(fields.has('round') ? { round: Number(fields.get('round')) } : {}),
+    },
   }),
   done: ({ params }, { body }) => {
     const campaign = params['campaign'] ?? '';

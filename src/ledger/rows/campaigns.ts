@@ -161,14 +161,15 @@ export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignR
   return changeCampaignState(tx, at, { to: startsAt !== null && at.now < startsAt ? 'scheduled' : 'running' });
 }
 
-/** Pauses dialling: what is planned is given back at its next look, what is open is still collected. */
+/** Pauses dialling: what is planned is given back at its next look, what is open is still collected. `round`: another one goes on. */
 export async function pauseCampaign(
   store: Store,
   at: At,
-  { reason, wish }: { reason: string; wish?: Wish | undefined },
+  { reason, wish, round }: { reason: string; wish?: Wish | undefined; round?: number },
 ): Promise<boolean> {
   return lockedTransaction(store, at.campaignId, (tx) =>
     grantWish(tx, { ...at, change: 'pause', wish }, async () => {
+      if (round !== undefined && (await findCampaign(tx, at.campaignId))?.round !== round) return false;
       // One that would go on by itself stays paused from here on.
       await tx
         .updateTable('campaigns')
