@@ -31,7 +31,18 @@ const pageSize = 500;
 const retryMs = 500;
 /** Room for a page of the tail, so that a client that keeps up never has to read for itself. */
 const mostWaitingBytes = 128_000;
-const frames = new WeakMap<CampaignEvent, string>();
+/** Lines are sent together up to here: a thousand clients cost a thousand small writes else, for each line. */
+const pieceBytes = 8_000;
+
+/** Lines as they are sent, made once for all who hear of them. */
+interface Piece {
+  events: readonly CampaignEvent[];
+  first: number;
+  last: number;
+  bytes: Buffer;
+}
+
+const pieces = new WeakMap<readonly CampaignEvent[], Map<string | null, readonly Piece[]>>();
 
 /**
  * Server-sent events to one client, each line of the log once and in order. As long as it keeps up it is served by the tail; one that is
@@ -89,11 +100,12 @@ export class EventStream {
 
   /** False once too much waits for the client: what follows is left for later. */
   #write(events: readonly CampaignEvent[]): boolean {
-    for (const event of events) {
-      if (event.seq <= this.#cursor || (this.#campaignId !== null && event.campaignId !== this.#campaignId)) continue;
-      this.#cursor = event.seq;
+    for (const { events: all, first, last, bytes } of piecesOf(events, this.#campaignId)) {
+      if (last <= this.#cursor) continue;
+      const seen = this.#cursor;
+      this.#response.write(first > seen ? bytes : textOf(all.filter(({ seq }) => seq > seen)));
+      this.#cursor = last;
       this.#isQuiet = false;
-      this.#response.write(frameOf(event));
       if (this.#isFull) return false;
     }
     return true;
@@ -133,12 +145,36 @@ export class EventStream {
   }
 }
 
-/** Made once for all who hear of it. */
+/** The lines of a batch that are of this campaign. */
+function piecesOf(events: readonly CampaignEvent[], campaignId: string | null): readonly Piece[] {
+  const known = pieces.get(events) ?? new Map<string | null, readonly Piece[]>();
+  pieces.set(events, known);
+  let made = known.get(campaignId);
+  if (made === undefined) {
+    made = splitInPieces(events.filter((event) => campaignId === null || event.campaignId === campaignId));
+    known.set(campaignId, made);
+  }
+  return made;
+}
+
+function splitInPieces(events: readonly CampaignEvent[]): Piece[] {
+  const made: Piece[] = [];
+  let [from, text] = [0, ''];
+  for (const [index, event] of events.entries()) {
+    text += frameOf(event);
+    if (text.length < pieceBytes && index < events.length - 1) continue;
+    const part = events.slice(from, index + 1);
+    made.push({ events: part, first: part[0]?.seq ?? 0, last: event.seq, bytes: Buffer.from(text) });
+    [from, text] = [index + 1, ''];
+  }
+  return made;
+}
+
+function textOf(events: readonly CampaignEvent[]): string {
+  return events.map(frameOf).join('');
+}
+
 function frameOf(event: CampaignEvent): string {
-  const known = frames.get(event);
-  if (known !== undefined) return known;
   const data = JSON.stringify(withInstants(eventAsJson(event)));
-  const frame = `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
-  frames.set(event, frame);
-  return frame;
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
 import { codeOf } from '../../input/error-code.ts';
 import { lastEventSeq, type CampaignEvent } from '../../ledger/events.ts';
 import { EventFeed } from '../../ledger/read/event-feed.ts';
@@ -76,7 +76,9 @@ export class LogTail {
       } catch (error) {
         this.#logger.warn({ code: codeOf(error) }, 'the log could not be read for those who follow it');
       }
-      if (!isFull) await pause(this.#everyMs, undefined, { signal }).catch(() => {});
+      // What was written to a thousand listeners goes out before there is more: they would all fall behind else.
+      if (isFull) await breathe();
+      else await pause(this.#everyMs, undefined, { signal }).catch(() => {});
     }
   }
 }
