@@ -66,7 +66,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
         throw new ProblemError(
           503,
           'too_many_streams',
-          'This server has as many open streams as it takes. Ask again later.',
+          'This server has as many open streams as it takes. End some, ask again later, or ask another carillon serve of this database.',
         );
       }
       reply.hijack();
