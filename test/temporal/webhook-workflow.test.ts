@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
+import type { CampaignQueues } from '../../src/domain/ids.ts';
 import { failureTypes } from '../../src/domain/failure-types.ts';
 import { deliverNowSignal } from '../../workflows/messages.ts';
 import type { webhook } from '../../workflows/webhook.ts';
@@ -21,15 +22,16 @@ const notTaken = (nextRetryDelay: number) =>
 async function withDeliveries(
   deliver: Activities['deliver'],
   work: (handle: Awaited<ReturnType<typeof start>>) => Promise<void>,
+  on = server,
 ): Promise<void> {
-  await server.workWith({ deliver }, async (queues) => {
-    await work(await start(queues));
+  await on.workWith({ deliver }, async (queues) => {
+    await work(await start(on, queues));
   });
 }
 
-function start(queues: { campaign: string; submit: string; collect: string }) {
+function start(on: CampaignServer, queues: CampaignQueues) {
   const input = { webhookId: '00c0ffee0001', queues, timeouts };
-  return server.client.workflow.start<typeof webhook>('webhook', {
+  return on.client.workflow.start<typeof webhook>('webhook', {
     workflowId: `webhook/${queues.campaign}`,
     taskQueue: queues.campaign,
     args: [input],
@@ -112,4 +114,31 @@ test('what cancels the workflow ends it', async () => {
       await expect(handle.result()).rejects.toThrow();
     },
   );
+});
+
+test('when its history has become long it goes on in a new run: one delivery at a time, and a resume reaches it', async () => {
+  const short = await startCampaignServer({ longAfter: 40 });
+  onTestFinished(() => short.stop());
+  let [tries, atOnce, mostAtOnce] = [0, 0, 0];
+  await withDeliveries(
+    async () => {
+      tries += 1;
+      atOnce += 1;
+      mostAtOnce = Math.max(mostAtOnce, atOnce);
+      await Promise.resolve();
+      atOnce -= 1;
+      if (tries === 30) throw notTaken(hour);
+      return { isOver: tries > 30 };
+    },
+    async (handle) => {
+      await until('a later run waits', async () => {
+        const { runId, raw } = await handle.describe();
+        return runId !== handle.firstExecutionRunId && raw.pendingActivities?.[0]?.attempt === 2;
+      });
+      await handle.signal(deliverNowSignal);
+      await handle.result();
+    },
+    short,
+  );
+  expect([tries, mostAtOnce]).toEqual([31, 1]);
 });

@@ -14,6 +14,7 @@ import {
 import { checkPorts } from './doctor-ports.ts';
 import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
+import { checkWebhooks } from './doctor-webhooks.ts';
 import type { Io } from '../terminal/io.ts';
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
@@ -49,6 +50,7 @@ async function examine(config: Config, nowMs: number): Promise<Finding[]> {
     checkService(config),
     checkPorts(config),
     checkWorkers(config, nowMs),
+    checkWebhooks(config, nowMs),
   ]);
   return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...groups.flat()];
 }
