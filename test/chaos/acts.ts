@@ -7,6 +7,7 @@ import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
+import type { WishedChange } from '../../src/ledger/wishes.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
@@ -24,7 +25,10 @@ export const acts = [
   'withdraw',
   'pause',
 ] as const;
-export type Act = (typeof acts)[number];
+/** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
+export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly WishedChange[];
+
+export type Act = (typeof acts | typeof actsThatEnd)[number];
 
 /** Long enough that the campaign would go on meanwhile. */
 export const pauseMs = 3 * minuteMs;
@@ -42,12 +46,16 @@ export interface Standing {
   submitting: string | null;
   /** Numbers that nobody may dial from an effect on. */
   stopped: Map<string, number>;
+  /** Numbers that persons tried to stop by the program itself, whether they heard of it or not. */
+  tried: Set<string>;
   /** How often persons have wished for a pause or its end, as the workflow counts them. */
   wishes: number;
   /** The wish that is still to be granted; one that comes again is the same. */
   pausing: number | null;
   paused: { from: number; resumeAt: number } | null;
   pauses: { from: number; to: number }[];
+  /** From when on nobody is dialled any more; null: nobody has ended it, or somebody has its rows dialled again. */
+  ended: number | null;
   redials: number;
   /** Why it had paused by itself, each time. */
   presses: string[];
@@ -85,6 +93,7 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
   /** The second person, or the only one, is never to be called again. */
   async suppress({ deps, standing, mark }) {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
+    standing.tried.add(e164);
     const entry = { e164, scope: 'account', source: 'person', reason: null, expiresAt: null };
     await addSuppressions(deps.store, [entry], deps.nowReal());
     if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
@@ -97,7 +106,9 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     const word = await resolveWord(context);
     try {
       const said = await resolveUnresolved(deps.store, { campaignId, now: deps.nowReal() }, word);
-      if (word === 'redial' && said.recipients > 0) standing.redials += 1;
+      if (word !== 'redial' || said.recipients === 0) return;
+      standing.redials += 1;
+      standing.ended = null;
     } catch (error) {
       if (!(error instanceof RedialRefusedError)) throw error;
     }
@@ -126,6 +137,7 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     const { campaignId, rows } = standing;
     const last = rows.at(-1);
     if (last === undefined) return;
+    standing.tried.add(last.e164);
     const options = { campaignId, note: null, dryRun: false, now: deps.nowReal() };
     const results = await unlessEnded(() => withdrawRecipients(deps.store, options, { ids: [last.externalId] }));
     if (results?.[0]?.result === 'withdrawn') standing.stopped.set(last.e164, mark());
@@ -137,7 +149,15 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
     standing.pausing = null;
     if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
   },
+
+  drain: (context) => end(context, 'drain'),
+  cancel: (context) => end(context, 'cancel'),
 };
+
+async function end({ activities, standing, mark }: ActContext, change: (typeof actsThatEnd)[number]): Promise<void> {
+  standing.wishes += 1;
+  if (await wish(activities, standing, { change, number: standing.wishes })) standing.ended ??= mark();
+}
 
 /** What an operator says who knows whom the service has called; dialled again once at most. */
 export async function resolveWord({ deps, sandbox, standing, scenario }: ActContext): Promise<'redial' | 'give_up'> {
@@ -174,7 +194,7 @@ export function batchOf({ campaignId, round, submitted, submitting }: Standing):
 export async function wish(
   activities: Activities,
   { campaignId }: Standing,
-  { change, number, ...known }: { change: 'pause' | 'resume'; number: number; pausesSeen?: number },
+  { change, number, ...known }: { change: WishedChange; number: number; pausesSeen?: number },
 ): Promise<boolean> {
   const told = { campaignId, change, wish: { ...known, id: `run/${number}`, run: 'run', number } };
   const { changed } = await asActivity(() => activities.changeState(told), { info: { attempt: 1 } });

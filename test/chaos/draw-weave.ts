@@ -1,7 +1,7 @@
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { acts, actsOfPersons } from './acts.ts';
+import { acts, actsOfPersons, actsThatEnd } from './acts.ts';
 import { steps } from './clock-steps.ts';
 import { sendings } from './desk/person.ts';
 import { refusals, strikes } from './effect-log.ts';
@@ -62,10 +62,11 @@ export function drawPlan(seed: number, inside: boolean): Plan {
     const besideFault = random.chance(0.2)
       ? { nth: Math.floor(random.between(0, 3)), strike: random.pick(strikes) }
       : null;
-    const act = random.pick(acts);
+    const other = random.pick(acts);
+    const act = ways.chance(0.08) ? ways.pick(actsThatEnd) : other;
     const beside = {
       act,
-      ...(actsOfPersons.includes(act) && ways.chance(0.6) ? { sending: ways.pick(sendings) } : {}),
+      ...([...actsOfPersons, ...actsThatEnd].includes(act) && ways.chance(0.6) ? { sending: ways.pick(sendings) } : {}),
       ...(late === 0 ? {} : { lateMs: late }),
       ...(besideFault === null ? {} : { struck: besideFault }),
       ...(inside && late === 0 && strike === undefined && random.chance(0.4) ? { inside: true } : {}),

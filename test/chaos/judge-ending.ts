@@ -108,6 +108,8 @@ function* judgeOrders({ effects, standing }: Ending, calls: readonly CallTruth[]
     const stoppedAt = standing.stopped.get(call.to);
     if (stoppedAt !== undefined && at >= stoppedAt)
       yield { rule: 'called though stopped by a person', to: call.to, what: tell(call) };
+    if (standing.ended !== null && at >= standing.ended)
+      yield { rule: 'called though stopped by a person', to: call.to, what: `${tell(call)}, ended before` };
     if (standing.pauses.some(({ from, to }) => at >= from && at < to))
       yield { rule: 'dialled while paused', to: call.to, what: tell(call) };
   }

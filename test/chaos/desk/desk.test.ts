@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actsOfPersons } from '../acts.ts';
+import { actsOfPersons, actsThatEnd } from '../acts.ts';
 import { planOf } from '../draw-weave.ts';
 import type { Intervention } from '../intervention.ts';
 import { judgeEnding } from '../judge-ending.ts';
@@ -24,7 +24,7 @@ function triesOf({ person }: Ending): string[] {
 
 test('each act of a person through the API is done once, however often and by whomever it is sent', async () => {
   const place = await openPlace('sqlite', 'desk');
-  for (const act of actsOfPersons)
+  for (const act of [...actsOfPersons, ...actsThatEnd])
     for (const sending of sendings) {
       const ending = await play(place, { act, sending });
       expect(judgeEnding(ending), `${act}, sent ${sending}`).toEqual([]);

@@ -1,3 +1,4 @@
+import { actsThatEnd } from '../acts.ts';
 import { stands, type Effect } from '../effect-log.ts';
 import type { Breach } from '../judge-ending.ts';
 import type { Ending } from '../small-campaign.ts';
@@ -56,25 +57,31 @@ function writtenBy(effects: readonly Effect[], { from, to, who }: Try): string[]
 function* judgeLists({ ledger, person, standing, sandbox }: Ending): Generator<Breach> {
   const { asked } = person;
   const called = new Set(sandbox.calls().map(({ to }) => to));
-  const barred = new Set(
-    ledger.suppressions.filter(({ source }) => source.startsWith('person')).map(({ e164 }) => e164),
-  );
+  // An opt-out takes the place of a person's entry.
+  const listed = new Set(ledger.suppressions.map(({ e164 }) => e164));
+  const barred = ledger.suppressions.filter(({ source }) => source.startsWith('person'));
   /** Of which somebody may have been told, or nobody knows. */
-  const maybe = new Set(asked.filter(mayBeDone).map(({ number }) => number));
+  const maybe = new Set([...standing.tried, ...asked.filter(mayBeDone).map(({ number }) => number)]);
   for (const { act, number: to, answer } of asked) {
     if (to === null || answer === null || answer >= 300) continue;
-    if (act === 'suppress' && !barred.has(to))
+    if (act === 'suppress' && !listed.has(to))
       yield { rule: 'answered, and not done', to, what: 'the do-not-call list has no such number' };
     const row = ledger.recipients.find(({ e164 }) => e164 === to);
     if (act === 'withdraw' && standing.stopped.has(to) && row?.outcome !== 'cancelled' && !called.has(to))
       yield { rule: 'answered, and not done', to, what: `withdrawn, and ends as ${row?.outcome}` };
   }
-  for (const e164 of barred)
+  for (const { e164 } of barred)
     if (!standing.stopped.has(e164) && !maybe.has(e164))
       yield { rule: 'done though refused', to: e164, what: 'it stands on the do-not-call list' };
-  for (const { e164, outcome } of ledger.recipients)
+  const mayHaveEnded =
+    standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
+  for (const { e164, outcome } of mayHaveEnded ? [] : ledger.recipients)
     if (outcome === 'cancelled' && e164 !== null && !standing.stopped.has(e164) && !maybe.has(e164))
       yield { rule: 'done though refused', to: e164, what: 'its row was withdrawn' };
+}
+
+function isEnd({ act }: Asked): boolean {
+  return actsThatEnd.some((each) => each === act);
 }
 
 function mayBeDone({ begun, tries }: Asked): boolean {

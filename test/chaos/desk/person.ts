@@ -166,9 +166,10 @@ export class Person {
     const { deps, activities, standing } = worker;
     const queue = campaignQueues('carillon', deps.store.ledgerId).campaign;
     const temporal = temporalOf(queue, async (update, known = {}) => {
-      if (update !== 'resume') return true;
+      const change = (['resume', 'drain', 'cancel'] as const).find((each) => each === update);
+      if (change === undefined) return true;
       standing.wishes += 1;
-      return wish(activities, standing, { change: 'resume', number: standing.wishes, ...known });
+      return wish(activities, standing, { change, number: standing.wishes, ...known });
     });
     return { store: deps.store, now: deps.nowReal, serviceUrl: this.#serviceUrl, temporal };
   }

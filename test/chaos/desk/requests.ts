@@ -22,6 +22,13 @@ function stop({ standing, mark }: ActContext, e164: string): void {
   if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
 }
 
+function end(change: 'drain' | 'cancel'): Wanted {
+  const heard: Wanted['heard'] = (_, { standing, mark }) => {
+    standing.ended ??= mark();
+  };
+  return { request: { path: `${small}/${change}` }, number: null, heard };
+}
+
 const wants: Readonly<Partial<Record<Act, Wants>>> = {
   suppress: async ({ standing }) => {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
@@ -66,6 +73,9 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
       },
     };
   },
+
+  drain: async () => end('drain'),
+  cancel: async () => end('cancel'),
 
   pause: async () => ({
     request: { path: `${small}/pause` },
