@@ -41,6 +41,7 @@ export function installDesk(app: Api, context: ApiContext): void {
   app.addHook('preClose', async () => changes.close());
   void app.register(async (desk: Api) => {
     await desk.register(cookie);
+    desk.addHook('onResponse', async () => void readings.beginLater());
     desk.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
       done(null, new URLSearchParams(String(body))),
     );

@@ -154,10 +154,18 @@ export async function readNewestEvents(
   { beforeSeq, limit, types }: { beforeSeq?: number | undefined; limit: number; types: readonly EventType[] | null },
 ): Promise<CampaignEvent[]> {
   if (types?.length === 0) return [];
-  let rows = newestEvents(db, campaignId).selectAll().limit(limit);
+  let rows = newestEvents(db, campaignId).limit(limit);
   if (beforeSeq !== undefined) rows = rows.where('seq', '<', beforeSeq);
-  if (types !== null) rows = rows.where('type', 'in', types);
-  return (await rows.execute()).map(toEvent);
+  if (types === null) return (await rows.selectAll().execute()).map(toEvent);
+  // The newest of each type by its index: what is rare would take a walk over all that is frequent.
+  const ofEach = types.map((type) => sql`select seq from (${rows.select('seq').where('type', '=', type)}) newest`);
+  const newest = sql`(select seq from (${sql.join(ofEach, sql` union all `)}) any_type order by seq desc limit ${limit})`;
+  const found = db
+    .selectFrom('events')
+    .selectAll()
+    .where(sql<boolean>`seq in ${newest}`)
+    .orderBy('seq', 'desc');
+  return (await found.execute()).map(toEvent);
 }
 
 /** Where the log ends now, or that of one campaign; 0 when it is empty. */

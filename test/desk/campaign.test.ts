@@ -196,6 +196,20 @@ test.for(dialects)(
   },
 );
 
+test('of many rows the costly figures are read after the answer, and are there for the next one', async () => {
+  const { store, desk } = await openWorld();
+  await store.db.updateTable('campaigns').set({ rows_total: 30_000 }).where('campaign_id', '=', 'spring').execute();
+  for (const [path, wanted] of [
+    ['/campaigns/spring', '<dt>At worst</dt>'],
+    ['/campaigns/spring/figures', 'class="charts"'],
+  ] as const) {
+    const first = await desk.get(path);
+    expect(first.text).not.toContain(wanted);
+    expect(first.text).toContain('data-again="1000"');
+    await until('it has been read', async () => (await desk.get(path)).text.includes(wanted));
+  }
+});
+
 test.for(dialects)('the figures are those of a report: %s', async (dialect) => {
   const { desk, scenario } = await openWorld(dialect);
   await scenario.dial(1);

@@ -26,3 +26,14 @@ test('a reading that fails after nobody waits for it any more fails nothing else
   await expect(answer).rejects.toThrow('the database is away');
   expect(await readings.readWithin(60_000, 'key', async () => ['read'])).toEqual(['read']);
 });
+
+test('what keeps the process busy begins when somebody has been answered, and once however many ask', async () => {
+  const readings = new Readings();
+  let made = 0;
+  const look = async () => readings.readWithin(0, 'key', async () => (made += 1));
+  expect(await Promise.all([look(), look()])).toEqual([null, null]);
+  expect(made).toBe(0);
+  await readings.beginLater();
+  expect(made).toBe(1);
+  expect(await look()).toBe(1);
+});

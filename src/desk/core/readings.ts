@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** A reading is given out again for so many times as long as it took: all open pages together take a twentieth of a processor for it. */
 const restFactor = 20;
 const leastAgeMs = 400;
@@ -5,6 +7,8 @@ const mostAgeMs = 60_000;
 /** What takes longer is given out once more while it is read anew. */
 const slowMs = 80;
 const mostKept = 500;
+/** Whatever walks through more rows than this is not waited for. */
+const manyRows = 20_000;
 
 interface Kept {
   value: Promise<unknown>;
@@ -13,9 +17,16 @@ interface Kept {
   renewing: boolean;
 }
 
+/** How long a page waits for what walks through so many rows, where it would wait for `withinMs` if they were few. */
+export function waitFor(rows: number, withinMs: number): number {
+  return rows > manyRows ? 0 : withinMs;
+}
+
 /** Shares among all open pages what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
 export class Readings {
   readonly #kept = new Map<string, Kept>();
+  /** What nobody has begun to read yet. */
+  readonly #later = new Map<string, () => Promise<unknown>>();
   readonly #now: () => number;
 
   /** `now`: milliseconds of any clock that only goes forward. */
@@ -48,13 +59,31 @@ export class Readings {
     return kept.value as Promise<Value>;
   }
 
-  /** `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. */
+  /**
+   * `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. With 0 it begins only with
+   * `beginLater`: SQLite keeps the whole process busy while it reads.
+   */
   async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>): Promise<Value | null> {
+    if (withinMs === 0 && !this.#kept.has(key)) {
+      this.#later.set(key, () => this.read(key, make));
+      return null;
+    }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), withinMs);
     });
     return Promise.race([this.read(key, make), late]).finally(() => clearTimeout(timer));
+  }
+
+  /** Begins, one after the other, what was to wait until somebody has been answered. */
+  async beginLater(): Promise<void> {
+    const begun = [...this.#later.values()];
+    this.#later.clear();
+    for (const begin of begun) {
+      await begin().catch(() => {});
+      // Whatever else has come meanwhile has its turn.
+      await setImmediate();
+    }
   }
 
   #start<Value>(key: string, make: () => Promise<Value>): Promise<Value> {

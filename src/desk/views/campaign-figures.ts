@@ -7,6 +7,7 @@ import { cutCampaign, details } from '../../report/report-data.ts';
 import { chartGroups, type ChartGroup } from '../../report/sections.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
+import { waitFor } from '../core/readings.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const readWithinMs = 200;
@@ -17,8 +18,10 @@ export async function campaignFiguresView({ context, now, params, readings }: Vi
   const { store } = context;
   const campaign = await requireCampaign(store, params['campaign'] ?? '');
   const { campaignId } = campaign;
-  const groups = await readings.readWithin(readWithinMs, `figures ${campaignId}`, async () =>
-    chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
+  const groups = await readings.readWithin(
+    waitFor(campaign.rowsTotal, readWithinMs),
+    `figures ${campaignId}`,
+    async () => chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
   );
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {

@@ -23,6 +23,7 @@ import { statePanel } from '../campaign/state.ts';
 import { lookSoon, whyPanel } from '../campaign/why.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
+import { waitFor } from '../core/readings.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 /** Openings pass, and workers come and go, without an event. */
@@ -45,7 +46,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   // Asked while the database is read.
   const asked = lookSoon(request, campaign);
   const view = await readCampaignView(db, campaign, now);
-  const outlook = await readings.readWithin(outlookWithinMs, `outlook ${campaignId}`, () =>
+  const outlook = await readings.readWithin(waitFor(campaign.rowsTotal, outlookWithinMs), `outlook ${campaignId}`, () =>
     readOutlook(request, campaign, view.status),
   );
   const waiting = await readings.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
@@ -77,7 +78,7 @@ async function clockPanel(
 ): Promise<Html | null> {
   if (status.waiting === 0) return null;
   const title = 'Hours by time zone';
-  const strip = await readings.readWithin(hoursWithinMs, `hours ${campaign.campaignId}`, () =>
+  const strip = await readings.readWithin(waitFor(status.total, hoursWithinMs), `hours ${campaign.campaignId}`, () =>
     readClockStrip(context.store.db, campaign, now),
   );
   if (strip === null) return panel(title, html`<p class="chart-note">It is being read.</p>`);
@@ -111,9 +112,13 @@ function endPanel(campaign: Campaign, outlook: Outlook | null): Html | null {
 }
 
 async function coursePanel({ context, readings, now }: ViewRequest, { campaign }: CampaignView): Promise<Html> {
-  const course = await readings.readWithin(courseWithinMs, `course ${campaign.campaignId}`, async () => ({
-    found: await readCourse(context.store.db, campaign, now),
-  }));
+  const course = await readings.readWithin(
+    waitFor(campaign.rowsTotal, courseWithinMs),
+    `course ${campaign.campaignId}`,
+    async () => ({
+      found: await readCourse(context.store.db, campaign, now),
+    }),
+  );
   if (course === null) return panel('Course', html`<p class="chart-note">It is being read.</p>`);
   return panel(
     'Course',

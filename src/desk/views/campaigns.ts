@@ -11,6 +11,7 @@ import { endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { progressBar } from '../campaign/progress-bar.ts';
 import { stateBadge } from '../core/campaign-state.ts';
 import { campaignPath } from '../core/links.ts';
+import { waitFor } from '../core/readings.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
@@ -48,11 +49,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   const page = await request.readings.read(`campaigns ${show ?? ''} ${number}`, () =>
     readPage(request, { show, number }),
   );
+  const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
   const standstills = await request.readings.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
     readStandstills(request, page),
   );
-  const outlooks = await request.readings.readWithin(outlookWithinMs, `outlooks ${page.show} ${page.number}`, () =>
-    readOutlooks(request, page),
+  const outlooks = await request.readings.readWithin(
+    waitFor(rows, outlookWithinMs),
+    `outlooks ${page.show} ${page.number}`,
+    () => readOutlooks(request, page),
   );
   return {
     title: 'Campaigns',
