@@ -7,12 +7,21 @@ export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. */
-export function instant(epochMs: number | null, show: 'time' | 'full' = 'time'): Html {
+/**
+ * An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. `minute`: the day and the
+ * minute, for what is near.
+ */
+export function instant(epochMs: number | null, show: 'time' | 'full' | 'minute' = 'time'): Html {
   if (epochMs === null || !Number.isFinite(epochMs)) return muted('–');
   const iso = new Date(epochMs).toISOString();
-  const text = show === 'time' ? iso.slice(11, 19) : `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+  const text = show === 'time' ? iso.slice(11, 19) : `${iso.slice(0, 10)} ${iso.slice(11, show === 'full' ? 19 : 16)}`;
   return html`<time datetime="${iso}" data-show="${show}">${text} UTC</time>`;
+}
+
+/** Words for a page: instants in them, as `instantText` writes them, are shown in the viewer's zone. */
+export function withInstants(text: string): HtmlValue {
+  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/);
+  return parts.map((part, index) => (index % 2 === 0 ? part : instant(Date.parse(`${part}Z`), 'minute')));
 }
 
 /** How long something has lasted at `now`; the script counts on from there. */

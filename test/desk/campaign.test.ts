@@ -102,7 +102,7 @@ test.for(dialects)(
     expect(text).toMatch(/open<\/bdi><\/th>\s*<td>1<\/td>/);
     await desk.submit('/campaigns/spring/pause');
     expect((await desk.get('/campaigns/spring')).text).toMatch(
-      /class="why">Paused by a person, since [^<]*, until somebody resumes or cancels it\./,
+      /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until somebody resumes or cancels it\./,
     );
   },
 );
@@ -192,7 +192,7 @@ test.for(dialects)(
     );
     await shown('/', /6 waiting \(3 now, 1 within the hour, 1 later today, 1 later\)/);
     // Nobody can be reached before the last of them is due.
-    await shown('/', /earliest<.span> <time datetime="2030-01-17T12:01/);
+    await shown('/', /earliest<.dt>\s*<dd><time datetime="2030-01-17T12:01/);
   },
 );
 

@@ -36,7 +36,7 @@ test('a campaign is listed with its progress, why it waits, its limit and what n
   expect(listed(text)).toEqual(['list-002', 'list-001']);
   expect(text).toMatch(/id="campaign-list-001"[\s\S]*>Paused<[\s\S]*1 waiting[\s\S]*paused: the key is refused, since/);
   expect(text).toContain('<a href="/campaigns/list-001#needs">1 thing</a>');
-  expect(text).toMatch(/earliest[\s\S]*likely[\s\S]*at worst[\s\S]*limit<\/span> <time[^>]*>2030-01-16 13:00:00 UTC/);
+  expect(text).toMatch(/earliest[\s\S]*likely[\s\S]*at worst[\s\S]*limit<\/dt>\s*<dd><time[^>]*>2030-01-16 13:00 UTC/);
   expect(text).not.toContain('style=');
 });
 

@@ -68,7 +68,7 @@ export function endEntries(
   outlook: Outlook | null,
 ): (readonly [name: string, value: HtmlValue])[] {
   const ends = outlook?.ends ?? null;
-  const limit = endsAt === null ? 'none' : [instant(endsAt, 'full'), ends === null ? null : lackText(ends.likely)];
+  const limit = endsAt === null ? 'none' : [instant(endsAt, 'minute'), ends === null ? null : lackText(ends.likely)];
   if (ends === null) return [['limit', limit]];
   return [
     ['earliest', courseText(ends.earliest, endsAt)],
@@ -91,7 +91,7 @@ export function assumptionsText({ ends }: Outlook): string | null {
 function courseText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): HtmlValue {
   if (endless) return 'in more than a year';
   if (neverCalled + cutShort > 0 && endsAt !== null) return 'at the limit';
-  return finishesAt === null ? '–' : instant(Math.ceil(finishesAt / minuteMs) * minuteMs, 'full');
+  return finishesAt === null ? '–' : instant(Math.ceil(finishesAt / minuteMs) * minuteMs, 'minute');
 }
 
 function lackText({ neverCalled, cutShort }: Forecast): string | null {

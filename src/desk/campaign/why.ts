@@ -1,6 +1,6 @@
 import { lookAtWorkflow } from '../../control/supervision.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { figure, instant, link, panel, table } from '../../html/elements.ts';
+import { figure, instant, link, panel, table, withInstants } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
 import type { WaitingGroup } from '../../ledger/read/waiting.ts';
@@ -24,7 +24,7 @@ export function whyPanel(
   return panel(
     'Why is nobody called now?',
     [
-      html`<p class="why">${sentence(request, view, look)}</p>`,
+      html`<p class="why">${withInstants(sentence(request, view, look))}</p>`,
       look === null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
       look?.runs === false && may(request, 'operate')
         ? html`<p class="actions">

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { checkCampaign, refuseUnstartable, type CheckResult } from '../../control/check/check.ts';
 import { checkedLedger } from '../../control/check/ledger.ts';
 import { verdictText } from '../../control/check/verdict.ts';
-import { facts, figure, instant, link, muted, panel, table } from '../../html/elements.ts';
+import { facts, figure, instant, link, muted, panel, table, withInstants } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
-import type { Forecast } from '../../domain/forecast/forecast.ts';
-import { instantText } from '../../input/instant.ts';
 import { printable, printableLines } from '../../input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../preflight/campaign-forecast.ts';
 import { shortfallText } from '../../preflight/shortfall.ts';
@@ -220,9 +218,9 @@ function forecast({ rules }: CheckResult, found: CampaignForecast): HtmlValue {
     short === null ? null : html`<p class="entry-problem">${short}</p>`,
     facts([['If it starts', instant(found.startsAt, 'full')]]),
     table('When the campaign would end', [
-      row('earliest', 'Earliest', endOf(earliest, rules.endsAt), calls.fewest, minutes.fewest),
-      row('likely', 'Likely', endOf(likely, rules.endsAt), calls.likely, minutes.likely),
-      row('slowest', 'Slowest', endOf(slowest, rules.endsAt), slowest.calls, slowestMinutes),
+      row('earliest', 'Earliest', withInstants(endText(earliest, rules.endsAt)), calls.fewest, minutes.fewest),
+      row('likely', 'Likely', withInstants(endText(likely, rules.endsAt)), calls.likely, minutes.likely),
+      row('slowest', 'Slowest', withInstants(endText(slowest, rules.endsAt)), slowest.calls, slowestMinutes),
       row('most', 'At most', '–', calls.most, minutes.most),
     ]),
     html`<p class="muted">
@@ -230,12 +228,4 @@ function forecast({ rules }: CheckResult, found: CampaignForecast): HtmlValue {
       The service, other campaigns and pauses may slow it down.
     </p>`,
   ];
-}
-
-/** An instant where there is one, in the words of `carillon check` otherwise. */
-function endOf(course: Forecast, endsAt: number | null): HtmlValue {
-  const text = endText(course, endsAt);
-  return course.finishesAt !== null && text === instantText(course.finishesAt)
-    ? instant(course.finishesAt, 'full')
-    : text;
 }

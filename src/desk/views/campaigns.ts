@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { count, empty, link, muted, panel, table, type Row } from '../../html/elements.ts';
+import { count, empty, link, panel, table, withInstants, type Row } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { readStandstill, type Standstill } from '../../ledger/plan/standstill.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../ledger/read/campaign-view.ts';
@@ -175,11 +175,17 @@ function rowOf(
     </div>`,
     State: stateBadge(state),
     Rows: progressBar(status, outlook),
-    'Why nobody is called': why,
+    'Why nobody is called': withInstants(why),
     'Needs a person': needs.length === 0 ? '–' : link(campaignPath(campaignId, '#needs'), count(needs.length, 'thing')),
     Ends: hasEnded(campaign)
       ? '–'
-      : endEntries(campaign, outlook).map(([name, value]) => html`<p>${muted(name)} ${value}</p>`),
+      : html`<dl class="ends">
+          ${endEntries(campaign, outlook).map(
+            ([name, value]) =>
+              html`<dt>${name}</dt>
+                <dd>${value}</dd>`,
+          )}
+        </dl>`,
   };
   return { key: `campaign-${campaignId}`, cells };
 }

@@ -1,5 +1,5 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { empty, facts, figure, id, instant, link, panel, table } from '../../html/elements.ts';
+import { empty, facts, figure, id, instant, link, panel, table, withInstants } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import { readCallee, type Callee, type CalleeRow } from '../../ledger/read/callee.ts';
@@ -36,7 +36,7 @@ export async function personView(request: ViewRequest): Promise<View> {
       panel(
         'Now',
         [
-          html`<p id="next-call">${own === undefined ? withoutNumber(row) : nextCallText(own)}</p>`,
+          html`<p id="next-call">${own === undefined ? withoutNumber(row) : withInstants(nextCallText(own))}</p>`,
           rowFacts(request, { campaignId, row, callee }),
           buttons(request, campaignId, row),
         ],
@@ -128,7 +128,7 @@ function rowTable(rows: readonly CalleeRow[]): HtmlValue {
           Row: link(rowPath(campaignId, recipient.row_number), `${campaignId}, row ${recipient.row_number}`),
           State: rowBadge(recipient),
           Reason: recipient.reason === null ? '–' : reasonText(recipient.reason),
-          'Next call': nextCallText(each),
+          'Next call': withInstants(nextCallText(each)),
         },
       };
     }),

@@ -3,12 +3,16 @@
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** @type {Intl.DateTimeFormatOptions} */
 const clockTime = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
-const time = new Intl.DateTimeFormat(undefined, clockTime);
 const full = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...clockTime });
+/** @type {Record<string, Intl.DateTimeFormat>} */
+const formats = {
+  time: new Intl.DateTimeFormat(undefined, clockTime),
+  minute: new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', ...clockTime, second: undefined }),
+};
 
 export function writeTimes(/** @type {ParentNode} */ root) {
   for (const shown of root.querySelectorAll('time')) {
-    shown.textContent = (shown.dataset.show === 'time' ? time : full).format(new Date(shown.dateTime));
+    shown.textContent = (formats[shown.dataset.show ?? ''] ?? full).format(new Date(shown.dateTime));
     shown.title = `${shown.dateTime} (${zone})`;
   }
   const place = root.querySelector('#clock-zone');
