@@ -94,6 +94,7 @@ test('a player fetches a recording in parts, and the log has one line of it', as
     headers: { 'content-type': 'audio/wav', 'content-range': 'bytes 4-6/10', 'accept-ranges': 'bytes' },
   });
   expect(service.asked.at(-1)?.headers.range).toBe('bytes=4-6');
+  await fetchPart('bytes=7-9');
   expect(await fetchPart('bytes=99-')).toMatchObject({ status: 404, body: { code: 'no_record' } });
   expect(await acts()).toEqual(['recording_shown']);
   world.at += 15 * minuteMs;

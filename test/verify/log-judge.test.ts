@@ -123,6 +123,15 @@ test('a log in which every promise was kept is proven, and what there was to jud
   expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 3, campaigns: ['spring'] });
 });
 
+test('whoever looks at a row or its calls, whenever that is, breaks no promise', () => {
+  // As it is written: the outcome, and then the end of the call that brings it.
+  const [end, brought] = [at('attempt.settled'), at('recipient.outcome')];
+  const written = kept.toSpliced(end, 2, ...[kept[brought], kept[end]].filter((event) => event !== undefined));
+  const looked = { type: 'operator.acted', recipientId: 'spring/1', attemptId: 'spring/1/1', data: {} } as const;
+  expect(judge(written).violations).toEqual([]);
+  expect(judge(written.flatMap((event) => [event, { ...looked, at: event.at }])).violations).toEqual([]);
+});
+
 const edit = (
   type: LoggedEvent['type'],
   row: number,
