@@ -50,7 +50,9 @@ async function turn(page: Page, isHidden: boolean): Promise<void> {
 
 browserTest('a tab that nobody sees asks for nothing while things happen, and shows them when it is seen again', async () => {
   const { page, other, happen } = await openTabs();
+  const left = page.waitForEvent('requestfailed', (request) => request.url().includes('/changes'));
   await turn(page, true);
+  await left;
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   for (const wish of ['pause', 'resume', 'pause'] as const) await happen(wish, other);

@@ -1,19 +1,25 @@
 import { readConfig } from '../../../src/config.ts';
 import { createSchedule } from '../../../src/control/schedules/create.ts';
 import { openTemporal } from '../../../src/control/temporal.ts';
-import type { Recurrence } from '../../../src/temporal/schedules.ts';
-import { scheduleIdOf } from '../../../src/temporal/schedules.ts';
+import { scheduleIdOf, type Recurrence } from '../../../src/temporal/schedules.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../src/ledger/webhooks/registry.ts';
 import { addTestWebhook, secret, webhookId } from '../../hooks/webhook-world.ts';
+import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openTestStore } from '../../ledger/test-stores.ts';
+import { apiKey, startPageSandbox } from '../../sandbox/page/window.ts';
+import { hourMs } from '../../support/campaign-rules.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { DeskWorld } from '../desk-world.ts';
 import { DraftWorld } from '../draft-world.ts';
 import { makePicturedCampaigns, picturedAt } from '../pictured-campaigns.ts';
-import { startStillService } from '../still-service.ts';
 
-const dayMs = 24 * 3_600_000;
+const dayMs = 24 * hourMs;
+/** A second at this speed moves no whole millisecond. */
+const stillSpeed = 1e-9;
+/** A row that was called. */
+const calledRow = 18;
 const heldHookId = '00c0ffee0002';
 
 /** A list with more columns than a window has room for. */
@@ -41,9 +47,9 @@ export async function startWalkedDesk() {
   const environment = { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace };
   const settings = {
     ...environment,
-    SVC_BASE_URL: await startStillService(picturedAt),
+    SVC_BASE_URL: await startService(store),
+    SVC_API_KEY: apiKey,
     CARILLON_HOOK_SECRET: secret,
-    SVC_API_KEY: 'sk_walk',
   };
   const desk = await DeskWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
   desk.api.at = picturedAt;
@@ -62,8 +68,29 @@ export async function startWalkedDesk() {
   await scheduleOf(desk, 'weekly', yearly);
   await scheduleOf(desk, 'held', { ...yearly, note: 'until the list is mended' });
   await desk.api.ask('POST /api/v1/schedules/held/pause', { body: { note: 'the list is being mended' } });
-  await desk.api.ask('POST /api/v1/schedules/held/trigger');
   return { desk, examples: await examplesOf(new DraftWorld(desk)) };
+}
+
+/** A service whose clock stands, and which knows what was said in the first call to `calledRow`. Answers its address. */
+async function startService(store: Store): Promise<string> {
+  const clock = new ServiceClock({ speed: stillSpeed, epochMs: picturedAt - hourMs });
+  const sandbox = await startPageSandbox({ clock });
+  await sandbox.batch('+12125550100');
+  await sandbox.advance(hourMs / 1000);
+  const { body } = await sandbox.ask('GET', '/v1/convai/conversations');
+  const attempts = store.db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .select('attempts.attempt_id')
+    .where('recipients.campaign_id', '=', 'reminders')
+    .where('recipients.row_number', '=', calledRow)
+    .where('attempts.number', '=', 1);
+  await store.db
+    .updateTable('conversations')
+    .set({ conversation_id: body.conversations[0].conversation_id })
+    .where('attempt_id', 'in', attempts)
+    .execute();
+  return sandbox.url;
 }
 
 function scheduleOf({ api }: DeskWorld, campaignId: string, recurrence: Recurrence) {
@@ -95,15 +122,15 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
       '/campaigns/survey/rows?state=done',
       '/campaigns/survey/rows?outcome=undialable',
     ],
-    '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', '/campaigns/reminders/rows/18', '/campaigns/spring-offers/rows/1'],
-    '/campaigns/:campaign/rows/:row/calls/:call': ['/campaigns/survey/rows/1/calls/1'],
-    '/campaigns/:campaign/rows/:row/suppress': ['/campaigns/reminders/rows/18/suppress'],
+    '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', `/campaigns/reminders/rows/${calledRow}`, '/campaigns/spring-offers/rows/1'],
+    '/campaigns/:campaign/rows/:row/suppress': [`/campaigns/reminders/rows/${calledRow}/suppress`],
     '/campaigns/:campaign/rows/:row/withdraw': ['/campaigns/reminders/rows/290/withdraw'],
     '/campaigns/:campaign/rows/:row/resolve': [
       '/campaigns/reminders/rows/1/resolve?decision=redial',
       '/campaigns/reminders/rows/2/resolve?decision=give_up',
-      '/campaigns/reminders/rows/18/resolve',
+      `/campaigns/reminders/rows/${calledRow}/resolve`,
     ],
+    '/campaigns/:campaign/rows/:row/calls/:call': [`/campaigns/reminders/rows/${calledRow}/calls/1`],
     '/campaigns/:campaign/unresolved': ['/campaigns/reminders/unresolved', '/campaigns/renewals/unresolved'],
     '/campaigns/:campaign/resolve': [
       '/campaigns/reminders/resolve?decision=redial',
@@ -113,7 +140,6 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
     '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
     '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],
-    '/campaigns/:campaign/recover': ['/campaigns/reminders/recover'],
     '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
@@ -124,9 +150,6 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/do-not-call/import': ['/do-not-call/import'],
     '/do-not-call/remove': ['/do-not-call/remove'],
     '/schedules': ['/schedules'],
-    '/schedules/new': ['/schedules/new'],
-    '/schedules/:campaign/trigger': ['/schedules/weekly/trigger'],
-    '/schedules/:campaign/continue': ['/schedules/held/continue'],
     '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
     '/schedules/:campaign/resume': ['/schedules/held/resume'],
     '/schedules/:campaign/delete': ['/schedules/weekly/delete'],
