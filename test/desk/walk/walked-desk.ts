@@ -67,7 +67,8 @@ export async function startWalkedDesk() {
   await steerWebhook(store, 'pause', held);
   await scheduleOf(desk, 'weekly', yearly);
   await scheduleOf(desk, 'held', { ...yearly, note: 'until the list is mended' });
-  await desk.api.ask('POST /api/v1/schedules/held/pause', { body: { note: 'the list is being mended' } });
+  await tell(desk, 'POST /api/v1/schedules/held/pause', { note: 'the list is being mended' });
+  await tell(desk, 'POST /api/v1/schedules/weekly/trigger', {});
   return { desk, examples: await examplesOf(new DraftWorld(desk)) };
 }
 
@@ -91,6 +92,11 @@ async function startService(store: Store): Promise<string> {
     .where('attempt_id', 'in', attempts)
     .execute();
   return sandbox.url;
+}
+
+async function tell({ api }: DeskWorld, request: `POST ${string}`, body: object): Promise<void> {
+  const answer = await api.ask(request, { body });
+  if (answer.status >= 400) throw new Error(`${request}: ${JSON.stringify(answer.body)}`);
 }
 
 function scheduleOf({ api }: DeskWorld, campaignId: string, recurrence: Recurrence) {
@@ -146,10 +152,14 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
     '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],
     '/do-not-call': ['/do-not-call'],
+    '/do-not-call/entries': ['/do-not-call/entries', '/do-not-call/entries?scope=reminders'],
     '/do-not-call/add': ['/do-not-call/add'],
     '/do-not-call/import': ['/do-not-call/import'],
     '/do-not-call/remove': ['/do-not-call/remove'],
     '/schedules': ['/schedules'],
+    '/schedules/new': ['/schedules/new'],
+    '/schedules/:campaign/trigger': ['/schedules/held/trigger'],
+    '/schedules/:campaign/continue': ['/schedules/weekly/continue'],
     '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
     '/schedules/:campaign/resume': ['/schedules/held/resume'],
     '/schedules/:campaign/delete': ['/schedules/weekly/delete'],
