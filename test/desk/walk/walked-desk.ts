@@ -47,6 +47,7 @@ export async function startWalkedDesk() {
   const environment = { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace };
   const settings = {
     ...environment,
+    CARILLON_QUEUE_PREFIX: `walk-${store.ledgerId}`,
     SVC_BASE_URL: await startService(store),
     SVC_API_KEY: apiKey,
     CARILLON_HOOK_SECRET: secret,
@@ -146,6 +147,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
     '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
     '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],
+    '/campaigns/:campaign/recover': ['/campaigns/reminders/recover'],
     '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
