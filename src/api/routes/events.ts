@@ -59,7 +59,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
       const { campaign, after } = request.query;
       const campaignId = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
       const lastId = Number(request.headers['last-event-id'] ?? Number.NaN);
-      const start = Number.isInteger(lastId) ? lastId : after;
+      const start = Number.isSafeInteger(lastId) ? lastId : after;
       const cursor = start ?? (await lastEventSeq(store.db));
       if (streams.isFull) {
         void reply.header('retry-after', '10');
