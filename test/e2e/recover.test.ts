@@ -104,8 +104,8 @@ test('a batch that was on its way when worker and Temporal were lost is not sent
 });
 
 /**
- * Everybody is called, and every request has its verdict. That is not said of the third batch: until the service has shown a record, no more
- * than twenty calls are made, so a slow machine makes four batches of 24 rows.
+ * Everybody is called, and every request has its verdict. That is not said of the third batch: until the service has shown a record, no
+ * more than twenty calls are made, so a slow machine makes four batches of 24 rows.
  */
 async function untilLastRequest(run: CampaignRun): Promise<void> {
   const { db } = run.store;
