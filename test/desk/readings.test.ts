@@ -37,3 +37,19 @@ test('what keeps the process busy begins when somebody has been answered, and on
   expect(made).toBe(1);
   expect(await look()).toBe(1);
 });
+
+test('what was costly to read is given out once more, and read anew when somebody has been answered', async () => {
+  let at = 0;
+  const readings = new Readings(() => at);
+  let made = 0;
+  const look = async () =>
+    readings.read('key', async () => {
+      at += 100;
+      return (made += 1);
+    });
+  expect(await look()).toBe(1);
+  at += 60_000;
+  expect([await look(), await look(), made]).toEqual([1, 1, 1]);
+  await readings.beginLater();
+  expect([await look(), made]).toEqual([2, 2]);
+});

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 const restFactor = 20;
 const leastAgeMs = 400;
 const mostAgeMs = 60_000;
-/** What takes longer is given out once more while it is read anew. */
+/** What takes longer is given out once more, and read anew when whoever asked has been answered. */
 const slowMs = 80;
 const mostKept = 500;
 /** Whatever walks through more rows than this is not waited for. */
@@ -45,15 +45,17 @@ export class Readings {
     if (tookMs < slowMs || ageMs > 10 * mostAgeMs) return this.#start(key, make);
     if (!kept.renewing) {
       kept.renewing = true;
-      void this.#start(`${key} `, make).then(
-        () => {
-          const renewed = this.#kept.get(`${key} `);
-          this.#kept.delete(`${key} `);
-          if (renewed !== undefined) this.#keep(key, renewed);
-        },
-        () => {
-          kept.renewing = false;
-        },
+      this.#later.set(`${key} `, () =>
+        this.#start(`${key} `, make).then(
+          () => {
+            const renewed = this.#kept.get(`${key} `);
+            this.#kept.delete(`${key} `);
+            if (renewed !== undefined) this.#keep(key, renewed);
+          },
+          () => {
+            kept.renewing = false;
+          },
+        ),
       );
     }
     return kept.value as Promise<Value>;
