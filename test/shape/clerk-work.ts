@@ -17,6 +17,8 @@ export class ClerkWork {
   readonly deeds: Deed[] = [];
   /** From the answer to a pause until somebody asked for its end, in real time. */
   readonly pauses: { from: number; to: number }[] = [];
+  /** The size of batches from an answer on, in real time; null: nobody has changed it. */
+  smaller: { at: number; size: number } | null = null;
   /** What they were answered, and must not be. */
   readonly broken: string[] = [];
   /** Changes that were carried out, and those of which nobody knows. */
@@ -56,6 +58,13 @@ export class ClerkWork {
     }
     const isWithdrawn = ({ text }: Said): boolean => (JSON.parse(text) as { withdrawn: number }).withdrawn === 1;
     this.#note('withdraw', withdrawn, await this.#carryOut(withdraw), isWithdrawn);
+  }
+
+  /** Batches are to have at most so many calls from now on. */
+  async makeSmaller(size: number): Promise<void> {
+    const said = await this.#carryOut(this.#ask('front desk', `${this.#campaign}/adjust`, { batchSize: size }));
+    if (said?.status === 200) this.smaller = { at: said.at, size };
+    else if (said !== null) this.#break(`smaller batches were answered with ${said.status}`);
   }
 
   /** Somebody pauses it, somebody else has it go on; then both press at once. At the end it goes on. */

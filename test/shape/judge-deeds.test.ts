@@ -26,6 +26,7 @@ const good: DeedTrial = {
     { act: 'withdraw', phone: called, end: 'unheard', at },
   ],
   pauses: [{ from: at, to: at + 4_000 }],
+  smaller: { at, size: 1 },
   logged: 4,
   counts: { carriedOut: 3, unheard: 1 },
 };
@@ -36,6 +37,8 @@ const outcome = (phone: string, word: string): DeedTrial => ({
 
 test('people who were obeyed find nothing wrong, and one request may have been on its way at a pause', () => {
   expect([...judgeDeeds(good)]).toEqual([]);
+  const planned = [call(called, at + 9_000, 'shape/1/3/1'), call(spared, at + 9_000, 'shape/1/3/1')];
+  expect([...judgeDeeds({ ...good, calls: [...good.calls, ...planned] })]).toEqual([]);
   expect([...judgeDeeds({ ...good, logged: 3 })]).toEqual([]);
   // It was called before it could be withdrawn, and stays as it is.
   const early = { ...outcome(withdrawn, 'completed'), calls: [...good.calls, call(withdrawn, at - 9_000)] };
@@ -67,6 +70,15 @@ test.each<[string, DeedTrial, string]>([
     'dialling in a pause',
     { ...good, calls: [...good.calls, call(called, at + 3_000, 'shape/1/2/1')] },
     '2 requests came while it was paused, and one may have been on its way',
+  ],
+  [
+    'a batch that is too large, and was not planned before',
+    {
+      ...good,
+      pauses: [],
+      calls: [...good.calls, call(called, at + 9_000, 'shape/1/4/1'), call(spared, at + 9_000, 'shape/1/4/1')],
+    },
+    'shape/1/4/1 has 2 calls, after batches of 1 were asked for',
   ],
   [
     'a change that was made twice',

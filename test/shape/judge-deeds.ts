@@ -15,6 +15,8 @@ export interface DeedTrial {
   outcomes: ReadonlyMap<string, string>;
   deeds: readonly Deed[];
   pauses: readonly { from: number; to: number }[];
+  /** At most so many calls in a batch, from an answer on. */
+  smaller: { at: number; size: number } | null;
   /** Changes in the event log, and those that people know to have been carried out, or know nothing of. */
   logged: number;
   counts: { carriedOut: number; unheard: number };
@@ -26,8 +28,26 @@ export const outcomeOf: Readonly<Record<Deed['act'], string>> = { suppress: 'sup
 /** A request may have been on its way for so long. */
 const onItsWayMs = 30_000;
 
+/** Batches that may have been planned by then: the one that is being sent, and the one that is planned with it. */
+const plannedBefore = 2;
+
+/** Batches by the number in the names of their requests. */
+function* judgeSizes({ calls, smaller }: DeedTrial): Generator<string> {
+  if (smaller === null) return;
+  const numberOf = (requestId: string | null): number => Number(requestId?.split('/').at(-2));
+  const before = calls.filter(({ realAcceptedAt }) => realAcceptedAt <= smaller.at);
+  const last = Math.max(0, ...before.map(({ requestId }) => numberOf(requestId)));
+  const later = calls.filter(({ requestId }) => numberOf(requestId) > last + plannedBefore);
+  for (const requestId of new Set(later.map((call) => call.requestId))) {
+    const size = later.filter((call) => call.requestId === requestId).length;
+    if (size > smaller.size) yield `${requestId} has ${size} calls, after batches of ${smaller.size} were asked for`;
+  }
+}
+
 /** What became of acts, by the service's calls and the list: what was answered was done, once, and what was refused was not. */
-export function* judgeDeeds({ calls, outcomes, deeds, pauses, logged, counts }: DeedTrial): Generator<string> {
+export function* judgeDeeds(trial: DeedTrial): Generator<string> {
+  const { calls, outcomes, deeds, pauses, logged, counts } = trial;
+  yield* judgeSizes(trial);
   for (const { act, phone, end, at } of deeds) {
     const own = calls.filter(({ to }) => to === phone);
     const outcome = outcomes.get(phone);

@@ -97,6 +97,7 @@ export async function runShape(input: {
       story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
       await afterwards();
       await quietly;
+      if (nth === 0) await clerks.makeSmaller(batchSize - 1);
       if (nth !== 1) continue;
       await clerks.pressOpposite().catch(tell('two people press opposite buttons'));
       gotOver = Date.now();
@@ -106,12 +107,12 @@ export async function runShape(input: {
     const calls = await world.calls();
     const results = await world.results();
     const mostUnresolved = batchSize * disturbances.length;
-    const { deeds, pauses, counts } = clerks;
+    const { deeds, pauses, smaller, counts } = clerks;
     const acted = new Map(deeds.flatMap(({ act, phone, end }) => (end === 'refused' ? [] : [[phone, outcomeOf[act]]])));
     const broken = judgeShape({ calls, people, results, ...budget, mostUnresolved, acted });
     const outcomes = new Map(results.map(({ cells, outcome }) => [cells['phone'] ?? '', outcome]));
     const logged = await world.countChanges();
-    broken.push(...clerks.broken, ...judgeDeeds({ calls, outcomes, deeds, pauses, logged, counts }));
+    broken.push(...clerks.broken, ...judgeDeeds({ calls, outcomes, deeds, pauses, smaller, logged, counts }));
     const verified = await world.carillon('verify', campaignId);
     if (verified.code !== 0) broken.push(`carillon verify: ${verified.stdout}${verified.stderr}`);
     const status = JSON.parse(await world.must('status', campaignId, '--json')) as { state: string };
