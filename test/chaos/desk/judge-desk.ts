@@ -30,7 +30,7 @@ function* judgeTries(effects: readonly Effect[], asked: Asked): Generator<Breach
     // What another sending wrote at the same time is its own.
     if (isRefused && !together && written.length > 0)
       yield { rule: 'done though refused', to, what: told(`${status} ${code} wrote ${written.join('; ')}`) };
-    if ((isReplayed || kept !== null) && written.length > 0)
+    if ((isReplayed || kept !== null) && !together && written.length > 0)
       yield { rule: 'done by a repetition', to, what: told(`try ${nth + 1} wrote ${written.join('; ')}`) };
     if (kept !== null && code !== 'key_reused' && !(isReplayed && status === kept))
       yield { rule: 'done by a repetition', to, what: told(`${kept}, then ${status}${isReplayed ? ' again' : ''}`) };

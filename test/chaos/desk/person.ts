@@ -169,7 +169,9 @@ export class Person {
       const change = (['resume', 'drain', 'cancel'] as const).find((each) => each === update);
       if (change === undefined) return true;
       standing.wishes += 1;
-      return wish(activities, standing, { change, number: standing.wishes, ...known });
+      const wished = { change, number: standing.wishes, ...known };
+      // As Temporal does with the activity of an update.
+      return wish(activities, standing, wished).catch(() => wish(activities, standing, wished));
     });
     return { store: deps.store, now: deps.nowReal, serviceUrl: this.#serviceUrl, temporal };
   }
