@@ -80,6 +80,8 @@ export async function runShape(input: {
     const standstills: [Kind, number][] = [];
     const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
     const clerks = new ClerkWork(world.office, { campaignId, seed: input.seed, people });
+    /** Nobody waits for them, but before the campaign is paused and at the end. */
+    const acts: Promise<void>[] = [];
     let gotOver = begun;
     for (const [nth, disturbance] of disturbances.entries()) {
       const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
@@ -88,7 +90,8 @@ export async function runShape(input: {
       );
       // Every other time the process that serves them is killed in the middle.
       const quietly = clerks.actQuietly({ kills: nth % 2 === 0 });
-      quietly.catch(() => {});
+      acts.push(nth === 0 ? quietly.then(() => clerks.makeSmaller(batchSize - 1)) : quietly);
+      for (const act of acts) act.catch(() => {});
       const { what, at, afterwards } = await strike(world, disturbance);
       await untilTaken(world, at, { batches: batchesOfProof, limitMs }).catch(tell(`after: ${disturbance.kind}`));
       gotOver = Date.now();
@@ -96,13 +99,13 @@ export async function runShape(input: {
       const seconds = ((gotOver - at) / 1000).toFixed(1);
       story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
       await afterwards();
-      await quietly;
-      if (nth === 0) await clerks.makeSmaller(batchSize - 1);
       if (nth !== 1) continue;
+      await Promise.all(acts);
       await clerks.pressOpposite().catch(tell('two people press opposite buttons'));
       gotOver = Date.now();
       story.push(`${Math.round((gotOver - begun) / 1000)} s two people pressed opposite buttons`);
     }
+    await Promise.all(acts);
     await untilEnd(world).catch(tell('at the end'));
     const calls = await world.calls();
     const results = await world.results();
