@@ -64,7 +64,7 @@ export class Office {
     this.everyProcess.push(started);
     const { url } = await until('the API listens', () => {
       if (started.hasEnded()) throw new Error(`carillon serve ended: ${started.output()}`);
-      const [, found] = /The API listens on (\S+) /.exec(started.output()) ?? [];
+      const [, found] = /the API at (\S+)\/api\/v1 /.exec(started.output()) ?? [];
       return found !== undefined && { url: found };
     });
     this.#url = url;
