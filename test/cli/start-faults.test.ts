@@ -181,17 +181,9 @@ function useCopy(world: CampaignWorld, files: string[], name: string): void {
 }
 
 test.each([
-  {
-    left: 'at rest',
-    files: ['carillon.db'],
-    says: /^The database cannot be used: .*attempt to write a readonly database\. Check .* that you may write to it.*CARILLON_DB/,
-  },
-  {
-    left: 'in use',
-    files: ['carillon.db', 'carillon.db-wal', 'carillon.db-shm'],
-    says: /^The database cannot be used: it is read-only\. .*CARILLON_DB/,
-  },
-])('a database that cannot be written is a sentence, not a stack: $left', async ({ files, says }) => {
+  { left: 'at rest', files: ['carillon.db'] },
+  { left: 'in use', files: ['carillon.db', 'carillon.db-wal', 'carillon.db-shm'] },
+])('a database that cannot be written is a sentence, not a stack: $left', async ({ files }) => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
   const path = world.writeCampaign({ id: `${world.id}-new` });
@@ -209,7 +201,9 @@ test.each([
   }
   try {
     const { code, stderr } = await world.run('start', path);
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(
+      /^The database cannot be used: .*attempt to write a readonly database\. Check .* that you may write to it.*CARILLON_DB/,
+    );
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   } finally {
