@@ -1,4 +1,5 @@
 import type { Control } from '../../control/control.ts';
+import type { Rehearse } from '../../control/rehearse.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { Logger } from '../../logger.ts';
 
@@ -7,6 +8,8 @@ export interface ApiContext extends Control {
   logger: Logger;
   /** The clock of the service, or this machine's while it does not answer. */
   clock: () => Promise<ServiceClock>;
+  /** Default: nothing can be rehearsed here. */
+  rehearse?: Rehearse;
 }
 
 /** Service time, whole milliseconds. */

@@ -6,6 +6,7 @@ import { createLogger } from '../../logger.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import type { LocalWorld } from '../access/local-world.ts';
 import type { Io } from '../terminal/io.ts';
+import { rehearseInProcess } from './rehearse-process.ts';
 
 /** API and page beside a world on this machine. */
 export interface LocalDesk {
@@ -31,6 +32,7 @@ export async function withLocalDesk(
       ...control,
       logger: createLogger(config.CARILLON_LOG_LEVEL),
       clock: () => keep().catch(() => realClock(now)),
+      rehearse: rehearseInProcess(io),
     },
     { host: '127.0.0.1', port, tls: null },
   );

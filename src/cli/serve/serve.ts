@@ -16,6 +16,7 @@ import { createLogger } from '../../logger.ts';
 import { readPort } from '../terminal/flag-values.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
+import { rehearseInProcess } from './rehearse-process.ts';
 import { jsonText } from '../../input/json-text.ts';
 
 const usualPort = 4080;
@@ -79,7 +80,10 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         now: () => io.now(),
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
       });
-      const api = await startApi({ ...control, logger, clock }, { host, port, tls, behindProxy });
+      const api = await startApi(
+        { ...control, logger, clock, rehearse: rehearseInProcess(io) },
+        { host, port, tls, behindProxy },
+      );
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
       io.stderr.write(
         `The page is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`,

@@ -12,17 +12,25 @@ import { exclusionTexts } from '../../words/exclusions.ts';
 import { endText } from '../../words/forecast.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './draft-files.ts';
+import { rehearseForm } from './rehearsal-view.ts';
 import { readDraft, type FieldProblem } from './reading.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView } from './step-view.ts';
 import { formSteps, stepOf, stepPath, steps } from './steps.ts';
 import { findTakenId } from './taken-id.ts';
 
-/** What the campaign would do, and the button that starts it. `refused`: why it was not started just now, in the API's words. */
+/**
+ * What the campaign would do, and the button that starts it. `refused`: why it was not started just now, in the API's words. `isOffered`:
+ * whether it can be rehearsed here.
+ */
 export async function checkStep(
   { context, now }: Pick<ViewRequest, 'context' | 'now'>,
   open: OpenDraft,
-  { refused = null, status = 200 }: { refused?: string | null; status?: number } = {},
+  {
+    refused = null,
+    status = 200,
+    isOffered = false,
+  }: { refused?: string | null; status?: number; isOffered?: boolean } = {},
 ): Promise<View> {
   const said = refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`;
   const unsaved = formSteps.filter((step) => !open.done.includes(step));
@@ -46,6 +54,7 @@ export async function checkStep(
     [
       said,
       panel('What would happen', [verdict(checked), startForm(open, checked)]),
+      isOffered && report.accepted > 0 ? panel('Rehearse it first', rehearseForm(open)) : null,
       panel('Who can be called', funnel(checked)),
       report.rejections.length === 0 ? null : panel('Rows that cannot be called', rejections(checked)),
       report.forecast === null ? null : panel('When it would end', forecast(checked, report.forecast)),

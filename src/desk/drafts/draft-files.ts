@@ -1,5 +1,5 @@
 import { createWriteStream, openAsBlob } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,6 +15,8 @@ export interface DraftFiles {
   folder: string;
   /** Throws CampaignFileError. */
   read: () => Promise<CampaignFile>;
+  /** Writes the campaign file beside the list and answers its path. */
+  write: () => Promise<string>;
   /** As a form sends them to the API. */
   asForm: () => Promise<FormData>;
 }
@@ -34,6 +36,11 @@ export async function withDraftFiles<Answer>(
     return await work({
       folder,
       read: () => readCampaignFile(join(folder, 'campaign.yaml'), text),
+      write: async () => {
+        const written = join(folder, 'campaign.yaml');
+        await writeFile(written, text, { mode: 0o600 });
+        return written;
+      },
       asForm: async () => {
         const form = new FormData();
         form.append('campaign', new Blob([text]), 'campaign.yaml');

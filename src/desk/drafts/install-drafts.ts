@@ -21,6 +21,8 @@ import { renderExample } from './example.ts';
 import { listStep, newCampaignView } from './list-step.ts';
 import { problemsOfStep, type FieldProblem } from './reading.ts';
 import { ListRefusedError, withReceivedList } from './receive-list.ts';
+import { Rehearsals } from './rehearsals.ts';
+import { rehearsalPath, rehearsalView } from './rehearsal-view.ts';
 import { problemsOfSent, withSent } from './sent-step.ts';
 import { keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import { formSteps, stepPath, steps, type FormStep } from './steps.ts';
@@ -49,6 +51,8 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
   const { app, context, asked, send } = desk;
   const { store } = context;
   sweepAsLongAs(app, context);
+  const rehearsals = new Rehearsals(context);
+  app.addHook('preClose', async () => rehearsals.close());
 
   const operating = async (request: FastifyRequest): Promise<ViewRequest> => {
     const viewed = await asked(request);
@@ -127,7 +131,21 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
 
   inside.get('/new/:draft/check', hidden, async (request, reply) => {
     const viewed = await operating(request);
-    return send({ request, reply }, viewed, await checkStep(viewed, await openDraft(viewed)));
+    const { isOffered } = rehearsals;
+    return send({ request, reply }, viewed, await checkStep(viewed, await openDraft(viewed), { isOffered }));
+  });
+  inside.get('/new/:draft/rehearsal', hidden, async (request, reply) => {
+    const viewed = await operating(request);
+    const open = await openDraft(viewed);
+    return send({ request, reply }, viewed, rehearsalView(open, rehearsals.of(open.draft.draftId)));
+  });
+  inside.post('/new/:draft/rehearsal', hidden, async (request, reply) => {
+    const open = await openDraft(await operating(request));
+    const { draftId } = open.draft;
+    if (sentBy(request).get('stop') === 'yes') rehearsals.of(draftId)?.stop();
+    else if (!rehearsals.begin(open) && rehearsals.of(draftId)?.ended !== null)
+      throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
+    return redirect(reply, rehearsalPath(draftId));
   });
   inside.post('/new/:draft/check', hidden, async (request, reply) => {
     const viewed = await operating(request);
@@ -151,6 +169,7 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
       const view = await checkStep(viewed, open, { refused: refusalOf(called), status: called.status });
       return send({ request, reply }, viewed, view);
     }
+    rehearsals.forget(open.draft.draftId);
     await deleteDraft(store, open.draft.draftId);
     const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
     leaveNotice(request, reply, `${campaignId} is started with ${rowsTotal.toLocaleString('en')} rows.`);
@@ -171,6 +190,7 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
   });
   inside.post('/new/:draft/discard', hidden, async (request, reply) => {
     const { draft } = await openDraft(await operating(request));
+    rehearsals.forget(draft.draftId);
     await deleteDraft(store, draft.draftId);
     leaveNotice(request, reply, 'The draft is discarded, and its list is deleted.');
     return redirect(reply, '/new');

@@ -12,6 +12,7 @@ import { apiKey, startPageSandbox } from '../../sandbox/page/window.ts';
 import { hourMs } from '../../support/campaign-rules.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { DeskWorld } from '../desk-world.ts';
+import { rehearsedReport } from '../rehearsed-report.ts';
 import { DraftWorld } from '../draft-world.ts';
 import { makePicturedCampaigns, picturedAt } from '../pictured-campaigns.ts';
 
@@ -118,6 +119,8 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
   const begun = await drafts.begin();
   const wide = await drafts.begin(wideList);
   const ready = await drafts.prepare();
+  drafts.desk.api.context.rehearse = async () => rehearsedReport;
+  await drafts.desk.post(`${ready}/rehearsal`, {});
   return {
     '/': ['/', '/?show=ended'],
     '/sign-in': ['/sign-in'],
@@ -177,6 +180,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/new/:draft/words': [`${begun}/words`, `${ready}/words`],
     '/new/:draft/calls': [`${begun}/calls`, `${ready}/calls`],
     '/new/:draft/check': [`${begun}/check`, `${ready}/check`],
+    '/new/:draft/rehearsal': [`${begun}/rehearsal`, `${ready}/rehearsal`],
     '/new/:draft/discard': [`${ready}/discard`],
   };
 } // prettier-ignore
