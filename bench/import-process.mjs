@@ -14,31 +14,30 @@ async function parseOnly(listPath) {
   return { rows: records - 1, rejected: 0, wallMs: performance.now() - begun };
 }
 
-/** @param {string} campaignPath */
-async function importList(campaignPath) {
-  const { campaignRules, readCampaignFile } = await load('campaign-file/file.js');
-  const { readHeader } = await load('list/header.js');
-  const { readRecipients } = await load('list/recipients.js');
-  const { importCampaign } = await load('ledger/campaign/import-campaign.js');
+/** As a start imports: the same checks, warnings and transactions. @param {string} campaignPath */
+async function importAll(campaignPath) {
+  const { readCampaignFile } = await load('campaign-file/file.js');
+  const { importList, readCampaign } = await load('import/import-list.js');
+  const { findCampaign } = await load('ledger/rows/campaigns.js');
   const { openStore } = await load('ledger/open-ledger.js');
   const store = await openStore({ sqlitePath: join(dirname(campaignPath), 'import.db') });
   const begun = performance.now();
-  const file = await readCampaignFile(campaignPath);
-  const header = await readHeader(file);
-  const rules = campaignRules(file, header.columns);
-  const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: 'bench' };
+  const now = Date.now();
+  const read = await readCampaign(await readCampaignFile(campaignPath), now);
   let said = 0;
-  const { campaign } = await importCampaign(store, facts, readRecipients(file, header, rules), Date.now(), (rows) => {
+  const onProgress = (rows) => {
     if (rows - said < 200_000) return;
     said = rows;
     process.stderr.write(`  import: ${rows} rows\n`);
-  });
+  };
+  await importList({ store, read, accountId: 'bench', now, allowPartial: true, onProgress });
   const wallMs = performance.now() - begun;
+  const campaign = await findCampaign(store.db, read.file.id);
   await store.close();
   return { rows: campaign.rowsTotal, rejected: campaign.rowsRejected, wallMs };
 }
 
 const { campaignPath, kind } = JSON.parse(process.argv[2] ?? 'null');
 const counts =
-  kind === 'bare' ? await parseOnly(join(dirname(campaignPath), 'recipients.csv')) : await importList(campaignPath);
+  kind === 'bare' ? await parseOnly(join(dirname(campaignPath), 'recipients.csv')) : await importAll(campaignPath);
 process.stdout.write(`${JSON.stringify({ ...counts, peakMb: process.resourceUsage().maxRSS / 1024 })}\n`);

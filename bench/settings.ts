@@ -85,6 +85,7 @@ export const targets = {
   planningMs: 50,
   planningGrowth: 1.5,
   importRowsPerSecond: 20_000,
+  importRatio: 5,
   firstByteMs: 300,
   openPagesRatio: 1.03,
 } as const;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { nearForm } from '../domain/correlation/near-form.ts';
 import { compileTemplates } from '../domain/personalisation.ts';
@@ -10,7 +10,7 @@ const agentsOwnLine = '-';
 /** The key of a wording: SHA-256 of the line in near form, cut to 132 bits. Null: the agent's own line. */
 export function wordsKey(line: string | null): string {
   const near = line === null ? '' : nearForm(line);
-  return near === '' ? agentsOwnLine : createHash('sha256').update(near).digest('base64url').slice(0, 22);
+  return near === '' ? agentsOwnLine : hash('sha256', near, 'base64url').slice(0, 22);
 }
 
 /** Gives the key of a row's opening line by its cells; null where the row cannot be rendered, which is then never dialled. */

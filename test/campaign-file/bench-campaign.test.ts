@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { benchImport } from '../../bench/import-bench.ts';
 import { writeCallableCampaign } from '../../bench/fictional-list.ts';
 import { campaignDefaults } from '../../bench/settings.ts';
 import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
@@ -26,4 +27,11 @@ test('the campaign of the benchmark does not wait for the morning', async () => 
     }
   }
   expect(rows).toBe(50);
+});
+
+test('the import of the benchmark stores all rows of its list, each duplicate rejected', async () => {
+  const figures = await benchImport(700);
+  expect(figures.find(({ name }) => name === 'import, rows per second')?.note).toMatch(
+    /^700 rows in .* s, 7 rejected as duplicates$/,
+  );
 });

@@ -128,19 +128,32 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
   return token;
 }
 
-/** The statement for a full insert, by dialect: building one of 10,000 parameters takes as long as running it. */
-const fullInserts = new Map<boolean, string>();
+/** Statements for full inserts, by dialect and the columns that are the same in all rows: building one takes longer than running it. */
+const fullInserts = new Map<string, string>();
 
+/** Inserts rows in one statement that is given a value once where all rows have the same: each value given costs as much as storing it. */
 async function insertRecipients(tx: Tx, values: readonly Insertable<Database['recipients']>[]): Promise<void> {
-  const query = () => tx.insertInto('recipients').values(values);
-  if (values.length < rowsPerInsert) {
-    await query().execute();
+  const [first] = values;
+  if (first === undefined || values.length < rowsPerInsert) {
+    await tx.insertInto('recipients').values(values).execute();
     return;
   }
-  const known = fullInserts.get(isPostgres(tx)) ?? query().compile().sql;
-  fullInserts.set(isPostgres(tx), known);
-  const parameters = values.flatMap((value) => Object.values(value));
-  await tx.executeQuery(CompiledQuery.raw(known, parameters));
+  const columns = Object.keys(first) as (keyof typeof first)[];
+  const isShared = columns.map((column) => values.every((value) => value[column] === first[column]));
+  const key = `${isPostgres(tx) ? '$' : '?'}${isShared.map(Number).join('')}`;
+  const statement = fullInserts.get(key) ?? fullInsert(columns, isShared, isPostgres(tx) ? '$' : '?');
+  fullInserts.set(key, statement);
+  const parameters: unknown[] = columns.filter((_, at) => isShared[at]).map((column) => first[column]);
+  const own = columns.filter((_, at) => !isShared[at]);
+  for (const value of values) for (const column of own) parameters.push(value[column]);
+  await tx.executeQuery(CompiledQuery.raw(statement, parameters));
+}
+
+function fullInsert(columns: readonly string[], isShared: readonly boolean[], sign: '?' | '$'): string {
+  let given = 0;
+  const shared = isShared.map((is) => (is ? `${sign}${(given += 1)}` : null));
+  const row = () => `(${shared.map((place) => place ?? `${sign}${(given += 1)}`).join()})`;
+  return `insert into recipients (${columns.join()}) values ${Array.from({ length: rowsPerInsert }, row).join()}`;
 }
 
 function takenOver(campaignId: string): StoreError {

@@ -28,26 +28,27 @@ export async function rowHasher(db: Queries): Promise<(recipientId: string, row:
 /** The hashes of a list, 500 to an event: a million rows are eight megabytes. */
 export class RowHashes {
   readonly #key: string;
-  readonly #parts: { from: number; hashes: Buffer[] }[] = [];
+  readonly #parts: { from: number; rows: number; hashes: Buffer }[] = [];
 
   constructor(key: string) {
     this.#key = key;
   }
 
   add(recipientId: string, row: ImportRow): void {
-    const hash = digest(this.#key, recipientId, row);
-    const part = this.#parts.at(-1);
-    if (part !== undefined && part.hashes.length < rowsPerEvent && row.row === part.from + part.hashes.length)
-      part.hashes.push(hash);
-    else this.#parts.push({ from: row.row, hashes: [hash] });
+    const last = this.#parts.at(-1);
+    const goesOn = last !== undefined && last.rows < rowsPerEvent && row.row === last.from + last.rows;
+    const part = goesOn ? last : { from: row.row, rows: 0, hashes: Buffer.allocUnsafe(rowsPerEvent * hashBytes) };
+    if (!goesOn) this.#parts.push(part);
+    digest(this.#key, recipientId, row).copy(part.hashes, part.rows * hashBytes);
+    part.rows += 1;
   }
 
   events(campaignId: string, at: number): NewEvent[] {
-    return this.#parts.map(({ from, hashes }) => ({
+    return this.#parts.map(({ from, rows, hashes }) => ({
       at,
       campaignId,
       type: 'campaign.rows' as const,
-      data: { from, hashes: Buffer.concat(hashes).toString('base64url') },
+      data: { from, hashes: hashes.toString('base64url', 0, rows * hashBytes) },
     }));
   }
 }
