@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,16 @@ async function mustRun(program: string, args: string[], cwd: string): Promise<st
 beforeAll(() => mustRun(process.execPath, [join(root, 'packages.mjs'), folder], root));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** A project with the program as packed in it; what that needs is linked from this checkout. */
+async function installProgram(name: string): Promise<string> {
+  const project = newProject(name);
+  const installed = join(project, 'node_modules', 'carillon');
+  mkdirSync(installed);
+  await mustRun('tar', ['-xzf', join(folder, tarballs[0] ?? ''), '--strip-components=1', '-C', installed], folder);
+  for (const dependency of Object.keys(dependencies)) linkPackage(project, dependency);
+  return project;
+}
+
 function newProject(name: string): string {
   const project = join(folder, name);
   mkdirSync(join(project, 'node_modules'), { recursive: true });
@@ -42,11 +52,8 @@ test.each(tarballs)('the installation of %s builds nothing', async (tarball) => 
 });
 
 test('the program as packed checks its own example by its own rules', async () => {
-  const project = newProject('program');
+  const project = await installProgram('program');
   const installed = join(project, 'node_modules', 'carillon');
-  mkdirSync(installed);
-  await mustRun('tar', ['-xzf', join(folder, tarballs[0] ?? ''), '--strip-components=1', '-C', installed], folder);
-  for (const name of Object.keys(dependencies)) linkPackage(project, name);
   const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: { carillon: string } };
   const carillon = (...args: string[]) => mustRun(process.execPath, [join(installed, bin.carillon), ...args], project);
   expect(await carillon('--version')).toBe(`${version}\n`);
@@ -63,6 +70,34 @@ test('the program as packed checks its own example by its own rules', async () =
   ];
   for (const name of served) expect([name, existsSync(join(installed, 'dist/src', name))]).toEqual([name, true]);
   expect(existsSync(join(installed, 'dist/src/desk/browser/tsconfig.json'))).toBe(false);
+});
+
+test("the sandbox as packed starts inside a stranger's tests, with types for every option that the pages name", async () => {
+  const project = await installProgram('tests');
+  linkPackage(project, 'vitest');
+  const pages = readdirSync(join(root, 'docs/sandbox')).map((name) =>
+    readFileSync(join(root, 'docs/sandbox', name), 'utf8'),
+  );
+  const named = [...pages.join('').matchAll(/`startSandbox\(\{ (\w+)/g)].map(([, option = '']) => option);
+  expect(new Set(named)).toEqual(
+    new Set(['conduct', 'webhooks', 'world', 'fixture', 'sockets', 'controlToken', 'speed', 'clock']),
+  );
+  const lines = named.map((name, at) => `export type Named${at} = SandboxOptions['${name}'];`);
+  const { check } = openProject(project);
+  const options = `import type { SandboxOptions } from 'carillon/sandbox';\n${lines.join('\n')}`;
+  expect(await check('options.ts', options)).toEqual({ code: 0, output: '' });
+  const wrong = await check('wrong.ts', options.replace(`['conduct']`, `['manners']`));
+  expect(wrong.output).toMatch(/'manners' does not exist/);
+
+  const example = programOf(readFileSync(join(root, 'docs/sandbox/README.md'), 'utf8'));
+  expect(await check('calls.test.ts', example)).toEqual({ code: 0, output: '' });
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const run = () => execute(process.execPath, [vitest, 'run'], project, { CI: 'true', NO_COLOR: '1' });
+  const { code, output } = await run();
+  expect(output).toMatch(/Tests +1 passed/);
+  expect(code).toBe(0);
+  writeFileSync(join(project, 'calls.test.ts'), example.replace('+12125550101 busy', '+12125550101 answered'));
+  expect((await run()).code).toBe(1);
 });
 
 test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {
