@@ -53,6 +53,8 @@ export async function buildApi(
 ): Promise<Api> {
   const app: Api = fastify({
     bodyLimit: mostBodyBytes,
+    // The address that the proxy has seen; what stands before it in the header anybody may have written.
+    trustProxy: behindProxy && ((_address, hop) => hop === 0),
     routerOptions: { maxParamLength: longestParam },
     serverFactory: (handler) => createHttpServer(handler, tls, limits),
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),

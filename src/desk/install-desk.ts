@@ -10,6 +10,7 @@ import { noteNumbersShown } from '../api/core/shown-numbers.ts';
 import { chartStyles } from '../charts/inks.ts';
 import { empty, link } from '../html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../html/page-assets.ts';
+import { beginSession, endSession, findSession } from '../ledger/desk/sessions.ts';
 import { findToken, type Token } from '../ledger/desk/tokens.ts';
 import type { DeskAction, Given } from './core/action.ts';
 import { actions } from './actions/all.ts';
@@ -19,7 +20,8 @@ import { withSentForm } from './core/sent-form.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import { Readings } from './core/readings.ts';
-import { beginSession, endSession, isFromOwnPage, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
+import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
+import { SignInLimit } from './core/sign-in-limit.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
 import { files } from './views/files.ts';
@@ -56,7 +58,7 @@ export function installDesk(app: Api, context: ApiContext): void {
       await page.register(async (inside: Api) => {
         inside.addHook('onRequest', async (request, reply) => {
           const text = sessionOf(request);
-          const token = text === null ? null : await findToken(context.store, text, context.now());
+          const token = text === null ? null : await findSession(context.store, text, context.now());
           if (token !== null) {
             request.holder = token;
             return;
@@ -87,6 +89,8 @@ export function installDesk(app: Api, context: ApiContext): void {
           };
         };
         inside.setErrorHandler(async (error, request, reply) => {
+          // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
+          if (request.holder === null) throw error;
           const { status, detail } = problemOf(error);
           if (status >= 500)
             context.logger.error(
@@ -174,6 +178,8 @@ interface Exchange {
 }
 
 function signing(page: Api, context: ApiContext): void {
+  const { store } = context;
+  const limit = new SignInLimit();
   page.get('/sign-in', hidden, async (request, reply) =>
     sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null }).text),
   );
@@ -181,15 +187,25 @@ function signing(page: Api, context: ApiContext): void {
     const fields = request.body as URLSearchParams;
     const text = (fields.get('token') ?? '').trim();
     const to = ownPath(fields.get('to') ?? '');
-    if ((await findToken(context.store, text, context.now())) === null) {
+    const waitMs = limit.begin(request.ip, context.now());
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1000);
+      const refused = `Too many tokens were refused. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+      return sendHtml(reply.code(429).header('retry-after', seconds), renderSignIn({ to, refused }).text);
+    }
+    const token = await findToken(store, text, context.now());
+    if (token === null) {
       const refused = 'This token is unknown, revoked or has expired.';
       return sendHtml(reply.code(401), renderSignIn({ to, refused }).text);
     }
-    beginSession(request, reply, text);
+    limit.succeeded(request.ip);
+    keepSession(request, reply, await beginSession(store, { tokenId: token.tokenId, nowReal: context.now() }));
     return reply.headers(pageHeaders).redirect(to, 303);
   });
   page.post('/sign-out', hidden, async (request, reply) => {
-    endSession(request, reply);
+    const text = sessionOf(request);
+    if (text !== null) await endSession(store, text);
+    forgetSession(request, reply);
     return reply.headers(pageHeaders).redirect('/sign-in', 303);
   });
 }

@@ -130,6 +130,8 @@ const webhooks: Columns = {
   failing_since_real: 'integer?', succeeded_real: 'integer?', failed_real: 'integer?', fault: 'text?', status: 'integer?',
 };
 
+const sessions: Columns = { hash: 'text key', token_id: 'text', ends_real: 'integer' };
+
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence =
@@ -217,6 +219,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('create index events_type on events (campaign_id, type, seq)').execute(db);
       },
     },
+    '005-sessions': { up: (db: Kysely<Database>) => createTable(db, 'sessions', sessions) },
   };
   return { getMigrations: async () => migrations };
 }

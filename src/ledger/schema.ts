@@ -275,6 +275,8 @@ export interface Database extends ServiceTables {
   };
   /** Lists of drafts, in pieces of at most 1 MB. Pieces that no draft names were left by an upload that ended early. */
   draft_pieces: { list_id: string; place: number; kept_real: number; bytes: Uint8Array };
+  /** Who is signed in on the page, by the SHA-256 of what their cookie holds. */
+  sessions: { hash: string; token_id: string; ends_real: number };
 }
 
 /** A row as it is read. */

@@ -8,6 +8,7 @@ import type { Logger } from '../../src/logger.ts';
 import { createControl } from '../../src/control/control.ts';
 import { readConfig } from '../../src/config.ts';
 import { realClock } from '../../src/convai/service-clock.ts';
+import { beginSession } from '../../src/ledger/desk/sessions.ts';
 import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
@@ -32,6 +33,7 @@ export class ApiWorld {
   /** What asking for the time fails with; null: it does not. */
   fault: Error | null = null;
   readonly #texts = new Map<TokenRole, string>();
+  readonly #ids = new Map<TokenRole, string>();
   #keys = 0;
 
   private constructor(app: Api, context: ApiContext) {
@@ -71,16 +73,22 @@ export class ApiWorld {
     });
     const world = new ApiWorld(app, context);
     held.world = world;
-    for (const role of ['read', 'operate', 'admin'] as const)
-      world.#texts.set(
-        role,
-        (await createToken(store, { name: `${role} desk`, role, lastsMs: null, nowReal: noon })).text,
-      );
+    for (const role of ['read', 'operate', 'admin'] as const) {
+      const made = await createToken(store, { name: `${role} desk`, role, lastsMs: null, nowReal: noon });
+      world.#texts.set(role, made.text);
+      world.#ids.set(role, made.token.tokenId);
+    }
     return world;
   }
 
   tokenText(role: TokenRole): string {
     return this.#texts.get(role) ?? '';
+  }
+
+  /** What a browser sends that has just signed in. */
+  async cookie(role: TokenRole): Promise<string> {
+    const tokenId = this.#ids.get(role) ?? '';
+    return `carillon_session=${await beginSession(this.store, { tokenId, nowReal: this.at })}`;
   }
 
   /** As `admin` unless something else is said; with a new key for each change. */

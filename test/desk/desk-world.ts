@@ -48,14 +48,14 @@ export class DeskWorld {
     const answer = await this.api.app.inject({
       method: 'POST',
       url: path,
-      headers: this.#headers(role),
+      headers: await this.#headers(role),
       payload: form,
     });
     return { status: answer.statusCode, headers: answer.headers, text: answer.body };
   }
 
-  #headers(role: TokenRole): Record<string, string> {
-    return { 'sec-fetch-site': 'same-origin', cookie: `carillon_session=${this.api.tokenText(role)}` };
+  async #headers(role: TokenRole): Promise<Record<string, string>> {
+    return { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
   }
 
   async #ask(asked: {
@@ -70,7 +70,7 @@ export class DeskWorld {
       method,
       url: path,
       headers: {
-        ...this.#headers(role),
+        ...(await this.#headers(role)),
         ...headers,
         ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
       },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readCampaignFile } from '../../src/campaign-file/file.ts';
 import { readCampaign } from '../../src/import/import-list.ts';
+import { beginSession } from '../../src/ledger/desk/sessions.ts';
 import { createToken } from '../../src/ledger/desk/tokens.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign, noon } from '../ledger/scenario.ts';
@@ -149,11 +150,12 @@ test('a draft is its maker’s and an admin’s; somebody else, a reader and ano
   const store = await openTestStore('sqlite');
   const world = await DraftWorld.over(store);
   const path = await world.begin();
-  const { text: token } = await createToken(store, { name: 'other', role: 'operate', lastsMs: null, nowReal: noon });
+  const { token } = await createToken(store, { name: 'other', role: 'operate', lastsMs: null, nowReal: noon });
+  const { tokenId } = token;
+  const cookie = `carillon_session=${await beginSession(store, { tokenId, nowReal: noon })}`;
   const { app } = world.desk.api;
   for (const step of ['', '/list', '/columns', '/words', '/calls', '/check', '/campaign.yaml', '/discard']) {
-    const headers = { cookie: `carillon_session=${token}` };
-    const answer = await app.inject({ method: 'GET', url: `${path}${step}`, headers });
+    const answer = await app.inject({ method: 'GET', url: `${path}${step}`, headers: { cookie } });
     expect(answer.statusCode, step).toBe(404);
     expect(answer.body).not.toContain('First name');
     expect((await world.desk.get(`${path}${step}`, 'read')).status, step).toBe(403);
@@ -163,7 +165,7 @@ test('a draft is its maker’s and an admin’s; somebody else, a reader and ano
   expect((await world.upload(goodList, { role: 'read' })).status).toBe(403);
   const strange = await world.raw('/new', new FormData(), { 'sec-fetch-site': 'cross-site' });
   expect(strange.status).toBe(403);
-  const own = await app.inject({ method: 'GET', url: '/new', headers: { cookie: `carillon_session=${token}` } });
+  const own = await app.inject({ method: 'GET', url: '/new', headers: { cookie } });
   expect(own.body).toContain('There is none.');
   expect((await world.desk.get('/new', 'admin')).text).toContain(`href="${path}"`);
 });

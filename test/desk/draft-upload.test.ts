@@ -104,6 +104,7 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
   const { app } = world.desk.api;
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
+  const cookie = await world.desk.api.cookie('operate');
   const send = (headers: Record<string, string>) =>
     request({
       port,
@@ -112,7 +113,7 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
       path: '/new',
       headers: {
         'sec-fetch-site': 'same-origin',
-        cookie: `carillon_session=${world.desk.api.tokenText('operate')}`,
+        cookie,
         'content-type': 'multipart/form-data; boundary=b',
         ...headers,
       },

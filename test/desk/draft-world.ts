@@ -62,7 +62,7 @@ export class DraftWorld {
       url: path,
       headers: {
         'sec-fetch-site': 'same-origin',
-        cookie: `carillon_session=${this.desk.api.tokenText(role)}`,
+        cookie: await this.desk.api.cookie(role),
         ...headers,
       },
       payload,

@@ -1,4 +1,3 @@
-import cookie from '@fastify/cookie';
 import fastify from 'fastify';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -22,7 +21,10 @@ test('whoever leaves a download in the middle ends the reading of it', async () 
       ended = true;
     }
   }
-  await app.register(cookie);
+  app.decorate('tickets', new Map());
+  const holder = { tokenId: 'one', name: 'front desk', role: 'operate', createdReal: 0, expiresReal: null, revokedReal: null } as const; // prettier-ignore
+  app.decorateRequest('holder', null);
+  app.addHook('onRequest', async (request) => void (request.holder = holder));
   app.get('/file', async (_request, reply) => reply.type('text/csv').send(Readable.from(endless())));
   app.get('/page', async (request, reply) => {
     const { headers, stream } = await askFile(app, request, '/file');

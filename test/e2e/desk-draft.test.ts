@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createWorld } from '../cli/campaign-world.ts';
+import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 
 const list = 'phone,name\n+12125550131,Ana\n+12125550132,Ben\n';
@@ -12,7 +13,7 @@ test('a campaign that the page has started is the one that its downloaded file s
   const server = world.begin('serve', '--port', '0', '--json');
   const ready = await until('the page listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);
   const { url } = JSON.parse(ready) as { url: string };
-  const headers = { cookie: `carillon_session=${token}`, origin: url };
+  const headers = { cookie: await signIn(url, token), origin: url };
   const post = async (path: string, body: FormData | URLSearchParams) => {
     const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });
     expect(answer.status, await answer.text()).toBe(303);

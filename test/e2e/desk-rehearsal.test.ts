@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../src/ledger/desk/tokens.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
+import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 
@@ -31,7 +32,7 @@ test(
       if (server.hasEnded()) throw new Error(server.output());
       return /The page is at (\S+)\/,/.exec(server.output())?.[1];
     });
-    const headers = { cookie: `carillon_session=${token}`, origin: url };
+    const headers = { cookie: await signIn(url, token), origin: url };
     const post = async (path: string, body: FormData | URLSearchParams) => {
       const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });
       expect(answer.status, await answer.text()).toBe(303);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWorld, proven, until, type CampaignWorld } from '../cli/campaign-world.ts';
 import { hiddenFields } from '../desk/desk-world.ts';
+import { signIn } from '../support/sign-in.ts';
 
 interface Answer {
   status: number;
@@ -8,9 +9,9 @@ interface Answer {
 }
 
 /** A browser in which somebody has signed in. */
-async function signIn(world: CampaignWorld, origin: string, name: string) {
+async function openBrowser(world: CampaignWorld, origin: string, name: string) {
   const { stdout } = await world.run('token', 'create', name, '--role', 'operate');
-  const cookie = `carillon_session=${stdout.trim()}`;
+  const cookie = await signIn(origin, stdout.trim());
   const path = `${origin}/campaigns/${world.id}`;
   const ask = async (wish: string, fields?: Record<string, string>): Promise<Answer> => {
     const answer = await fetch(`${path}/${wish}`, {
@@ -34,7 +35,7 @@ test('two people who press opposite buttons at once are each told the truth, and
   const server = world.begin('serve', '--port', '0', '--json');
   await until(() => server.io.written().stdout.includes('"ready":true'));
   const { url } = JSON.parse(server.io.written().stdout) as { url: string };
-  const [anna, ben] = [await signIn(world, url, 'front desk'), await signIn(world, url, 'night desk')];
+  const [anna, ben] = [await openBrowser(world, url, 'front desk'), await openBrowser(world, url, 'night desk')];
   const state = async () =>
     (JSON.parse((await world.run('status', world.id, '--json')).stdout) as { state: string }).state;
 

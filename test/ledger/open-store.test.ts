@@ -176,6 +176,7 @@ test('reading makes no schema', async () => {
     '002-drafts',
     '003-webhooks',
     '004-log-reading',
+    '005-sessions',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

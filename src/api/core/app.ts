@@ -25,6 +25,8 @@ declare module 'fastify' {
     tail: LogTail;
     /** Whether clients come over TLS, that of this server or of a proxy before it. */
     isBehindTls: boolean;
+    /** Whose request it is that comes from inside this process, by the ticket that it carries. */
+    tickets: Map<string, Token>;
   }
   interface FastifyRequest {
     /** Whose request it is; null on routes for anybody. */

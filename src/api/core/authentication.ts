@@ -1,20 +1,23 @@
-import { findToken, mayAct } from '../../ledger/desk/tokens.ts';
+import { findToken, mayAct, type Token } from '../../ledger/desk/tokens.ts';
 import type { Api } from './app.ts';
 import type { ApiContext } from './context.ts';
 import { ProblemError } from './problem.ts';
 
+/** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
+export const ticketScheme = 'Ticket';
 const howToGet = 'carillon token create makes one.';
 
 /** Lets a request through to its route only with a token whose role the route asks for. */
 export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
+  app.decorate('tickets', new Map());
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404)
       throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
     const { role = 'admin' } = request.routeOptions.config;
     if (role === 'anybody') return;
-    const text = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const token = text === undefined ? null : await findToken(context.store, text, context.now());
+    const [, scheme, text] = /^(Bearer|Ticket) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = await findHolder(scheme, text);
     if (token === null) {
       void reply.header('www-authenticate', 'Bearer');
       const detail =
@@ -27,4 +30,11 @@ export function authenticate(app: Api, context: ApiContext): void {
       throw new ProblemError(403, 'role', `This takes the role ${role}; the token of ${token.name} has ${token.role}.`);
     request.holder = token;
   });
+
+  async function findHolder(scheme = '', text = ''): Promise<Token | null> {
+    if (scheme !== ticketScheme) return findToken(context.store, text, context.now());
+    const holder = app.tickets.get(text) ?? null;
+    app.tickets.delete(text);
+    return holder;
+  }
 }

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Api } from '../../api/core/app.ts';
+import { holderOf, type Api } from '../../api/core/app.ts';
+import { ticketScheme } from '../../api/core/authentication.ts';
 import type { ApiCall } from './action.ts';
-import { sessionOf } from './session.ts';
 
 export interface CalledApi {
   status: number;
@@ -18,12 +19,14 @@ export async function callApi(
   request: FastifyRequest,
   { key, method, url, body }: ApiCall & { key: string },
 ): Promise<CalledApi> {
-  const answer = await app.inject({
-    method,
-    url,
-    headers: { ...apiHeaders(request), 'idempotency-key': key },
-    ...(body === undefined ? {} : { payload: body }),
-  });
+  const answer = await withTicket(app, request, async (headers) =>
+    app.inject({
+      method,
+      url,
+      headers: { ...headers, 'idempotency-key': key },
+      ...(body === undefined ? {} : { payload: body }),
+    }),
+  );
   return {
     status: answer.statusCode,
     replayed: answer.headers['idempotent-replayed'] === 'true',
@@ -31,9 +34,19 @@ export async function callApi(
   };
 }
 
-/** In the name of who has signed in. */
-export function apiHeaders(request: FastifyRequest): Record<'host' | 'authorization', string> {
-  return { host: request.headers.host ?? 'localhost', authorization: `Bearer ${sessionOf(request) ?? ''}` };
+/** Asks once in the name of who has signed in. */
+export async function withTicket<Answer>(
+  app: Api,
+  request: FastifyRequest,
+  ask: (headers: Record<'host' | 'authorization', string>) => Promise<Answer>,
+): Promise<Answer> {
+  const ticket = randomUUID();
+  app.tickets.set(ticket, holderOf(request));
+  try {
+    return await ask({ host: request.headers.host ?? 'localhost', authorization: `${ticketScheme} ${ticket}` });
+  } finally {
+    app.tickets.delete(ticket);
+  }
 }
 
 /** A refusal of the API in its own words. */

@@ -106,7 +106,7 @@ export function renderSignIn({ to, refused }: { to: string; refused: string | nu
         <p id="sign-in-said" role="alert">${refused}</p>
         <button>Sign in</button>
       </form>
-      <p class="muted">You stay signed in until you close the browser.</p>
+      <p class="muted">You stay signed in until you sign out or close the browser, for 12 hours at most.</p>
     </main>`,
     { notice: null, live: false },
   );

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '../../api/core/app.ts';
-import { apiHeaders } from './call-api.ts';
+import { withTicket } from './call-api.ts';
 
 /** A file that the page hands out as the API gives it; asking is logged there. */
 export interface DeskFile {
@@ -28,13 +28,15 @@ export async function askFile(app: Api, request: FastifyRequest, url: string): P
   const { socket } = request.raw;
   const leave = (): void => left.abort();
   socket.once('close', leave);
-  const answer = await app.inject({
-    method: 'GET',
-    url,
-    headers: { ...apiHeaders(request), ...(range === undefined ? {} : { range }) },
-    payloadAsStream: true,
-    signal: left.signal,
-  });
+  const answer = await withTicket(app, request, async (headers) =>
+    app.inject({
+      method: 'GET',
+      url,
+      headers: { ...headers, ...(range === undefined ? {} : { range }) },
+      payloadAsStream: true,
+      signal: left.signal,
+    }),
+  );
   const headers = kept.flatMap((name) => {
     const value = answer.headers[name];
     return value === undefined ? [] : [[name, String(value)] as const];

@@ -9,17 +9,17 @@ function cookieOptions(request: FastifyRequest) {
   return { httpOnly: true, sameSite: 'strict', path: '/', secure: request.server.isBehindTls } as const;
 }
 
-/** The text of the token with which somebody has signed in; null where nobody has. */
+/** The text of the session in which somebody is signed in; null where nobody is. It is none of a token. */
 export function sessionOf(request: FastifyRequest): string | null {
   return request.cookies[cookieName] ?? null;
 }
 
-/** Until the browser is closed, or the token expires or is revoked. */
-export function beginSession(request: FastifyRequest, reply: FastifyReply, tokenText: string): void {
-  void reply.setCookie(cookieName, tokenText, cookieOptions(request));
+/** The browser forgets it when it is closed; when it ends is for the ledger to say. */
+export function keepSession(request: FastifyRequest, reply: FastifyReply, text: string): void {
+  void reply.setCookie(cookieName, text, cookieOptions(request));
 }
 
-export function endSession(request: FastifyRequest, reply: FastifyReply): void {
+export function forgetSession(request: FastifyRequest, reply: FastifyReply): void {
   void reply.clearCookie(cookieName, cookieOptions(request));
 }
 

@@ -19,13 +19,15 @@ export interface Token {
 
 const secretBytes = 32;
 
-function hashOf(secret: string): string {
+/** What the ledger keeps of a secret; those here are too long to be guessed. */
+export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
 const nobodysHash = hashOf(randomBytes(secretBytes).toString('base64url'));
 
-function toToken(row: Row<'tokens'>): Token {
+/** A token as it is told of, without the hash of its secret. */
+export function toToken(row: Row<'tokens'>): Token {
   return {
     tokenId: row.token_id,
     name: row.name,
@@ -66,8 +68,12 @@ export async function findToken({ db }: Pick<Store, 'db'>, text: string, nowReal
   // An id that nobody has takes as long as a wrong secret.
   const isRight = timingSafeEqual(Buffer.from(row?.hash ?? nobodysHash), Buffer.from(hashOf(secret)));
   if (row === undefined || !isRight) return null;
-  const holds = row.revoked_real === null && (row.expires_real === null || row.expires_real > nowReal);
-  return holds ? toToken(row) : null;
+  return holds(row, nowReal) ? toToken(row) : null;
+}
+
+/** Whether a token is neither revoked nor expired. */
+export function holds(row: Pick<Row<'tokens'>, 'revoked_real' | 'expires_real'>, nowReal: number): boolean {
+  return row.revoked_real === null && (row.expires_real === null || row.expires_real > nowReal);
 }
 
 /** All tokens, revoked ones included, newest first. */
@@ -75,7 +81,10 @@ export async function listTokens({ db }: Pick<Store, 'db'>): Promise<Token[]> {
   return (await db.selectFrom('tokens').selectAll().orderBy('created_real', 'desc').execute()).map(toToken);
 }
 
-/** From here on the token is refused. Answers undefined when there is none of that id, and the same again when it was revoked before. */
+/**
+ * From here on the token is refused, and whoever is signed in with it is signed out. Answers undefined when there is none of that id, and
+ * the same again when it was revoked before.
+ */
 export async function revokeToken(store: Store, tokenId: string, nowReal: number): Promise<Token | undefined> {
   return store.transaction(async (tx) => {
     await tx
@@ -84,6 +93,7 @@ export async function revokeToken(store: Store, tokenId: string, nowReal: number
       .where('token_id', '=', tokenId)
       .where('revoked_real', 'is', null)
       .execute();
+    await tx.deleteFrom('sessions').where('token_id', '=', tokenId).execute();
     const row = await tx.selectFrom('tokens').selectAll().where('token_id', '=', tokenId).executeTakeFirst();
     return row === undefined ? undefined : toToken(row);
   });
