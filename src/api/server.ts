@@ -98,6 +98,7 @@ export async function buildApi(
   app.decorate('tail', new LogTail(context.store, context.logger));
   app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
+  app.addHook('onResponse', async () => void context.readings.beginLater());
   authenticate(app, context);
   refuseLongUploads(app, limits);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>

@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { statusQuery, type CampaignCounters } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
 import { campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
-import { hasEnded } from '../domain/lifecycle.ts';
+import { hasClosed, hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { countWorkers } from '../temporal/queue-pollers.ts';
 import type { FailingStep, WorkflowLook } from '../words/standstill.ts';
-import { connected, type OpenCampaign } from './control.ts';
+import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
+import { connected, type Control, type OpenCampaign } from './control.ts';
 import type { Session } from './temporal.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
@@ -91,30 +92,83 @@ export function noWorkerLines(config: Config): string[] {
   ];
 }
 
-/** Asks Temporal, for no longer than `withinMs` at each step. Never throws. */
-export async function lookAtWorkflow(open: OpenCampaign, withinMs: number): Promise<WorkflowLook> {
-  const { campaign } = open;
-  try {
-    const session = await connected(open, withinMs);
-    const workers = await countOwnWorkers(session, withinMs).catch(() => null);
-    const workflow = await describeWorkflow(session, campaign, withinMs).catch(() => undefined);
-    // Without a worker nobody answers.
-    const counters = workers === 0 ? null : await queryCounters(session, campaign, withinMs);
+/** How long Temporal is asked, at each step. */
+const askMs = 2_000;
+/** Somebody who has just started a worker looks again. */
+const oldestLookMs = 1_000;
+
+/** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of those that have closed. Never throws. */
+export async function lookAtWorkflows(
+  control: Control,
+  campaigns: readonly Campaign[],
+): Promise<ReadonlyMap<string, WorkflowLook>> {
+  const asked = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
+  if (asked.length === 0) return new Map();
+  const unknown = { unreachable: null, workers: null, runs: null, failing: null };
+  const [silent, lookAt] = await Promise.all([
+    findServiceFault(control.config),
+    openLook(control).catch((error: unknown) => {
+      const unreachable = error instanceof Error ? error.message : String(error);
+      return async () => ({ ...unknown, unreachable });
+    }),
+  ]);
+  return new Map(
+    await Promise.all(
+      asked.map(async (campaign): Promise<[string, WorkflowLook]> => {
+        const service = silent?.accountId === campaign.accountId ? silent.fault : null;
+        return [campaign.campaignId, { ...(await lookAt(campaign)), service }];
+      }),
+    ),
+  );
+}
+
+/** Counts the workers, for all campaigns that are looked at then. Throws when Temporal does not answer. */
+async function openLook(control: Control): Promise<(campaign: Campaign) => Promise<Omit<WorkflowLook, 'service'>>> {
+  const session = await connected(control, askMs);
+  const counted = countOwnWorkers(session, askMs).catch(() => null);
+  return async (campaign) => {
+    const workflow = await describeWorkflow(session, campaign, askMs).catch(() => undefined);
     const runs = workflow === undefined ? null : isRunning(workflow);
-    return { unreachable: null, workers, runs, counters, failing: workflow == null ? null : findFailing(workflow) };
+    return {
+      unreachable: null,
+      workers: await counted,
+      runs,
+      failing: workflow == null ? null : findFailing(workflow),
+    };
+  };
+}
+
+/** Why the service of the settings does not answer, and whose campaigns that keeps still; null: it does. */
+async function findServiceFault(config: Config): Promise<{ accountId: string; fault: string } | null> {
+  try {
+    await readClock(config, askMs);
+    return null;
   } catch (error) {
-    const unreachable = error instanceof Error ? error.message : String(error);
-    return { unreachable, workers: null, runs: null, counters: null, failing: null };
+    return error instanceof ServiceUnusableError ? { accountId: accountIdOf(config), fault: error.message } : null;
   }
 }
 
-async function queryCounters(
-  { temporal: { client, connection } }: Session,
-  { campaignId, round }: Campaign,
-  withinMs: number,
-): Promise<CampaignCounters | null> {
-  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
-  return connection.withAbortSignal(AbortSignal.timeout(withinMs), () => handle.query(statusQuery)).catch(() => null);
+/** The same of one campaign, shared among all who look at the same time; null: it is over. */
+export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Promise<WorkflowLook | null> {
+  const { campaignId } = campaign;
+  if (hasEnded(campaign)) return null;
+  const look = () => lookAtWorkflows(control, [campaign]);
+  const looks = await control.readings.read(`look ${campaignId}`, look, oldestLookMs);
+  return looks.get(campaignId) ?? null;
+}
+
+/** What the workflow says of itself; null where nobody answers for it. */
+export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null): Promise<CampaignCounters | null> {
+  // Without a worker nobody answers.
+  if (look === null || look.unreachable !== null || look.workers === 0) return null;
+  const { campaignId, round } = open.campaign;
+  try {
+    const { client, connection } = await open.temporal(askMs);
+    const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
+    return await connection.withAbortSignal(AbortSignal.timeout(askMs), () => handle.query(statusQuery));
+  } catch {
+    return null;
+  }
 }
 
 /** A collect that fails keeps nobody from being called, so it is told last. */

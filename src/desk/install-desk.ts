@@ -19,7 +19,6 @@ import { askFile, readRefusal } from './core/file.ts';
 import { withSentForm } from './core/sent-form.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
-import { Readings } from './core/readings.ts';
 import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
 import { SignInLimit } from './core/sign-in-limit.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
@@ -38,12 +37,10 @@ const partHeader = 'x-page-part';
  */
 export function installDesk(app: Api, context: ApiContext): void {
   const changes = new Changes(app.tail);
-  const readings = new Readings();
   const shown = new LatelyShown();
   app.addHook('preClose', async () => changes.close());
   void app.register(async (desk: Api) => {
     await desk.register(cookie);
-    desk.addHook('onResponse', async () => void readings.beginLater());
     desk.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
       done(null, new URLSearchParams(String(body))),
     );
@@ -84,7 +81,7 @@ export function installDesk(app: Api, context: ApiContext): void {
             params: request.params as Record<string, string>,
             query: (name) => queryOf(request, name),
             sent: request.body instanceof URLSearchParams ? request.body : null,
-            readings,
+            readings: context.readings,
             numbersShown: (campaignId) => shown.isShown(holder.tokenId, campaignId, context.now()),
           };
         };

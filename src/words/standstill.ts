@@ -1,3 +1,4 @@
+import { hasEnded } from '../domain/lifecycle.ts';
 import type { ServiceClock } from '../convai/service-clock.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import type { Standstill, StandstillReason } from '../ledger/plan/standstill.ts';
@@ -6,7 +7,7 @@ import { plural, span } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
 import type { CampaignCounters } from '../../workflows/messages.ts';
 
-/** What Temporal knows of a campaign that the database does not. */
+/** What Temporal and the service know of a campaign that the database does not. */
 export interface WorkflowLook {
   /** Why Temporal could not be asked; null: it has answered. */
   unreachable: string | null;
@@ -14,9 +15,10 @@ export interface WorkflowLook {
   workers: number | null;
   /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
   runs: boolean | null;
-  counters: CampaignCounters | null;
   /** A step that failed and is tried again. */
   failing: FailingStep | null;
+  /** Why the service does not answer whoever asks; null: it does. */
+  service: string | null;
 }
 
 export interface FailingStep {
@@ -33,8 +35,8 @@ export interface Obstacles {
   standstill: Standstill | null;
   /** When anything last happened in it, in service time. */
   movedAt: number | null;
-  /** Null: Temporal was not asked, since the campaign is over. */
-  look: WorkflowLook | null;
+  /** Undefined: it is not known yet. Null: the campaign is over, and Temporal has nothing to say of it. */
+  look: WorkflowLook | null | undefined;
 }
 
 const words: Readonly<Record<StandstillReason, (calls: string) => string>> = {
@@ -49,7 +51,7 @@ const words: Readonly<Record<StandstillReason, (calls: string) => string>> = {
   canary: () => 'the service has yet to show its first conversation',
   words: () => 'open calls that begin with the same words must end first',
   due: () => 'nobody is due yet',
-  capacity: () => "the campaign's concurrency is used up (max_concurrent_calls)",
+  capacity: () => 'it calls as many people at a time as max_concurrent_calls allows: the next when a call ends',
   share: () => "other campaigns use the account's concurrency",
   pacing: () => 'starts_per_minute allows no more',
   collecting: () => 'everybody has been called; the last results are still to come',
@@ -76,6 +78,9 @@ export function waitingText(rule: string): string {
   return waits[rule] ?? rules[rule] ?? printable(rule).replaceAll('_', ' ');
 }
 
+/** Real milliseconds; a call that lasts longer is worth a look. */
+const recentMs = 600_000;
+
 interface Reader {
   clock: ServiceClock;
   now: number;
@@ -83,16 +88,23 @@ interface Reader {
   atCommandLine?: true;
 }
 
-/** In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. */
+/**
+ * In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. The one sentence of command,
+ * API and page.
+ */
 export function standstillText(
   campaign: Campaign,
   { standstill, movedAt, look }: Obstacles,
   at: Reader,
 ): string | null {
-  const outside = outsideText(campaign, look, at);
+  if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
-  if (outside !== null && (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)))
-    return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+  if (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)) {
+    if (look === undefined) return 'it is being looked up';
+    const outside = outsideText(campaign, look, at);
+    if (outside !== null)
+      return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+  }
   if (standstill === null) return null;
   const { reason, rule, since, until } = standstill;
   const calls = standstill.calls === null ? '' : plural(standstill.calls, 'call');
@@ -101,7 +113,13 @@ export function standstillText(
       ? pausedWords(campaign.stateReason)
       : ((rule === null ? undefined : rules[rule]) ?? words[reason](calls));
   const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
-  return [why, sinceText(since, at), end].filter((part) => part !== '').join(', ');
+  // While one call follows the other, the last that began says nothing of the next.
+  const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
+  return [why, isPassing ? '' : sinceText(since, at), end].filter((part) => part !== '').join(', ');
+}
+
+function isRecent(since: number, { clock, now }: Reader): boolean {
+  return now - clock.atReal(since) < recentMs;
 }
 
 /** `paused by a person`, or `paused: the key is refused`. */
@@ -115,7 +133,7 @@ interface Outside {
   until: string;
 }
 
-/** What Temporal says of it, which the planner cannot know. */
+/** What Temporal and the service say of it, which the planner cannot know. */
 function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now }: { now: number }): Outside | null {
   if (look === null) return null;
   if (look.unreachable !== null) return { why: firstSentence(look.unreachable), until: 'until it is back' };
@@ -126,7 +144,8 @@ function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now 
     };
   if (look.workers === 0)
     return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
-  if (look.failing === null || look.failing.activity === 'collect') return null;
+  if (look.failing === null || look.failing.activity === 'collect')
+    return look.service === null ? null : { why: firstSentence(look.service), until: 'until it answers' };
   const { activity, tries, message, nextAt } = look.failing;
   const why = `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`;
   return { why, until: nextAt === null ? '' : `tried again in ${span(nextAt - now)}` };
@@ -161,10 +180,10 @@ function firstLine(text: string): string {
 }
 
 /** Who is at work; lines of a status. */
-export function workflowText(look: WorkflowLook): string {
+export function workflowText(look: WorkflowLook, counters: CampaignCounters | null = null): string {
   if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
   const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
-  return [look.counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
+  return [counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
 }
 
 /** The same for programs, before `withInstants`; instants are of service time. */
@@ -175,11 +194,12 @@ export function standstillAsJson(standstill: Standstill | null): Record<string, 
 }
 
 /** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */
-export function workflowAsJson(look: WorkflowLook | null): Record<string, unknown> {
+export function workflowAsJson(look: WorkflowLook | null, counters: CampaignCounters | null): Record<string, unknown> {
   if (look === null) return { workflow: null, temporal: null };
-  const { counters, ...temporal } = look;
+  const { service, ...temporal } = look;
   return {
     workflow: counters ?? { unknown: look.unreachable ?? 'no worker answers for it: carillon worker starts one' },
     temporal,
+    service: { unreachable: service },
   };
 }

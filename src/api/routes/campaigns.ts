@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
+import { lookAtWorkflow } from '../../control/supervision.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { readCampaignBrief, readCampaignView } from '../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
@@ -52,8 +53,9 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
     async ({ params }) => {
       const campaign = await requireCampaign(store, params.campaign);
       const clock = await context.clock();
-      const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
-      const why = standstillText(campaign, { ...view, look: null }, { clock, now: context.now() });
+      const view = await readCampaignView(store.db, campaign, clock);
+      const look = await lookAtWorkflow({ ...context, campaign });
+      const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
       const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
       const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
       return withInstants({ ...viewAsJson(view), why, needs, pausesSeen }) as z.input<typeof campaignDetail>;

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { ServiceClock } from '../../convai/service-clock.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
@@ -18,7 +17,7 @@ import { pacingLines } from '../../words/pacing.ts';
 import { count, plural, span } from '../../input/figures.ts';
 import { readClockOrReal } from '../../control/service.ts';
 import { standstillText, workflowAsJson, workflowText, type WorkflowLook } from '../../words/standstill.ts';
-import { lookAtWorkflow } from '../../control/supervision.ts';
+import { askWorkflow, lookAtWorkflow } from '../../control/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -64,17 +63,22 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
 async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
   const { config, store, campaign } = open;
   const clock = await readClockOrReal(config, limitMs, () => io.now());
-  const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
-  const isOver = hasEnded(campaign) || campaign.round === 0;
-  const look = isOver ? null : await lookAtWorkflow(open, limitMs);
+  const view = await readCampaignView(store.db, campaign, clock);
+  const look = await lookAtWorkflow(open);
+  const counters = await askWorkflow(open, look);
   if (json) {
-    const told = { ...viewAsJson(view), ...workflowAsJson(look) };
+    const told = { ...viewAsJson(view), ...workflowAsJson(look, counters) };
     return writeJson(io, withInstants(told));
   }
-  io.stdout.write(`${describe(view, look, clock, io.now()).join('\n')}\n`);
+  io.stdout.write(`${describe(view, { look, counters }, clock, io.now()).join('\n')}\n`);
 }
 
-function describe(view: CampaignView, look: WorkflowLook | null, clock: ServiceClock, now: number): string[] {
+function describe(
+  view: CampaignView,
+  { look, counters }: { look: WorkflowLook | null; counters: Awaited<ReturnType<typeof askWorkflow>> },
+  clock: ServiceClock,
+  now: number,
+): string[] {
   const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt } = view;
   const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
@@ -101,7 +105,7 @@ function describe(view: CampaignView, look: WorkflowLook | null, clock: ServiceC
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),
     ...unresolvedLines(campaign, doubt),
-    ...line('Workflow', look === null ? '' : workflowText(look)),
+    ...line('Workflow', look === null ? '' : workflowText(look, counters)),
   ];
 }
 

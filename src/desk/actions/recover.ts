@@ -1,6 +1,5 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { lookAtWorkflow } from '../../control/supervision.ts';
-import { hasClosed } from '../../domain/lifecycle.ts';
+import { lookAtWorkflows } from '../../control/supervision.ts';
 import { facts, figure, link } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
@@ -12,8 +11,6 @@ import { actionForm, type DeskAction } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
 
-const askMs = 2_500;
-
 /** A campaign that Temporal has lost goes on from the database. */
 export const recoverCampaign: DeskAction = {
   path: '/campaigns/:campaign/recover',
@@ -22,8 +19,8 @@ export const recoverCampaign: DeskAction = {
     const { db } = context.store;
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
     const { campaignId } = campaign;
-    const isOver = hasClosed(campaign) || campaign.round === 0;
-    const look = isOver ? null : await lookAtWorkflow({ ...context, campaign }, askMs);
+    // Asked anew: what was so a moment ago decides nothing.
+    const look = (await lookAtWorkflows(context, [campaign])).get(campaignId) ?? null;
     const obstacle = obstacleOf(campaign, look);
     const reason = given.refused ?? obstacle;
     const [status, acts] = [await readStatus(db, campaign), await readLastActs(db, campaignId)];

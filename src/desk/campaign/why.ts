@@ -10,22 +10,21 @@ import { standstillText, waitingText, workflowText, type WorkflowLook } from '..
 import { campaignPath, rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
-/** How long Temporal is asked, and how long somebody who opens the page waits for its answer; a later look shows what came of it. */
-const askMs = 2_000;
+/** How long somebody who opens the page waits for Temporal's answer; a later look shows what came of it. */
 const lookWithinMs = 120;
 
 /** Why nobody is called now, in one sentence; then who waits, by the rule that keeps them. */
 export function whyPanel(
   request: ViewRequest,
   view: CampaignView,
-  { waiting, look }: { waiting: readonly WaitingGroup[]; look: WorkflowLook | null },
+  { waiting, look }: { waiting: readonly WaitingGroup[]; look: WorkflowLook | null | undefined },
 ): Html {
   const { campaign } = view;
   return panel(
     'Why is nobody called now?',
     [
       html`<p class="why">${withInstants(sentence(request, view, look))}</p>`,
-      look === null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
+      look == null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
       look?.runs === false && may(request, 'operate')
         ? html`<p class="actions">
             <a class="button" href="${campaignPath(campaign.campaignId, '/recover')}">Recover …</a>
@@ -40,15 +39,17 @@ export function whyPanel(
   );
 }
 
-/** What Temporal knows of it; null where it has not answered yet, or has nothing to say of a campaign that is over. */
-export async function lookSoon({ context, readings }: ViewRequest, campaign: Campaign): Promise<WorkflowLook | null> {
-  if (hasEnded(campaign) || campaign.round === 0) return null;
-  return readings.readWithin(lookWithinMs, `look ${campaign.campaignId}`, () =>
-    lookAtWorkflow({ ...context, campaign }, askMs),
-  );
+/** What Temporal knows of it; undefined where it has not answered yet, null where the campaign is over. */
+export async function lookSoon(
+  { context, readings }: ViewRequest,
+  campaign: Campaign,
+): Promise<WorkflowLook | null | undefined> {
+  const key = `soon ${campaign.campaignId}`;
+  const ask = async () => ({ look: await lookAtWorkflow({ ...context, campaign }) });
+  return (await readings.readWithin(lookWithinMs, key, ask, 0))?.look;
 }
 
-function sentence({ context, clock }: ViewRequest, view: CampaignView, look: WorkflowLook | null): string {
+function sentence({ context, clock }: ViewRequest, view: CampaignView, look: WorkflowLook | null | undefined): string {
   const { campaign, status } = view;
   const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
   if (why !== null) return `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;

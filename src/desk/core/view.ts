@@ -2,7 +2,7 @@ import type { ApiContext } from '../../api/core/context.ts';
 import type { ServiceClock } from '../../convai/service-clock.ts';
 import type { HtmlValue } from '../../html/html.ts';
 import { mayAct, type Token, type TokenRole } from '../../ledger/desk/tokens.ts';
-import type { Readings } from './readings.ts';
+import type { Readings } from '../../control/readings.ts';
 
 /** A view of the page, as it is asked for. */
 export interface ViewRequest {

@@ -7,7 +7,7 @@ import { cutCampaign, details } from '../../report/report-data.ts';
 import { chartGroups, type ChartGroup } from '../../report/sections.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
-import { waitFor } from '../core/readings.ts';
+import { waitFor } from '../../control/readings.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const readWithinMs = 200;

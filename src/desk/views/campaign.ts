@@ -23,7 +23,7 @@ import { statePanel } from '../campaign/state.ts';
 import { lookSoon, whyPanel } from '../campaign/why.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
-import { waitFor } from '../core/readings.ts';
+import { waitFor } from '../../control/readings.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 /** Openings pass, and workers come and go, without an event. */
@@ -39,27 +39,28 @@ const mostEvents = 12;
 
 /** One campaign: why nobody is called now, who has to do something about it, and what has come of it so far. */
 export async function campaignView(request: ViewRequest): Promise<View> {
-  const { context, now, params, readings } = request;
+  const { clock, context, now, params, readings } = request;
   const { db } = context.store;
   const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
   const { campaignId } = campaign;
   // Asked while the database is read.
   const asked = lookSoon(request, campaign);
-  const view = await readCampaignView(db, campaign, now);
+  const view = await readCampaignView(db, campaign, clock);
   const outlook = await readings.readWithin(waitFor(campaign.rowsTotal, outlookWithinMs), `outlook ${campaignId}`, () =>
     readOutlook(request, campaign, view.status),
   );
   const waiting = await readings.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
+  const look = await asked;
   return {
     title: campaignTitle(campaign),
     section: 'campaigns',
     follows: campaignId,
-    againMs: outlook === null ? soonMs : againMs,
+    againMs: outlook === null || look === undefined ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
     body: [
       campaignNav(campaignId, 'overview'),
       await statePanel(request, view),
-      whyPanel(request, view, { waiting, look: await asked }),
+      whyPanel(request, view, { waiting, look }),
       await clockPanel(request, view),
       needsPanel(view),
       await liveCallsPanel(request, campaign),

@@ -6,12 +6,13 @@ import { readStandstill, type Standstill } from '../../ledger/plan/standstill.ts
 import { readCampaignBrief, type CampaignBrief } from '../../ledger/read/campaign-view.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { printable } from '../../input/printable.ts';
-import { standstillText } from '../../words/standstill.ts';
+import { standstillText, type WorkflowLook } from '../../words/standstill.ts';
 import { endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { progressBar } from '../campaign/progress-bar.ts';
 import { stateBadge } from '../core/campaign-state.ts';
 import { campaignPath } from '../core/links.ts';
-import { waitFor } from '../core/readings.ts';
+import { waitFor } from '../../control/readings.ts';
+import { lookAtWorkflows } from '../../control/supervision.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
@@ -39,8 +40,11 @@ interface Page {
 /** What lies before the campaigns of a page, by their ids. */
 type Outlooks = ReadonlyMap<string, Outlook>;
 
-/** Why the running campaigns of a page dial nobody, by their ids. */
-type Standstills = ReadonlyMap<string, Standstill | null>;
+/** Why the running campaigns of a page dial nobody, by their ids: what keeps the planner, and what Temporal knows. */
+interface Standstills {
+  found: ReadonlyMap<string, Standstill | null>;
+  looks: ReadonlyMap<string, WorkflowLook>;
+}
 
 /** All campaigns: how each stands, how far it is, what it waits for, and whether a person has to do something. */
 export async function campaignsView(request: ViewRequest): Promise<View> {
@@ -111,14 +115,20 @@ async function readPage(
 }
 
 /** It takes long where many of one account run, since each waits for all others: nothing else waits for it. */
-async function readStandstills({ context, now }: ViewRequest, { briefs }: Page): Promise<Standstills> {
+async function readStandstills({ context, clock }: ViewRequest, { briefs }: Page): Promise<Standstills> {
+  const running = briefs.flatMap(({ campaign }) => (waitsForNobody(campaign) ? [] : [campaign]));
+  const looks = lookAtWorkflows(context, running);
   const found = new Map<string, Standstill | null>();
-  for (const { campaign } of briefs) {
-    if (campaign.state !== 'running') continue;
-    found.set(campaign.campaignId, await readStandstill(context.store.db, campaign, now));
+  for (const campaign of running) {
+    found.set(campaign.campaignId, await readStandstill(context.store.db, campaign, clock));
     await setImmediate();
   }
-  return found;
+  return { found, looks: await looks };
+}
+
+/** Whether it is known at once why it stands still, whatever Temporal says. */
+function waitsForNobody(campaign: Campaign): boolean {
+  return campaign.state === 'paused' || hasEnded(campaign);
 }
 
 /** It takes long where many rows wait: nothing else waits for it. */
@@ -194,12 +204,11 @@ async function whyText(
   { campaign, movedAt }: CampaignBrief,
   { request, standstills }: { request: ViewRequest; standstills: Standstills | null },
 ): Promise<string> {
-  const { clock, context, now } = request;
-  const isRunning = campaign.state === 'running';
-  if (isRunning && standstills === null) return 'being looked up';
+  const { clock, context } = request;
   const { campaignId } = campaign;
-  const standstill = isRunning
-    ? (standstills?.get(campaignId) ?? null)
-    : await readStandstill(context.store.db, campaign, now);
-  return standstillText(campaign, { standstill, movedAt, look: null }, { clock, now: context.now() }) ?? '–';
+  const standstill = waitsForNobody(campaign)
+    ? await readStandstill(context.store.db, campaign, clock)
+    : (standstills?.found.get(campaignId) ?? null);
+  const look = standstills?.looks.get(campaignId);
+  return standstillText(campaign, { standstill, movedAt, look }, { clock, now: context.now() }) ?? '–';
 }

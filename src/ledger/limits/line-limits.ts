@@ -136,7 +136,9 @@ export async function readLineLimits(
 }
 
 export type Slots =
-  { count: number; wait: null } | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } };
+  /** `limit`: what allows no more lines where more people are due than lines are free. */
+  | { count: number; wait: null; limit: 'share' | 'capacity' | null }
+  | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } };
 
 /**
  * How many calls the campaign may begin now, or what it waits for. The planner asks in its transaction, with the account locked where
@@ -163,7 +165,11 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
   // Lines that others still hold come free one by one, and are taken as they come.
   const contended = account !== null && account.free < share - open;
   const count = contended ? fill(open + account.free, 1) : fill(share, refill(share));
-  if (count > 0) return { count, wait: null };
+  if (count > 0) {
+    const lines = contended ? account.free : share - open;
+    const limit = contended || share < entitled ? 'share' : 'capacity';
+    return { count, wait: null, limit: asking.due > lines ? limit : null };
+  }
   if (startsPerMinute !== null && starts.count >= startsPerMinute)
     return { count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
   // Without calls of its own the campaign has no collector that would tell it of a free line.

@@ -3,7 +3,14 @@ import type { EventType } from '../../domain/events.ts';
 import type { WaitReason } from '../../domain/next-step.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countDialable, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
+import {
+  countDialable,
+  countOpen,
+  countOutstanding,
+  isAnyoneDue,
+  isOutstanding,
+  nextDueAt,
+} from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { lastEventSeq, newestEvents } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
@@ -24,6 +31,19 @@ export interface Standstill {
   rule: string | null;
 }
 
+/** The service's clock. */
+export interface Clock {
+  now(): number;
+  /** Seconds of the service per real second. */
+  speed: number;
+}
+
+/**
+ * Real milliseconds for which a planned batch is taken to be on its way, and a campaign that has sent one to be about to send the next:
+ * what goes on all the time would be told in other words at every look.
+ */
+const onItsWayMs = 30_000;
+
 /** Events in which the reason of a wait is looked for, and how many deferrals of these. */
 const lookBack = 50_000;
 const deferralsRead = 200;
@@ -33,16 +53,19 @@ type Depth = 'all' | 'reason';
 const nothingMore = { since: null, until: null, calls: null, rule: null };
 
 /**
- * What the planner would wait for if it were asked now, looked up without a change, in its own order. Null: it would plan a batch, or the
+ * What the planner waits for, looked up without a change, in its own order. While calls are placed one after the other that is what limits
+ * them, whether the next batch is still to be planned, is on its way, or waits for a free line. Null: nothing keeps anybody, or the
  * campaign is over.
  */
 export async function readStandstill(
   db: Queries,
   campaign: Campaign,
-  now: number,
+  clock: Clock,
   depth: Depth = 'all',
 ): Promise<Standstill | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
+  const now = Math.round(clock.now());
+  const onItsWaySince = now - onItsWayMs * clock.speed;
   const { startsAt } = campaign.rules;
   const { state } = campaign;
   if (state === 'scheduled' && (startsAt === null || now >= startsAt)) return null;
@@ -51,11 +74,12 @@ export async function readStandstill(
     const until = { paused: campaign.resumeAt, draining: null, scheduled: startsAt }[state];
     return { ...nothingMore, reason: state, since, until };
   }
-  return (
-    (await readUnsentBatch(db, campaign, now)) ??
-    (await readBlock(db, campaign, now)) ??
-    (await readWait(db, campaign, { now, depth }))
-  );
+  const unsent = await readUnsentBatch(db, campaign, now);
+  const isOnItsWay = unsent?.reason === 'planned' && (unsent.since ?? 0) > onItsWaySince;
+  if (unsent !== null && !isOnItsWay) return unsent;
+  const found = (await readBlock(db, campaign, now)) ?? (await readWait(db, campaign, { now, depth, onItsWaySince }));
+  // Those who are being called wait for nobody.
+  return isOnItsWay && (found?.reason === 'due' || found?.reason === 'collecting') ? null : found;
 }
 
 /** When anything last happened in the campaign, or something of one type. */
@@ -116,16 +140,19 @@ async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<
 async function readWait(
   db: Queries,
   campaign: Campaign,
-  { now, depth }: { now: number; depth: Depth },
+  { now, depth, onItsWaySince }: { now: number; depth: Depth; onItsWaySince: number },
 ): Promise<Standstill | null> {
   const { campaignId, rules } = campaign;
-  const since = await lastPost(db, campaign);
+  const posted = await lastPost(db, campaign);
+  const since = posted ?? (campaign.dialsSince === 0 ? null : campaign.dialsSince);
   const canary = await canaryAllowance(db, campaign);
   if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
   const due = await countDialable(db, campaign, now);
   if (due > 0) {
-    const { wait } = await slotsNow(db, campaign, { now, due, canary });
-    return wait === null ? null : { ...nothingMore, reason: wait.reason, since, until: wait.until };
+    const slots = await slotsNow(db, campaign, { now, due, canary });
+    if (slots.wait !== null) return { ...nothingMore, reason: slots.wait.reason, since, until: slots.wait.until };
+    const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
+    return slots.limit !== null && isCalling ? { ...nothingMore, reason: slots.limit, since } : null;
   }
   if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
   const next = await nextDueAt(db, campaignId);
@@ -139,13 +166,13 @@ async function readWait(
 }
 
 /** When the campaign last began to send a batch. */
-async function lastPost(db: Queries, { campaignId, dialsSince }: Campaign): Promise<number | null> {
+async function lastPost(db: Queries, { campaignId }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('batches')
     .select((eb) => eb.fn.max('first_posted_at').as('at'))
     .where('campaign_id', '=', campaignId)
     .executeTakeFirst();
-  return row?.at ?? (dialsSince === 0 ? null : dialsSince);
+  return row?.at ?? null;
 }
 
 /** Why those who are due next were put off until then; null where it is the delay of a retry. */

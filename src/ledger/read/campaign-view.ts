@@ -6,7 +6,7 @@ import { readHookStanding, type HookStanding } from '../campaign/hook-standing.t
 import { readAccount } from '../limits/account-pace.ts';
 import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
-import { lastMoveAt, readStandstill, type Standstill } from '../plan/standstill.ts';
+import { lastMoveAt, readStandstill, type Clock, type Standstill } from '../plan/standstill.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
@@ -44,10 +44,11 @@ export type Need =
   | { kind: 'clocks_apart'; apartMs: number };
 
 /** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
-export async function readCampaignView(db: Queries, campaign: Campaign, now: number): Promise<CampaignView> {
+export async function readCampaignView(db: Queries, campaign: Campaign, clock: Clock): Promise<CampaignView> {
+  const now = Math.round(clock.now());
   return {
     ...(await readCampaignBrief(db, campaign, now)),
-    standstill: await readStandstill(db, campaign, now),
+    standstill: await readStandstill(db, campaign, clock),
     limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
   };
 }

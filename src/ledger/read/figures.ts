@@ -79,7 +79,9 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
     batches: status.batches,
     reason:
-      ended || campaign.round === 0 ? null : ((await readStandstill(db, campaign, now, 'reason'))?.reason ?? 'ready'),
+      ended || campaign.round === 0
+        ? null
+        : ((await readStandstill(db, campaign, { now: () => now, speed: 1 }, 'reason'))?.reason ?? 'ready'),
     pausedByItself: paused !== null && paused !== pausedByPerson,
     breakerOpen: paused !== null && isBreakersReason(paused),
     oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),

@@ -4,6 +4,7 @@ import type { Api } from '../../../src/api/core/app.ts';
 import type { ApiContext } from '../../../src/api/core/context.ts';
 import { buildApi } from '../../../src/api/server.ts';
 import { readConfig, type Config } from '../../../src/config.ts';
+import { Readings } from '../../../src/control/readings.ts';
 import type { TemporalAccess } from '../../../src/control/temporal.ts';
 import { realClock } from '../../../src/convai/service-clock.ts';
 import { createToken } from '../../../src/ledger/desk/tokens.ts';
@@ -69,6 +70,7 @@ export class Desk {
       // It also tidies up, of which nobody has asked it.
       now: () => served.getStore()?.now() ?? nowReal,
       temporal: async () => current().temporal,
+      readings: new Readings(),
       logger: pino({ level: 'silent' }),
       clock: async () => realClock(current().now),
     };

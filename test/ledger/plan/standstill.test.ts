@@ -4,6 +4,7 @@ import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { readStandstill } from '../../../src/ledger/plan/standstill.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
 
@@ -12,7 +13,7 @@ const nothingMore = { since: null, until: null, calls: null, rule: null };
 
 /** Why the campaign stands still, and what the planner answers in the same moment. */
 async function why(scenario: Scenario, now: number) {
-  return readStandstill(scenario.store.db, await scenario.campaign(), now);
+  return readStandstill(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
 }
 
 test.for(dialects)(
@@ -41,7 +42,8 @@ test.for(dialects)('ten calls of a batch that was not sent are not said to be op
     return { open, planned, waiting };
   };
   expect(await count()).toEqual({ open: 0, planned: 10, waiting: 0 });
-  expect(await why(scenario, noon)).toEqual({ ...nothingMore, reason: 'planned', since: noon, calls: 10 });
+  expect(await why(scenario, noon)).toBeNull();
+  expect(await why(scenario, noon + minuteMs)).toEqual({ ...nothingMore, reason: 'planned', since: noon, calls: 10 });
   await scenario.post(1);
   expect(await count()).toEqual({ open: 10, planned: 0, waiting: 0 });
   await scenario.verdict(1, 'not_sent', { now: noon + 5_000 });
@@ -107,3 +109,37 @@ test.for(dialects)('closed hours are named as such, until they open: %s', async 
   const until = noon + 60 * minuteMs;
   expect(await why(scenario, noon)).toMatchObject({ reason: 'due', until, rule: 'outside_hours' });
 });
+
+test.for(dialects)(
+  'while all lines are busy one reason stands, whichever step the next batch has reached: %s',
+  async (dialect) => {
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: people(30),
+      rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } },
+    });
+    const reasons: (string | undefined)[] = [];
+    let at = noon;
+    const look = async () => reasons.push((await why(scenario, at))?.reason);
+    for (let n = 1; n <= 3; n += 1) {
+      await scenario.plan(n, at);
+      await look();
+      const step = await scenario.post(n, at + 1_000);
+      const ids = step.kind === 'post' ? step.calls.map(({ attemptId }) => attemptId) : [];
+      await look();
+      await scenario.verdict(n, 'confirmed', { now: at + 2_000 });
+      await look();
+      at += 10_000;
+      const result = { disposition: 'answered', detail: null, counted: true } as const;
+      await scenario.store.transaction((tx) =>
+        settleAttempts(
+          tx,
+          { campaignId: 'spring', now: at },
+          ids.map((attemptId) => ({ attemptId, result })),
+        ),
+      );
+      // All lines are free, and the next batch is still to be planned.
+      await look();
+    }
+    expect(new Set(reasons)).toEqual(new Set(['capacity']));
+  },
+);

@@ -60,7 +60,8 @@ test.for(dialects)(
 test.for(dialects)('a view tells what only a person can set right: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   const { db } = scenario.store;
-  const needs = async () => (await readCampaignView(db, await scenario.campaign(), noon)).needs;
+  const needs = async () =>
+    (await readCampaignView(db, await scenario.campaign(), { now: () => noon, speed: 1 })).needs;
   expect(await needs()).toEqual([]);
   await db
     .updateTable('campaigns')

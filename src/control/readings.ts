@@ -22,7 +22,7 @@ export function waitFor(rows: number, withinMs: number): number {
   return rows > manyRows ? 0 : withinMs;
 }
 
-/** Shares among all open pages what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
+/** Shares among all who ask what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
 export class Readings {
   readonly #kept = new Map<string, Kept>();
   /** What nobody has begun to read yet. */
@@ -34,15 +34,18 @@ export class Readings {
     this.#now = now;
   }
 
-  /** `key`: names what is read, with everything that it depends on. A reading that failed is not kept. */
-  async read<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
+  /**
+   * `key`: names what is read, with everything that it depends on. A reading that failed is not kept. `oldestMs`: no older one is given out,
+   * however long it took.
+   */
+  async read<Value>(key: string, make: () => Promise<Value>, oldestMs = mostAgeMs): Promise<Value> {
     const kept = this.#kept.get(key);
     if (kept === undefined) return this.#start(key, make);
     if (kept.done === null) return kept.value as Promise<Value>;
     const { at, tookMs } = kept.done;
     const ageMs = this.#now() - at;
-    if (ageMs < Math.min(mostAgeMs, Math.max(leastAgeMs, tookMs * restFactor))) return kept.value as Promise<Value>;
-    if (tookMs < slowMs || ageMs > 10 * mostAgeMs) return this.#start(key, make);
+    if (ageMs < Math.min(oldestMs, Math.max(leastAgeMs, tookMs * restFactor))) return kept.value as Promise<Value>;
+    if (tookMs < slowMs || ageMs > 10 * mostAgeMs || oldestMs < mostAgeMs) return this.#start(key, make);
     if (!kept.renewing) {
       kept.renewing = true;
       this.#later.set(`${key} `, () =>
@@ -65,16 +68,21 @@ export class Readings {
    * `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. With 0 it begins only with
    * `beginLater`: SQLite keeps the whole process busy while it reads.
    */
-  async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>): Promise<Value | null> {
+  async readWithin<Value>(
+    withinMs: number,
+    key: string,
+    make: () => Promise<Value>,
+    oldestMs?: number,
+  ): Promise<Value | null> {
     if (withinMs === 0 && !this.#kept.has(key)) {
-      this.#later.set(key, () => this.read(key, make));
+      this.#later.set(key, () => this.read(key, make, oldestMs));
       return null;
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), withinMs);
     });
-    return Promise.race([this.read(key, make), late]).finally(() => clearTimeout(timer));
+    return Promise.race([this.read(key, make, oldestMs), late]).finally(() => clearTimeout(timer));
   }
 
   /** Begins, one after the other, what was to wait until somebody has been answered. */

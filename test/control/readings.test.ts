@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';
-import { Readings } from '../../src/desk/core/readings.ts';
+import { Readings } from '../../src/control/readings.ts';
 
 test('a reading that takes too long is not waited for, and is there for a later look', async () => {
   const readings = new Readings();
