@@ -36,6 +36,28 @@ test('results are files in three formats, and the report is that of the command 
   expect(report.body).toMatchObject({ funnel: { called: 6 }, firstCallAt: '2030-01-15T12:00:00.000Z', cost: null });
 });
 
+test('the cells of a list are as they were read for programs, and run in no spreadsheet where that is asked for', async () => {
+  const { world } = await openWorld();
+  const cells = JSON.stringify(['=HYPERLINK("http://attacker.example")', '+12125550131', 'Zoë']);
+  await world.store.db.updateTable('recipients').set({ cells }).where('row_number', '=', 1).execute();
+  const results = async (query: string) => world.ask(`GET /api/v1/campaigns/spring/results${query}`);
+  const firstRow = async (query: string) => String((await results(query)).body).split('\n')[1] ?? '';
+  expect(await firstRow('.csv')).toMatch(/^"=HYPERLINK/);
+  expect(await firstRow('.csv?safe_cells=true')).toMatch(/^"'=HYPERLINK/);
+  expect(String((await results('.csv?bom=true')).body)).toMatch(/^\uFEFF/);
+  for (const query of ['.xlsx?safe_cells=true', '.jsonl?bom=true'])
+    expect(await results(query)).toMatchObject({ status: 422, body: { code: 'csv_only' } });
+
+  const { app } = world;
+  const cookie = await world.cookie('operate');
+  const page = async (path: string) => (await app.inject({ url: `/campaigns/spring/${path}`, headers: { cookie } })).body;
+  for (const path of ['results.csv', 'results.csv?outcome=completed'])
+    expect(await page(path)).toMatch(/^\uFEFF.*\n"'=HYPERLINK/);
+  expect(await page('results.csv?safe_cells=false')).toMatch(/^[^\uFEFF].*\n"=HYPERLINK/);
+  expect((await page('results.xlsx?safe_cells=false')).slice(0, 2)).toBe('PK');
+  expect(await page('results')).toContain('name="safe_cells" value="false"');
+}); // prettier-ignore
+
 test('events are read from a cursor on, and followed as they are added', async () => {
   const { world } = await openWorld();
   const { body } = await world.ask('GET /api/v1/events?campaign=spring', { role: 'read' });

@@ -16,6 +16,7 @@ import { renderResults } from '../../results/file.ts';
 import { resultsAsJson } from '../../results/text.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
+import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
 import { campaignParams, refusals } from '../schemas/common.ts';
 import {
@@ -126,15 +127,24 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
         operationId: 'downloadResults',
         tags: ['insight'],
         summary: 'Download every row of the list with what came of it, as carillon results writes it',
-        description: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
+        description:
+          'The rows hold the numbers of the list, so this takes the role operate and is written to the log. In CSV the cells of the list ' +
+          'are as they were read: ask with safe_cells where somebody opens it in a spreadsheet.',
         params: resultsParams,
         querystring: resultsQuery,
         produces: Object.values(types),
-        response: { 200: z.any().meta({ description: 'The file.' }), ...refusals(404) },
+        response: { 200: z.any().meta({ description: 'The file.' }), ...refusals(404, 422) },
       },
     },
     async (request, reply) => {
       const { params, query } = request;
+      const { safe_cells: safeCells, bom } = query;
+      if (params.format !== 'csv' && (safeCells || bom))
+        throw new ProblemError(
+          422,
+          'csv_only',
+          `safe_cells and bom are for CSV; ask for results.${params.format} without.`,
+        );
       const campaign = await requireCampaign(store, params.campaign);
       const { campaignId } = campaign;
       await noteNumbersShown(context, request, campaignId);
@@ -145,6 +155,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
         collectedKeys: collected,
         evaluationKeys: evaluation,
         format: params.format,
+        csv: { safeCells, bom },
       };
       return reply
         .type(types[params.format])
@@ -154,7 +165,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
   );
 }
 
-function filterOf({ outcome, since }: z.output<typeof resultsQuery>): ResultFilter {
+function filterOf({ outcome, since }: Pick<z.output<typeof resultsQuery>, 'outcome' | 'since'>): ResultFilter {
   return {
     ...everyResult,
     outcomes: outcome ?? null,

@@ -47,7 +47,7 @@ export const report = z
 
 export const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
 
-export const resultsQuery = z.object({
+const whichResults = z.object({
   outcome: z
     .union([z.string(), z.array(z.string())])
     .transform((value) => (Array.isArray(value) ? value : [value]))
@@ -59,12 +59,19 @@ export const resultsQuery = z.object({
     .meta({ description: 'Only rows that changed at this instant or later.' }),
 });
 
+export const resultsQuery = whichResults.extend({
+  safe_cells: z.stringbool().default(false).meta({
+    description: 'CSV: an apostrophe before whatever a spreadsheet would run, also in the cells of the list.',
+  }),
+  bom: z.stringbool().default(false).meta({ description: 'CSV: begins with a byte order mark, as Excel wants it.' }),
+});
+
 export const htmlReportQuery = z.object({
   with: several(z.string().min(1)).meta({ description: 'Other campaigns to set beside it.' }),
   people: z.stringbool().default(false).meta({ description: 'Adds the first rows of the lists, with their numbers.' }),
 });
 
-export const resultPageQuery = resultsQuery.extend({
+export const resultPageQuery = whichResults.extend({
   after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });

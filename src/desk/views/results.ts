@@ -84,6 +84,12 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
   return html`<form class="act" method="get" action="${campaignPath(campaignId, '/results.csv')}">
     <p>A row for each row of the list, with its whole number. The log says who has downloaded it.</p>
     ${found.length < 2 ? null : choices(found)}
+    <label class="mark"
+      ><input type="checkbox" name="safe_cells" value="false" /><span
+        >CSV for a program: the cells of the list as they are. Else an apostrophe stands before what a spreadsheet would
+        run as a formula.</span
+      ></label
+    >
     <p class="actions">
       ${formats.map(
         ([format, name]) =>

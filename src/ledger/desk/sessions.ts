@@ -7,8 +7,8 @@ export const sessionLastsMs = 12 * 3_600_000;
 const secretBytes = 32;
 
 /**
- * Signs the holder of a token in. Answers the text by which the session is known; the ledger keeps only a hash of it. Sessions that are over
- * are deleted on the way.
+ * Signs the holder of a token in. Answers the text by which the session is known; the ledger keeps only a hash of it. Sessions that are
+ * over are deleted on the way.
  */
 export async function beginSession(
   store: Store,
