@@ -54,6 +54,8 @@ export interface Standing {
   pausing: number | null;
   paused: { from: number; resumeAt: number } | null;
   pauses: { from: number; to: number }[];
+  /** When somebody last had it go on: what was done before, a pause or an end, is over. */
+  wentOnAt: number;
   /** From when on nobody is dialled any more; null: nobody has ended it, or somebody has its rows dialled again. */
   ended: number | null;
   redials: number;
@@ -101,7 +103,7 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
 
   /** An operator who knows whom the service has called has nobody called again who was, unless the scenario has another word. */
   async resolve(context) {
-    const { deps, standing } = context;
+    const { deps, standing, mark } = context;
     const { campaignId } = standing;
     const word = await resolveWord(context);
     try {
@@ -109,6 +111,7 @@ const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
       if (word !== 'redial' || said.recipients === 0) return;
       standing.redials += 1;
       standing.ended = null;
+      standing.wentOnAt = mark();
     } catch (error) {
       if (!(error instanceof RedialRefusedError)) throw error;
     }

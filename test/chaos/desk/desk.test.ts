@@ -6,6 +6,7 @@ import { judgeEnding } from '../judge-ending.ts';
 import type { Place } from '../places.ts';
 import { scenarios, type Scenario } from '../scenarios.ts';
 import { SmallCampaign, type Ending } from '../small-campaign.ts';
+import { emptyWeaves, runSeed } from '../run-weaves.ts';
 import { openPlace } from '../weaves-suite.ts';
 import { nameTry, sendings } from './person.ts';
 
@@ -47,6 +48,25 @@ test('a pause is not undone by a resume from before it, and not made again when 
     'stale resume refused (campaign_message)',
     'resume carried out',
   ]);
+});
+
+test('a pause whose answer was lost is over once somebody has resumed, also when its answer comes after that', async () => {
+  const place = await openPlace('sqlite', 'desk-lost-pause');
+  const silent: Scenario = { ...scenario, people: ['silent'] };
+  // While the first call is collected; its third effect keeps the answer.
+  const struck = { nth: 2, strike: 'dies after' } as const;
+  const plan = planOf([{ step: 4, nth: 0, beside: { act: 'pause', sending: 'once', struck } }]);
+  const ending = await new SmallCampaign(place, silent, plan).run();
+  expect(triesOf(ending)).toEqual(expect.arrayContaining(['pause repeated', 'resume carried out']));
+  expect(triesOf(ending)).not.toContain('pause carried out');
+  expect(judgeEnding(ending)).toEqual([]);
+});
+
+test('seed 9156: a pause dies after its commit, a resume, then a call', async () => {
+  const place = await openPlace('sqlite', 'desk-9156');
+  const weaves = emptyWeaves();
+  await runSeed(place, 9156, weaves);
+  expect(weaves.broken).toEqual([]);
 });
 
 test('a request whose process dies over it is carried out ten minutes later under the same key', async () => {

@@ -38,6 +38,8 @@ export interface Asked extends Wanted {
   sending: Sending;
   key: string;
   tries: Try[];
+  /** When it was sent first, of the effect log. */
+  from: number;
   /** How often it was sent; more than the tries where a process died over it. */
   begun: number;
   /** Of the first answer that says what became of it; null: nobody knows yet. */
@@ -63,7 +65,7 @@ export class Person {
   /** Does it once; by itself where it is nothing for the API. */
   async act(worker: Acting, { act, sending }: { act: Act; sending: Sending }): Promise<unknown> {
     const wanted = await requestOf(act, worker);
-    return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(wanted, act, sending));
+    return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(worker, wanted, { act, sending }));
   }
 
   /** Whether a campaign may be paused by a request of which nothing was heard. */
@@ -113,12 +115,15 @@ export class Person {
 
   async #resume(worker: Acting, act: 'resume' | 'stale resume', pausesSeen: number): Promise<void> {
     const request = { path: 'campaigns/small/resume', body: { pausesSeen } };
-    await this.#carryOut(worker, this.#begin({ request, number: null, heard: () => {} }, act, 'once'));
+    const heard: Wanted['heard'] = (_, { standing, mark }) => {
+      standing.wentOnAt = mark();
+    };
+    await this.#carryOut(worker, this.#begin(worker, { request, number: null, heard }, { act, sending: 'once' }));
   }
 
-  #begin(wanted: Wanted, act: Asked['act'], sending: Sending): Asked {
+  #begin({ mark }: Acting, wanted: Wanted, { act, sending }: Pick<Asked, 'act' | 'sending'>): Asked {
     const key = `key ${this.asked.length + 1}`;
-    const asked = { ...wanted, act, sending, key, tries: [], begun: 0, answer: null, retryAt: 0 };
+    const asked = { ...wanted, act, sending, key, tries: [], from: mark(), begun: 0, answer: null, retryAt: 0 };
     this.asked.push(asked);
     return asked;
   }
@@ -137,8 +142,11 @@ export class Person {
     const told = tries.find((each) => !isOpen(each));
     if (told === undefined) return;
     asked.answer = told.status;
-    if (told.status < 300) asked.heard(told.body as never, worker);
-    else if (asked.begun > asked.tries.length || asked.tries.some(isOpen)) await asked.unheard?.(worker);
+    // A repeated answer tells of what was done when it was sent before: it may be over.
+    const isOver = told.isReplayed && asked.endsWhenItGoesOn === true && asked.from < worker.standing.wentOnAt;
+    if (told.status < 300) {
+      if (!isOver) asked.heard(told.body as never, worker);
+    } else if (asked.begun > asked.tries.length || asked.tries.some(isOpen)) await asked.unheard?.(worker);
     if (sending === 'twice' && isKept(told.status)) await this.#send(worker, asked, request);
     if (sending !== 'key reused' || !isKept(told.status)) return;
     const [row] = worker.standing.rows;

@@ -10,6 +10,8 @@ export interface Wanted {
   /** The number that it takes from the list or bars; null: it is about none. */
   number: string | null;
   heard: (body: never, context: ActContext) => void;
+  /** Whether it is over once somebody has the campaign go on. */
+  endsWhenItGoesOn?: true;
   /** Told when nobody knows whether it was carried out, and it is too late to ask. */
   unheard?: (context: ActContext) => Promise<void>;
 }
@@ -26,7 +28,7 @@ function end(change: 'drain' | 'cancel'): Wanted {
   const heard: Wanted['heard'] = (_, { standing, mark }) => {
     standing.ended ??= mark();
   };
-  return { request: { path: `${small}/${change}` }, number: null, heard };
+  return { request: { path: `${small}/${change}` }, number: null, heard, endsWhenItGoesOn: true };
 }
 
 const wants: Readonly<Partial<Record<Act, Wants>>> = {
@@ -83,6 +85,7 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
     heard: (_, { standing, mark, deps }) => {
       standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
     },
+    endsWhenItGoesOn: true,
   }),
 };
 
