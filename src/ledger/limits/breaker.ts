@@ -1,7 +1,9 @@
-import { dispositions, type Disposition } from '../../domain/disposition.ts';
+import type { ExpressionBuilder } from 'kysely';
+import { dispositions } from '../../domain/disposition.ts';
 import { breakerOpens, failedDispositions } from '../../domain/pacing/breaker.ts';
 import { readCallersOut } from './callers.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
+import type { Database } from '../schema.ts';
 import type { Tx } from '../tx.ts';
 
 /**
@@ -13,35 +15,50 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
   if (breaker === null) return false;
   // A number that has been taken out has nothing to say of the others.
   const out = await readCallersOut(tx, campaign);
-  const endedAs = (among: readonly Disposition[]) =>
-    tx
-      .selectFrom('attempts')
-      .select((eb) => ['disposition', eb.fn.countAll<number>().as('count')])
-      .where('campaign_id', '=', campaign.campaignId)
-      .where('disposition', 'in', among)
-      .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
-      .$if(out.length > 0, (query) =>
-        query.where((eb) =>
-          eb.not(
-            eb.exists(
-              // Asked of each call in the window: a long campaign has far more batches.
-              eb
-                .selectFrom('batches')
-                .select('batches.batch_id')
-                .whereRef('batches.batch_id', '=', 'attempts.batch_id')
-                .where('batches.caller', 'in', out),
-            ),
+  const recent = tx
+    .selectFrom('attempts')
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('settled_at', '>', Math.max(now - breaker.windowMs, campaign.dialsSince))
+    .$if(out.length > 0, (query) =>
+      query.where((eb) =>
+        eb.not(
+          eb.exists(
+            // Asked of each call in the window: a long campaign has far more batches.
+            batchOfAttempt(eb).where('batches.caller', 'in', out),
           ),
         ),
-      )
-      .groupBy('disposition')
-      .execute();
-  const failures = await endedAs(failedDispositions);
+      ),
+    );
+  const failures = await recent
+    .where('disposition', 'in', failedDispositions)
+    .select((eb) => [
+      'disposition',
+      // Of a call that is unknown since its request had no answer: its batch.
+      eb
+        .case()
+        .when('disposition', '=', 'unknown')
+        .then(
+          batchOfAttempt(eb).where((batch) =>
+            batch.or([batch('accepted_by', 'is', null), batch('accepted_by', '=', 'evidence')]),
+          ),
+        )
+        .end()
+        .as('lost_batch'),
+      eb.fn.countAll<number>().as('count'),
+    ])
+    .groupBy(['disposition', 'lost_batch'])
+    .execute();
   // Where too few failed for any number of calls, which is nearly always, the others need not be counted.
   if (countOf(failures) < breaker.failureShare * breaker.minCalls) return false;
-  const ended = countOf(await endedAs(dispositions));
-  const failed = Object.fromEntries(failures.map(({ disposition, count }) => [disposition, count]));
-  const evidence = breakerOpens(breaker, { ended, failed });
+  const all = recent.where('disposition', 'in', dispositions).select((eb) => eb.fn.countAll<number>().as('count'));
+  const lost = failures.filter(({ lost_batch: batch }) => batch !== null);
+  const evidence = breakerOpens(breaker, {
+    ended: countOf(await all.execute()),
+    failed: Object.fromEntries(
+      failedDispositions.map((each) => [each, countOf(failures.filter(({ disposition }) => disposition === each))]),
+    ),
+    lost: { batches: lost.length, calls: countOf(lost) },
+  });
   if (evidence === null) return false;
   const next =
     breaker.coolDownMs === null ? 'Find the cause, then resume.' : 'It resumes by itself after its cool-down.';
@@ -51,6 +68,10 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
     { campaignId: campaign.campaignId, now },
     { to: 'paused', reason: `${evidence}. ${next}`, resumeAt },
   );
+}
+
+function batchOfAttempt(eb: ExpressionBuilder<Database, 'attempts'>) {
+  return eb.selectFrom('batches').select('batches.batch_id').whereRef('batches.batch_id', '=', 'attempts.batch_id');
 }
 
 function countOf(rows: readonly { count: number }[]): number {

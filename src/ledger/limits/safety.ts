@@ -11,8 +11,6 @@ const canaryCalls = 20;
 const readPauseMs = 30_000;
 const firstBackoffMs = 30_000;
 const longestBackoffMs = 15 * 60_000;
-/** Batches in a row without a known fate after which only a person goes on: an outage must not burn the list. */
-export const unknownsBeforePause = 3;
 
 /** Back-off after the nth batch in a row whose fate is unknown: 30 s, doubling, at most 15 min. */
 export function unknownBackoffMs(streak: number): number {

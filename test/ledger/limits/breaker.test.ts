@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { BreakerRules } from '../../../src/domain/campaign-rules.ts';
 import type { AttemptResult } from '../../../src/domain/disposition.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
@@ -12,10 +13,10 @@ const busy: AttemptResult = { disposition: 'busy', detail: null, counted: true }
 const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
 const delays = { ...buildRules().retry.delays, busy: 'never' as const, failed: 'never' as const };
 
-async function begin(dialect: (typeof dialects)[number], coolDownMs: number | null = null): Promise<Scenario> {
+async function begin(dialect: (typeof dialects)[number], changes: Partial<BreakerRules> = {}): Promise<Scenario> {
   return beginProven(await openCleanStore(dialect), {
     rows: buildRows(numbers(20), (index) => `Guest ${index}`),
-    rules: { breaker: { ...breaker, coolDownMs }, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
+    rules: { breaker: { ...breaker, ...changes }, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
   });
 }
 
@@ -64,7 +65,7 @@ test.for(dialects)('failures that are long ago say nothing, nor do few: %s', asy
 });
 
 test.for(dialects)('after a cool-down it goes on by itself, with a clean slate: %s', async (dialect) => {
-  const scenario = await begin(dialect, hourMs);
+  const scenario = await begin(dialect, { coolDownMs: hourMs });
   const ended = noon + minuteMs;
   await callFour(scenario, 1, [failed, failed, failed, failed], ended);
   expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + hourMs });
@@ -80,4 +81,31 @@ test.for(dialects)('without a breaker nothing of this pauses: %s', async (dialec
   });
   await callFour(scenario, 1, [failed, failed, failed, failed], noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
+});
+
+/** Sends the next four and hears no answer; half an hour later no record of them is to be expected any more. */
+async function loseFour(scenario: Scenario, n: number, at: number): Promise<void> {
+  await scenario.plan(n, at);
+  await scenario.post(n, at);
+  await scenario.verdict(n, 'unknown', { now: at });
+  await scenario.sweep(at + 30 * minuteMs);
+  expect(await scenario.batch(n)).toMatchObject({ state: 'held', size: 4 });
+}
+
+test.for(dialects)('two lost answers pause nothing, the third within the window does: %s', async (dialect) => {
+  const scenario = await begin(dialect, { windowMs: 3 * hourMs });
+  await loseFour(scenario, 1, noon);
+  await callFour(scenario, 2, [], noon + 31 * minuteMs);
+  await loseFour(scenario, 3, noon + 32 * minuteMs);
+  await callFour(scenario, 4, [], noon + 63 * minuteMs);
+  await loseFour(scenario, 5, noon + 64 * minuteMs);
+  expect(await scenario.plan(6, noon + 95 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect((await scenario.campaign()).stateReason).toMatch(/^12 of the 20 calls .* \(12 unknown\)/);
+});
+
+test.for(dialects)('calls that the service took and shows no result of count each: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const untold: AttemptResult = { disposition: 'unknown', detail: 'record_tells_nothing', counted: true };
+  await callFour(scenario, 1, [untold, untold], noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
 });

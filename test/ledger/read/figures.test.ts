@@ -87,7 +87,7 @@ test.for(dialects)('a pause tells who made it: %s', async (dialect) => {
   };
   const broken = breakerOpens(
     { windowMs: minuteMs, minCalls: 2, failureShare: 0.5, coolDownMs: null },
-    { ended: 2, failed: { failed: 2 } },
+    { ended: 2, failed: { failed: 2 }, lost: { batches: 0, calls: 0 } },
   );
   expect(broken).not.toBeNull();
   expect(await pausedFor(`${broken}. Find the cause, then resume.`)).toMatchObject({
