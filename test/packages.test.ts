@@ -83,14 +83,14 @@ test("the sandbox as packed starts inside a stranger's tests, with types for eve
     new Set(['conduct', 'webhooks', 'world', 'fixture', 'sockets', 'controlToken', 'speed', 'clock']),
   );
   const lines = named.map((name, at) => `export type Named${at} = SandboxOptions['${name}'];`);
-  const { check } = openProject(project);
+  const stranger = openProject(project);
   const options = `import type { SandboxOptions } from 'carillon/sandbox';\n${lines.join('\n')}`;
-  expect(await check('options.ts', options)).toEqual({ code: 0, output: '' });
-  const wrong = await check('wrong.ts', options.replace(`['conduct']`, `['manners']`));
+  expect(await stranger.check('options.ts', options)).toEqual({ code: 0, output: '' });
+  const wrong = await stranger.check('wrong.ts', options.replace(`['conduct']`, `['manners']`));
   expect(wrong.output).toMatch(/'manners' does not exist/);
 
   const example = programOf(readFileSync(join(root, 'docs/sandbox/README.md'), 'utf8'));
-  expect(await check('calls.test.ts', example)).toEqual({ code: 0, output: '' });
+  expect(await stranger.check('calls.test.ts', example)).toEqual({ code: 0, output: '' });
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const run = () => execute(process.execPath, [vitest, 'run'], project, { CI: 'true', NO_COLOR: '1' });
   const { code, output } = await run();

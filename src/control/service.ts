@@ -31,6 +31,8 @@ export function openService(config: Config): ConvaiClient {
         bodyMs: config.SVC_BODY_TIMEOUT_MS,
       },
       readsPerSecond: config.SVC_READS_PER_SECOND,
+      // Somebody waits for the answer, and is told when to ask again.
+      retriesAfter429: { reads: 0 },
     }),
   );
 }

@@ -1,24 +1,33 @@
 import type { z } from 'zod';
+import { readApiKey } from './api-key.ts';
 import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from './bodies.ts';
 import { readDate, type ServiceReadings } from './clock-readings.ts';
 import { BadResponseError, RequestInvalidError } from './errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
+import type { RetryCounts, Sleep } from './rate-limit-retries.ts';
 import { isWellFormed } from './storable-id.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
 
-/** Options of `createConvaiClient`. Only `baseUrl` and `apiKey` are required; times are real milliseconds. */
+/** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */
 export interface ConvaiClientOptions {
   /** May have a path prefix and a trailing slash. `http://` only for loopback hosts unless `allowInsecure`. */
   baseUrl: string;
-  /** Sent in the `x-api-key` header and nowhere else. */
-  apiKey: string;
+  /** Sent in the `x-api-key` header and nowhere else. Default: SVC_API_KEY of the environment. */
+  apiKey?: string | undefined;
   allowInsecure?: boolean;
   /** Real milliseconds; defaults 10,000 / 60,000 / 30,000. `bodyMs` is for the whole body. */
   timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number };
   /** Shared by all reads of this client. Default 20. */
   readsPerSecond?: number;
+  /**
+   * How often a request that a 429 turned away is sent again: after its Retry-After, else after 1 s, 2 s, 4 s and so on. Defaults: `reads`
+   * 2, `changes` 0. A batch of calls is never sent again, and a Retry-After of more than a minute is thrown.
+   */
+  retriesAfter429?: Partial<RetryCounts>;
+  /** Waits between these; default a timer. */
+  sleep?: Sleep;
   /** Called after each request on the wire; what it throws is ignored. */
   onRequest?: (info: RequestInfo) => void;
   /** Real epoch milliseconds; default `Date.now`. */
@@ -71,7 +80,7 @@ export interface PlaceBatchOptions {
 
 /**
  * The 14 operations of the service. Every failure is a `ConvaiError` whose `knowledge` says what is known about its
- * effect. POST, PATCH and DELETE are sent at most once, reads at most twice; redirects are not followed.
+ * effect. POST, PATCH and DELETE are sent once and reads at most twice, 429 apart (`retriesAfter429`); redirects are not followed.
  */
 export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 
@@ -93,10 +102,12 @@ const largestPage = 100;
 export function createConvaiClient(options: ConvaiClientOptions) {
   const transport = createTransport({
     baseUrl: options.baseUrl,
-    apiKey: options.apiKey,
+    apiKey: readApiKey(options.apiKey),
     allowInsecure: options.allowInsecure ?? false,
     timeouts: { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, ...options.timeouts },
     readsPerSecond: options.readsPerSecond ?? 20,
+    retriesAfter429: { reads: 2, changes: 0, ...options.retriesAfter429 },
+    sleep: options.sleep,
     nowReal: options.nowReal ?? Date.now,
     monotonicMs: options.monotonicMs,
     onRequest: options.onRequest,
@@ -240,7 +251,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
      * the error proves that no call was queued.
      */
     async placeBatchCalls(body: requests.BatchCallsRequest, options: PlaceBatchOptions): Promise<BatchPlaced> {
-      const request = { method: 'POST', path: `${root}/phone-numbers/batch-calls`, ...options } as const;
+      const request = { method: 'POST', path: `${root}/phone-numbers/batch-calls`, dials: true, ...options } as const;
       if (!/^[\x21-\x7e]+$/.test(options.requestId)) {
         throw new RequestInvalidError({ ...request, requestId: null }, ['the request id, which a header cannot carry']);
       }

@@ -47,6 +47,7 @@ export async function readServiceClock(
     allowInsecure: true,
     timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },
     readsPerSecond: 10,
+    retriesAfter429: { reads: 0, changes: 0 },
     nowReal,
   });
   try {

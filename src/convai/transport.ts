@@ -2,8 +2,9 @@ import { Client, Pool } from 'undici';
 import { errorOfFailure, errorOfStatus, requestIdOf } from './answer-errors.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { createClockReadings, readDate, type ServiceReadings } from './clock-readings.ts';
-import { ConvaiOptionsError, NotSentError, OutcomeUnknownError, type RequestFacts } from './errors.ts';
+import { NotSentError, OutcomeUnknownError, type RequestFacts } from './errors.ts';
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
+import { createRateLimitRetries, type RetryCounts, type Sleep } from './rate-limit-retries.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 /** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
@@ -15,6 +16,8 @@ export interface TransportOptions {
   allowInsecure: boolean;
   timeouts: { connectMs: number; headersMs: number; bodyMs: number };
   readsPerSecond: number;
+  retriesAfter429: RetryCounts;
+  sleep?: Sleep | undefined;
   nowReal: () => number;
   /** Default `performance.now`. */
   monotonicMs?: (() => number) | undefined;
@@ -35,6 +38,8 @@ export interface WriteRequest {
   method: 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body: Buffer | null;
+  /** It dials: whatever the answer, it is not sent again. */
+  dials?: boolean;
   requestId?: string;
   mayBegin?: () => boolean;
   onSending?: () => void;
@@ -51,20 +56,16 @@ const maxReadConnections = 32;
 
 /**
  * Sends requests to one service and turns every failure into a `ConvaiError`. Opens no connection before the first request. Throws
- * ConvaiOptionsError when address or key cannot be used.
+ * ConvaiOptionsError when an option cannot be used.
  */
 export function createTransport(options: TransportOptions) {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
-  if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new ConvaiOptionsError(
-      'The API key is empty or holds characters that a header cannot carry. Check SVC_API_KEY.',
-    );
-  }
   const redact = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, '[redacted]'));
   const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
   const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
   const bucket = createTokenBucket({ perSecond: options.readsPerSecond });
+  const retries = createRateLimitRetries(options.retriesAfter429, options.sleep);
   const readings = createClockReadings(monotonicMs);
   const writes = new Set<Promise<unknown>>();
   let closed = false;
@@ -153,24 +154,29 @@ export function createTransport(options: TransportOptions) {
     }
   };
 
+  const readTwice = async (path: string, target: string): Promise<Success> => {
+    try {
+      return await readOnce(path, target);
+    } catch (error) {
+      if (closed || !isWorthAnotherRead(error)) throw error;
+      return readOnce(path, target);
+    }
+  };
+
   return {
-    /** GET, at most twice: again after a failed connection, a broken one, or 5xx. */
+    /** GET: once more after a failed connection, a broken one, or 5xx; after 429 as often as the options say. */
     async read(path: string, query: Record<string, string | undefined> = {}): Promise<Success> {
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
       const target = prefix + path + (search.size === 0 ? '' : `?${search.toString()}`);
-      try {
-        return await readOnce(path, target);
-      } catch (error) {
-        if (closed || !isWorthAnotherRead(error)) throw error;
-        return readOnce(path, target);
-      }
+      return retries.through('reads', () => readTwice(path, target));
     },
-    /** Sent at most once, over a connection of its own. */
+    /** Over a connection of its own. Sent once, but for what a 429 turned away: that as often as the options say, unless it dials. */
     async write(request: WriteRequest): Promise<Success> {
       const facts = { method: request.method, path: request.path, requestId: request.requestId ?? null };
       if (closed) throw refuseClosed(facts);
-      const writing = writeOnce(request, facts);
+      const once = () => writeOnce(request, facts);
+      const writing = request.dials === true ? once() : retries.through('changes', once);
       writes.add(writing);
       try {
         return await writing;
@@ -184,6 +190,7 @@ export function createTransport(options: TransportOptions) {
     async close(): Promise<void> {
       closed = true;
       bucket.close();
+      retries.close();
       await Promise.allSettled([pool.destroy(), ...writes]);
     },
   };

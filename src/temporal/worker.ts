@@ -61,6 +61,8 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
       bodyMs: config.SVC_BODY_TIMEOUT_MS,
     },
     readsPerSecond: config.SVC_READS_PER_SECOND,
+    // Temporal tries activities again, with pauses that it keeps through a restart.
+    retriesAfter429: { reads: 0 },
     ...(config.CARILLON_METRICS_LISTEN === undefined
       ? {}
       : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),

@@ -106,6 +106,7 @@ export class ClockWorker {
       baseUrl,
       apiKey: 'sk_sandbox_ok',
       readsPerSecond: 1_000_000,
+      retriesAfter429: { reads: 0 },
       nowReal,
       monotonicMs,
     });

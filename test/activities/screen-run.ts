@@ -55,6 +55,7 @@ export class ScreenRun {
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
+      retriesAfter429: { reads: 0 },
       nowReal: () => clock.now(),
       monotonicMs: () => clock.now(),
     });

@@ -148,6 +148,7 @@ export class Crew {
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
+      retriesAfter429: { reads: 0 },
       nowReal,
       monotonicMs,
     });

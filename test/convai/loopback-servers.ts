@@ -83,9 +83,15 @@ export async function deadBaseUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** A client that is closed when the test ends. */
+/** A client that is closed when the test ends. It sends nothing again after 429 unless the test wants that. */
 export function clientOf(baseUrl: string, options: Partial<ConvaiClientOptions> = {}): ConvaiClient {
-  const client = createConvaiClient({ baseUrl, apiKey: testKey, readsPerSecond: 1000, ...options });
+  const client = createConvaiClient({
+    baseUrl,
+    apiKey: testKey,
+    readsPerSecond: 1000,
+    retriesAfter429: { reads: 0 },
+    ...options,
+  });
   onTestFinished(() => client.close());
   return client;
 }

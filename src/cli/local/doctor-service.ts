@@ -51,6 +51,7 @@ async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Pr
       baseUrl: config.SVC_BASE_URL,
       apiKey,
       timeouts: { connectMs: limitMs, headersMs: limitMs, bodyMs: limitMs },
+      retriesAfter429: { reads: 0 },
     });
     const { serviceDate } = await client.listConversationsPage({ pageSize: 1 });
     return [ok(name, 'accepted'), ...(clock.sandbox ? [] : [checkClock(serviceDate)])];

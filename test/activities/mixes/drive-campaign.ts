@@ -283,6 +283,7 @@ export class Drive {
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
+      retriesAfter429: { reads: 0 },
       nowReal: wallClock,
       monotonicMs: () => this.clock.now(),
     });

@@ -1,0 +1,16 @@
+import { ConvaiOptionsError } from './errors.ts';
+
+/**
+ * The key to send: the one given, else SVC_API_KEY of the environment, as the contract has it of client libraries. Throws
+ * ConvaiOptionsError where there is none, and where a header cannot carry it.
+ */
+export function readApiKey(given: string | undefined): string {
+  const key = given ?? process.env['SVC_API_KEY'];
+  if (key === undefined) {
+    throw new ConvaiOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.');
+  }
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new ConvaiOptionsError(
+    'The API key is empty or holds characters that a header cannot carry. Check SVC_API_KEY.',
+  );
+}
