@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
+import type { PlanActivityResult } from '../../activities/plan.ts';
 import { sweepAgent, type SweepResult } from '../../activities/sweep.ts';
 import { createConvaiClient } from '../../src/convai/client.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
@@ -92,8 +93,9 @@ export async function startWorld(options: SandboxOptions = {}, speed = 1): Promi
 export class ClockWorker {
   /** What its wall clock shows beyond real time. */
   aheadMs: number;
-  /** What happens between a dial transaction and its request. */
+  /** What happens between a dial transaction and its request: before the body is built, and once it is. */
   beforePost = (): void => {};
+  bodyBuilt = (): void => {};
   readonly #deps: ActivityDependencies;
   readonly #activities: ReturnType<typeof createActivities>;
 
@@ -119,7 +121,13 @@ export class ClockWorker {
     };
     this.#deps = buildDependencies({
       store,
-      client,
+      client: {
+        ...client,
+        placeBatchCalls: (body, options) => {
+          this.bodyBuilt();
+          return client.placeBatchCalls(body, options);
+        },
+      },
       serviceClock,
       nowReal,
       monotonicMs,
@@ -130,21 +138,30 @@ export class ClockWorker {
     this.#activities = createActivities(this.#deps);
   }
 
-  /** Plans batch n where it is not planned yet, and submits it: its state, or what is waited for. */
-  async dial(n: number): Promise<string> {
-    await this.#activities.plan({ campaignId, round: 1, batchNumber: n });
+  plan(n: number): Promise<PlanActivityResult> {
+    return this.#activities.plan({ campaignId, round: 1, batchNumber: n });
+  }
+
+  /** Submits batch n: its state, or the failure that says what is waited for, and for how long. */
+  async submit(n: number): Promise<string | ApplicationFailure> {
     try {
       const result = await this.#activities.submit({ batchId: `${campaignId}/1/${n}` });
       return result.kind === 'verdict' ? result.state : result.kind;
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
-      return `${error.type}: ${error.message}`;
+      return error;
     }
   }
 
-  async sweep(): Promise<SweepResult['kind']> {
+  /** Plans batch n where it is not planned yet, and submits it: its state, or what is waited for. */
+  async dial(n: number): Promise<string> {
+    await this.plan(n);
+    const said = await this.submit(n);
+    return typeof said === 'string' ? said : `${said.type}: ${said.message}`;
+  }
+
+  async sweep(): Promise<SweepResult> {
     const { timing, agentId } = buildRules();
-    return (await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} }))
-      .kind;
+    return sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
   }
 }

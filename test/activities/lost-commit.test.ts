@@ -61,6 +61,25 @@ test.for(dialects)('a commit of posting that failed leaves the batch as it was: 
   expect(worker.posts).toEqual([`${batchId}/1`]);
 });
 
+test.runIf(dialects.includes('sqlite'))('nothing is sent where the commit itself of posting fails', async () => {
+  const { store, scenario, batchId } = await begin('sqlite');
+  // A reference to nobody, which SQLite looks at when it commits.
+  for (const text of [
+    'pragma foreign_keys = on',
+    'create table wards (guardian text references guardians (name) deferrable initially deferred)',
+    'create table guardians (name text primary key)',
+    `create trigger failing after insert on posts begin insert into wards values ('nobody'); end`,
+  ])
+    await sql.raw(text).execute(store.db);
+  const worker = submittingWorker(store);
+  await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
+  expect(worker.posts).toEqual([]);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+  await sql.raw('drop trigger failing').execute(store.db);
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
+  expect(worker.posts).toEqual([`${batchId}/1`]);
+});
+
 test.for(dialects)('the word that nothing was sent waits until the database is back: %s', async (dialect) => {
   const { store, scenario, unheard, batchId } = await begin(dialect);
   const away = () => Promise.reject(broken());

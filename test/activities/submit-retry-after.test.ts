@@ -1,73 +1,83 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { createActivities } from '../../activities/index.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
-import { readServiceClock } from '../../src/convai/service-clock.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
-import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
-import { openStore } from '../../src/ledger/open-ledger.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
-import { buildRules } from '../support/campaign-rules.ts';
+import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { dialects } from '../ledger/test-stores.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { startWorld, type ClockWorker, type ClockWorld } from './clock-world.ts';
 
-const rules = buildRules({
-  list: { ...buildRules().list, columns: ['phone'], defaultRegion: null },
-  firstMessage: null,
-  variables: null,
-  optOut: [],
-  pacing: { maxConcurrentCalls: 10, batchSize: 10, refillThreshold: 1 },
-});
+type Dialect = (typeof dialects)[number];
+type Limited = Extract<FaultRuleInput['effect'], { type: 'rate_limited' }>;
 
-async function* oneRow(): AsyncGenerator<ImportRow[]> {
-  const place = { zones: [], country: 'US', regions: null };
-  yield [{ row: 1, cells: [''], verdict: 'accepted', externalId: null, e164: '+12125550100', ...place }];
+/** A batch of four that is planned, before a service that answers its first POST with 429, and one that is never asked for calls. */
+async function beginLimited(
+  dialect: Dialect,
+  { speed = 1, ...effect }: Omit<Limited, 'type'> & { speed?: number },
+): Promise<{ world: ClockWorld; worker: ClockWorker }> {
+  const effects = { type: 'rate_limited', ...effect } as const;
+  const world = await startWorld({ faults: [{ operation: 'batch_calls', nth: 1, effect: effects }] }, speed);
+  const store = await openCleanStore(dialect);
+  await world.import(store);
+  const worker = world.worker(store);
+  expect(await worker.plan(1)).toMatchObject({ kind: 'batch', size: 4 });
+  return { world, worker };
 }
 
-/** Submits one batch to a service that first answers 429, and tells how long the first try waits and what a second one finds. */
-async function submitLimited(seconds: number): Promise<{ waitMs: number; second: string; calls: number }> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-submit-'));
-  const sandbox = await startSandbox({
-    faults: [{ operation: 14, nth: 1, effect: { type: 'rate_limited', seconds } }],
-  });
-  const store = await openStore({ sqlitePath: join(folder, 'ledger.db') });
-  const client = createConvaiClient({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok' });
-  try {
-    const clock = await readServiceClock(sandbox.url, 5_000);
-    const now = Math.round(clock.now());
-    const input = { campaignId: 'limited', name: null, fileHash: 'hash', rules, accountId: sandbox.url };
-    await importCampaign(store, input, { chunks: oneRow(), now });
-    await openRound(store, 'limited', now);
-    const { plan, submit } = createActivities(
-      buildDependencies({ store, client, accountId: sandbox.url, serviceClock: clock, now: Date.now }),
-    );
-    const planned = await plan({ campaignId: 'limited', round: 1, batchNumber: 1 });
-    if (planned.kind !== 'batch') throw new Error(`planned ${planned.kind}`);
-    const failure = await submit({ batchId: planned.batchId }).catch((error: unknown) => error);
-    if (!(failure instanceof ApplicationFailure)) throw new Error('the first submit did not wait');
-    const second = await submit({ batchId: planned.batchId }).then(
-      (result) => (result.kind === 'verdict' ? result.state : result.kind),
-      (error: unknown) => (error as ApplicationFailure).type ?? 'failed',
-    );
-    return { waitMs: Number(failure.nextRetryDelay), second, calls: sandbox.calls().length };
-  } finally {
-    await client.close();
-    await store.close();
-    await sandbox.close();
-    await rm(folder, { recursive: true });
-  }
-}
+const asked = dialects.flatMap((dialect) =>
+  [1, 60].flatMap((speed) => (['seconds', 'date'] as const).map((retryAfter) => ({ dialect, speed, retryAfter }))),
+);
 
-test('a batch whose Retry-After is longer than a submit may take is released at once, and nobody is dialled early', async () => {
-  const { waitMs, second, calls } = await submitLimited(3_600);
-  expect(waitMs).toBeLessThan(1_000);
-  expect({ second, calls }).toEqual({ second: 'released', calls: 0 });
+test.for(asked)(
+  'a Retry-After in $retryAfter is waited for in full by the same batch, at speed $speed: $dialect',
+  async ({ dialect, ...given }) => {
+    const { world, worker } = await beginLimited(dialect, { seconds: 300, ...given });
+    const waitMs = 300_000 / given.speed;
+    expect(await worker.submit(1)).toMatchObject({ type: 'RateLimited', nextRetryDelay: waitMs });
+    world.real += waitMs - 1;
+    expect(await worker.submit(1)).toMatchObject({ type: 'Blocked' });
+    expect(world.sandbox.calls()).toEqual([]);
+    world.real += 1;
+    expect(await worker.submit(1)).toBe('confirmed');
+    expect(world.sandbox.calls()).toHaveLength(4);
+  },
+);
+
+test.for(dialects)('without a Retry-After the retry policy says how long a batch waits: %s', async (dialect) => {
+  const { world, worker } = await beginLimited(dialect, { retryAfter: 'none' });
+  expect(await worker.submit(1)).toMatchObject({ type: 'RateLimited', nextRetryDelay: undefined });
+  // The word that nobody is called is believed when the list has shown nothing else for a minute.
+  world.real += minuteMs;
+  expect(await worker.submit(1)).toBe('confirmed');
+  expect(world.sandbox.calls()).toHaveLength(4);
 });
 
-test('a shorter Retry-After is waited for in full by the same batch', async () => {
-  const { waitMs, second, calls } = await submitLimited(60);
-  expect(waitMs).toBeGreaterThan(50_000);
-  expect({ second, calls }).toEqual({ second: 'Blocked', calls: 0 });
+test.for(dialects)(
+  'a batch whose Retry-After is longer than a submit may take is released at once, and nobody is dialled early: %s',
+  async (dialect) => {
+    const { world, worker } = await beginLimited(dialect, { seconds: 3_600 });
+    expect(await worker.submit(1)).toMatchObject({ type: 'RateLimited', nextRetryDelay: 1 });
+    expect(await worker.submit(1)).toBe('released');
+    world.real += hourMs - 1;
+    expect(await worker.plan(2)).toMatchObject({ kind: 'wait', reason: 'blocked' });
+    expect(world.sandbox.calls()).toEqual([]);
+    world.real += 1;
+    await worker.sweep();
+    expect(await worker.plan(2)).toMatchObject({ kind: 'batch', size: 4 });
+    expect(await worker.submit(2)).toBe('confirmed');
+    expect(world.sandbox.calls()).toHaveLength(4);
+  },
+);
+
+test.for(dialects)('records are left alone for as long as the service asks for, at speed 60: %s', async (dialect) => {
+  const effect = { type: 'rate_limited', seconds: 60 } as const;
+  const world = await startWorld({ faults: [{ operation: 'list_conversations', nth: 1, effect }] }, 60);
+  const store = await openCleanStore(dialect);
+  await world.import(store);
+  const worker = world.worker(store);
+  const reads = () => world.sandbox.journal().filter(({ operation }) => operation === 'list_conversations').length;
+  expect(await worker.sweep()).toMatchObject({ kind: 'failed', waitMs: 1_000 });
+  world.real += 999;
+  expect(await worker.sweep()).toMatchObject({ kind: 'failed', waitMs: 1 });
+  expect(reads()).toBe(1);
+  world.real += 1;
+  expect(await worker.sweep()).toMatchObject({ kind: 'complete', waitMs: 0 });
 });

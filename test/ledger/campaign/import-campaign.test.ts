@@ -80,11 +80,12 @@ test.for(dialects)('the same id with another hash is refused and changes nothing
 
 test.for(dialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
-  const stores = [await openAt(location), await openAt(location), await openAt(location)];
+  const store = await openAt(location);
+  // Two stores on one SQLite file in one thread would wait for each other: there its own queue makes them take turns.
+  const other = dialect === 'postgres' ? await openAt(location) : store;
   const results = await Promise.allSettled(
-    stores.map((store) => importCampaign(store, spring, { chunks: of(rows), now: noon })),
+    [store, other, store].map((from) => importCampaign(from, spring, { chunks: of(rows), now: noon })),
   );
-  const store = stores[0] as (typeof stores)[number];
   expect(results.some((result) => result.status === 'fulfilled')).toBe(true);
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'draft', rowsTotal: 3 });
   expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);

@@ -98,6 +98,35 @@ test.for(dialects)('two campaigns never have a call to one number open at once: 
   expect(await autumn.dial(1, noon + 2 * minuteMs)).toEqual(['autumn/1/1', 'autumn/2/1']);
 });
 
+test.for(dialects)(
+  'whose number is in the batch already, or on another open call, waits a minute and leaves no place empty: %s',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const [one = '', two = '', three = ''] = numbers(3);
+    const called = async (scenario: Scenario) => (await scenario.attempts()).map(({ recipient_id: id }) => id);
+    // The first two rows are two people with one telephone.
+    const spring = await beginProven(store, {
+      rules: { pacing },
+      rows: buildRows([one, one, two, three], (index) => `Guest ${index}`),
+    });
+    expect(await spring.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+    expect(await called(spring)).toEqual(['spring/1', 'spring/3']);
+    const autumn = await beginProven(store, {
+      campaignId: 'autumn',
+      rules: { pacing },
+      rows: buildRows([one, three, ...numbers(1, 3)], (index) => `Auditor ${index}`),
+    });
+    expect(await autumn.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+    expect(await called(autumn)).toEqual(['autumn/2', 'autumn/3']);
+    const waiting = store.db.selectFrom('recipients').select(['recipient_id', 'due_at']).where('state', '=', 'waiting');
+    expect(await waiting.orderBy('recipient_id').execute()).toEqual([
+      { recipient_id: 'autumn/1', due_at: noon + minuteMs },
+      { recipient_id: 'spring/2', due_at: noon + minuteMs },
+      { recipient_id: 'spring/4', due_at: 0 },
+    ]);
+  },
+);
+
 test.for(dialects)('the database itself refuses a second open attempt to a number: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   const shared = buildRows(numbers(2), (index) => `Guest ${index}`);
