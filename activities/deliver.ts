@@ -128,6 +128,7 @@ async function post({ deps, webhook, calledOff }: Delivery, { id, body }: Webhoo
     url: webhook.url,
     readVariable: deps.readVariable ?? (() => undefined),
     secret: deps.hookSecret ?? null,
+    networks: deps.hookNetworks,
     eventId: id,
     body,
     timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),

@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net';
 import type { ConvaiClient } from '../src/convai/client.ts';
 import type { ServiceClock } from '../src/convai/service-clock.ts';
 import type { Logger } from '../src/logger.ts';
@@ -15,6 +16,8 @@ export interface ActivityDependencies {
   logger: Logger;
   /** Signs what is sent to hooks; without it nothing is sent to them, and a campaign with a pre-dial hook calls nobody. */
   hookSecret?: string | undefined;
+  /** Where hooks and webhooks may stand beside the internet; without it nowhere. */
+  hookNetworks?: BlockList | undefined;
   /** Reads a variable of the environment that a campaign file or a schedule names; without it none is set. */
   readVariable?: ((name: string) => string | undefined) | undefined;
   /** Real epoch milliseconds. */

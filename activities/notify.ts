@@ -94,6 +94,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
       url: hook.url,
       readVariable: deps.readVariable ?? (() => undefined),
       secret: deps.hookSecret ?? null,
+      networks: deps.hookNetworks,
       eventId: eventIdOf(notice),
       body: told,
       timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),

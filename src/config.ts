@@ -1,5 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
+import { readNetworks } from './hooks/networks.ts';
 import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
@@ -22,6 +23,14 @@ const listenAddress = z.string().transform((text, context): ListenAddress => {
   context.addIssue(
     'write a port from 1 to 65535, such as 9464, for this machine alone, or an IP address and a port, such as 0.0.0.0:9464 or [::]:9464',
   );
+  return z.NEVER;
+});
+
+/** Addresses and ranges that hooks and webhooks may be sent to. */
+const networks = z.string().transform((text, context): BlockList => {
+  const list = readNetworks(text);
+  if (list !== null) return list;
+  context.addIssue('write addresses and ranges with commas between them, such as 127.0.0.1, 10.2.0.0/16');
   return z.NEVER;
 });
 
@@ -58,6 +67,7 @@ const environment = z.object({
         'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
     })
     .optional(),
+  CARILLON_HOOK_NETWORKS: networks.optional(),
   CARILLON_SANDBOX_TOKEN: z.string().min(1).optional(),
   LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),

@@ -3,6 +3,7 @@ import { hookUrlFix, parseHookUrl } from '../campaign-file/hooks-schema.ts';
 import { ConfigError, readVariable, type Config } from '../config.ts';
 import type { WebhookEventType } from '../domain/webhooks/messages.ts';
 import { HookError } from '../hooks/errors.ts';
+import { refuseClosed } from '../hooks/networks.ts';
 import { postSigned } from '../hooks/signed-post.ts';
 import { hasQuery, isKeptUrl, keptUrlFix } from '../input/kept-url.ts';
 import { UsageError } from '../input/usage-error.ts';
@@ -68,6 +69,7 @@ export async function addWebhook(
   const { campaign, types, by, webhookId = randomBytes(6).toString('hex') } = added;
   const url = readWebhookUrl(added.url);
   requireSecret(config);
+  await refuseAddress(url, config);
   if (campaign !== null) await requireCampaign(store, campaign);
   const webhook = await insertWebhook(store, {
     webhookId,
@@ -80,6 +82,18 @@ export async function addWebhook(
     cursor: await findEndOfLog(store),
   });
   return { webhook, notice: await begin(control, webhookId) };
+}
+
+/** Each request looks again; where the address stands is for the workers to read. Throws UsageError. */
+async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: Config): Promise<void> {
+  if (isKeptUrl(url)) return;
+  try {
+    await refuseClosed(new URL(url), allowed);
+  } catch (error) {
+    if (error instanceof HookError)
+      throw new UsageError(`The webhook cannot be added: ${error.message}.`, { cause: error });
+    throw error;
+  }
 }
 
 /** Removes a webhook; a request that is under way may still arrive. Throws UnknownWebhookError. */
@@ -128,6 +142,7 @@ export async function pingWebhook(control: Control, webhookId: string): Promise<
       url: webhook.url,
       readVariable,
       secret,
+      networks: control.config.CARILLON_HOOK_NETWORKS,
       eventId: `${webhookId}_ping_${randomUUID()}`,
       body: { type: 'ping', timestamp: new Date(control.now()).toISOString(), data: { webhook: webhookId } },
       timeoutMs: pingTimeoutMs,

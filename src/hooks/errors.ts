@@ -2,6 +2,7 @@
 export type HookFault =
   | 'no_secret'
   | 'no_address'
+  | 'address_refused'
   | 'no_connection'
   | 'timeout'
   | 'stopped'

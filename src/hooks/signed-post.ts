@@ -1,8 +1,10 @@
+import type { BlockList } from 'node:net';
 import { Client } from 'undici';
 import { parseHookUrl } from '../campaign-file/hooks-schema.ts';
 import { codeOf } from '../input/error-code.ts';
 import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
 import { HookError } from './errors.ts';
+import { lookupWithin, refuseWritten, type Resolve } from './networks.ts';
 import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export interface SignedPost {
@@ -11,6 +13,10 @@ export interface SignedPost {
   readVariable: (name: string) => string | undefined;
   /** Null: the worker has none, and nothing is sent. */
   secret: string | null;
+  /** What may be reached beside the internet; undefined: nothing. */
+  networks: BlockList | undefined;
+  /** Default: as the system does. */
+  resolve?: Resolve;
   /** The same for each try of the same event, so that the receiver can tell a repetition. */
   eventId: string;
   body: object;
@@ -24,7 +30,7 @@ export interface SignedPost {
 
 /**
  * Sends a signed JSON POST over a connection of its own, once, and answers the text of a 2xx. Follows no redirect: the address that was
- * written is the one that a person trusts. Throws HookError for everything else.
+ * written is the one that a person trusts. Connects to the internet and to `networks` only. Throws HookError for everything else.
  */
 export async function postSigned(post: SignedPost): Promise<string> {
   const { secret, timeoutMs, stopping } = post;
@@ -32,10 +38,11 @@ export async function postSigned(post: SignedPost): Promise<string> {
   const keys = readSigningKeys(secret);
   if (keys === null) throw new HookError('no_secret', 'CARILLON_HOOK_SECRET cannot be used by this worker');
   const url = await openAddress(post);
+  refuseWritten(url, post.networks);
   const body = JSON.stringify(post.body);
   const timeout = AbortSignal.timeout(timeoutMs);
   const client = new Client(url.origin, {
-    connect: { timeout: timeoutMs },
+    connect: { timeout: timeoutMs, lookup: lookupWithin(post.networks, post.resolve) },
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: post.longestAnswerBytes,

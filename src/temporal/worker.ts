@@ -74,6 +74,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
     hookSecret: config.CARILLON_HOOK_SECRET,
+    hookNetworks: config.CARILLON_HOOK_NETWORKS,
     readVariable,
     nowReal: Date.now,
     monotonicMs: () => performance.now(),

@@ -7,6 +7,7 @@ import { plural, span } from '../input/figures.ts';
 
 const faultWords: Readonly<Record<string, string>> = {
   no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',
+  address_refused: 'its address is of this machine or a private network, and CARILLON_HOOK_NETWORKS does not allow it',
   no_connection: 'no connection, or it broke',
   timeout: 'no answer in time',
   redirect: 'it answers with a redirect',

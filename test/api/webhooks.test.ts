@@ -14,7 +14,12 @@ const path = '/api/v1/webhooks';
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
   const store = await openCleanStore(dialect);
   await beginCampaign(store);
-  return { store, world: await ApiWorld.over(store, { settings: { CARILLON_HOOK_SECRET: secret } }) };
+  return {
+    store,
+    world: await ApiWorld.over(store, {
+      settings: { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' },
+    }),
+  };
 }
 
 test.for(dialects)('a webhook is added once per key, listed, paused, resumed and removed: %s', async (dialect) => {
@@ -77,6 +82,8 @@ test.each([
   ['http://crm.example.com/', 'usage', /http only for this machine/],
   ['https://user:planted@crm.example.com/', 'usage', /without user and password/],
   ['https://crm.example.com/?key=planted', 'usage', /has a query, which may be a key/],
+  ['https://169.254.169.254/', 'usage', /private network.*CARILLON_HOOK_NETWORKS does not allow it/],
+  ['https://[::ffff:10.0.0.1]/', 'usage', /CARILLON_HOOK_NETWORKS does not allow it/],
   ['env://OTHER_NAME', 'usage', /env:\/\/CARILLON_URL_<NAME>/],
 ])('the address %s is refused and not repeated', async (url, code, says) => {
   const { store, world } = await openWorld();

@@ -9,7 +9,10 @@ import { DeskWorld } from './desk-world.ts';
 async function openWorld() {
   const store = await openCleanStore('sqlite');
   await beginCampaign(store);
-  return { store, desk: await DeskWorld.over(store, { CARILLON_HOOK_SECRET: secret }) };
+  return {
+    store,
+    desk: await DeskWorld.over(store, { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' }),
+  };
 }
 
 test('a webhook is added, paused, resumed and removed by an admin, and its address is shown to nobody', async () => {

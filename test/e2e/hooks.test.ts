@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const secret = 'a-secret-for-tests-only';
-const settings = { CARILLON_HOOK_SECRET: secret };
+const settings = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' };
 
 async function campaignOf(run: CampaignRun): Promise<Campaign> {
   const campaign = await findCampaign(run.store.db, run.id);

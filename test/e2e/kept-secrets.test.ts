@@ -20,6 +20,7 @@ test('the keys of hooks are used, and stand in no database, write-ahead log, res
   const hook = await startHookServer();
   const env = {
     CARILLON_HOOK_SECRET: hookSecret,
+    CARILLON_HOOK_NETWORKS: '127.0.0.1',
     CARILLON_URL_ASK: `${hook.url}&key=${askKey}`,
     CARILLON_URL_END: `${hook.url}&key=${endKey}`,
     CARILLON_LOG_LEVEL: 'debug',

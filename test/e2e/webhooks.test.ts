@@ -32,7 +32,11 @@ afterAll(async () => {
 });
 
 /** A delivery is missed four times as late. */
-const settings = { CARILLON_HOOK_SECRET: secret, CARILLON_HEARTBEAT_TIMEOUT_MS: '2000' };
+const settings = {
+  CARILLON_HOOK_SECRET: secret,
+  CARILLON_HOOK_NETWORKS: '127.0.0.1',
+  CARILLON_HEARTBEAT_TIMEOUT_MS: '2000',
+};
 const taken = (response: ServerResponse) => sendJson(response, {});
 
 /** Tests share a server, and so the names of its workflows. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
+import { readNetworks } from '../../src/hooks/networks.ts';
 import { askPreDial, readAnswer, type PreDialQuestion } from '../../src/hooks/pre-dial.ts';
 import { readSigningKeys, signedHeaders } from '../../src/hooks/signature.ts';
 import { sendJson, startHookServer } from './hook-server.ts';
@@ -93,6 +94,7 @@ test('the documented question is the one that is asked, and the documented answe
   const verdicts = await askPreDial(question, {
     url: hook.url,
     secret: secrets.plain,
+    networks: readNetworks('127.0.0.1') ?? undefined,
     eventId: 'one',
     timeoutMs: 20_000,
     nowReal: () => at,

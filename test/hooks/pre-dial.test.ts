@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HookFault } from '../../src/hooks/errors.ts';
 import { HookError } from '../../src/hooks/errors.ts';
+import { readNetworks } from '../../src/hooks/networks.ts';
 import { askPreDial, readAnswer } from '../../src/hooks/pre-dial.ts';
 import { allowAll, sendJson, startHookServer, type HookAnswer } from './hook-server.ts';
 
@@ -27,6 +28,7 @@ function ask(
     secret,
     eventId: 'spring/1/1/pre_dial/7',
     timeoutMs: 20_000,
+    networks: readNetworks('127.0.0.1') ?? undefined,
     nowReal: () => at,
     readVariable: (name) => (name === 'CARILLON_URL_HOOK' ? kept : undefined),
     stopping: new AbortController().signal,

@@ -29,7 +29,7 @@ export async function webhookOf(store: Store, id = webhookId): Promise<Webhook> 
 /** Delivers as a worker would, until it is stopped or ends by itself; a failure is the result as well. */
 export function startDelivery(
   store: Store,
-  more: Partial<Pick<ActivityDependencies, 'nowReal' | 'hookSecret' | 'logger' | 'readVariable'>> = {},
+  more: Partial<Pick<ActivityDependencies, 'nowReal' | 'hookSecret' | 'hookNetworks' | 'logger' | 'readVariable'>> = {},
 ): { ended: Promise<DeliverResult | Error>; stop: () => Promise<DeliverResult | Error> } {
   const stopping = new AbortController();
   const deps = buildDependencies({ store, hookSecret: secret, stopping: stopping.signal, nowReal: Date.now, ...more });

@@ -61,6 +61,7 @@ const config = readConfig({
   SVC_API_KEY: 'sk_sandbox_ok',
   TEMPORAL_ADDRESS: server.address,
   CARILLON_HOOK_SECRET: 'secret-of-the-recorder',
+  CARILLON_HOOK_NETWORKS: '127.0.0.1',
 });
 const store = await openStore({ sqlitePath: join(await mkdtemp(join(tmpdir(), 'carillon-record-')), 'record.db') });
 const { connection } = await connectTemporalNative(config);

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { readNetworks } from '../../src/hooks/networks.ts';
 import type { ServiceClock } from '../../src/convai/service-clock.ts';
 import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
@@ -29,6 +30,7 @@ export function buildDependencies({ now = () => noon, serviceClock, limits, ...g
     accountId: 'http://service',
     serviceClock: async () => clock,
     logger: pino({ level: 'silent' }),
+    hookNetworks: readNetworks('127.0.0.0/8') ?? undefined,
     nowReal: now,
     monotonicMs: now,
     workerId: 'one',

@@ -19,7 +19,8 @@ export const addWebhookBody = z.object({
     .max(4100)
     .meta({
       description:
-        'An https address, or where it stands: `env://CARILLON_URL_<NAME>`, a variable of the workers, or `url-file:///path`.',
+        'An https address, or where it stands: `env://CARILLON_URL_<NAME>`, a variable of the workers, or `url-file:///path`. One of ' +
+        'this machine or a private network is refused unless CARILLON_HOOK_NETWORKS allows it.',
       examples: ['https://crm.example.com/carillon'],
     }),
   campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign; left out: of all.' }),

@@ -67,7 +67,8 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
       uiPort: await portOrAny(ports.ui),
       ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
     },
-    settings: { defaults: { CARILLON_LOG_LEVEL: 'error' } },
+    // Receivers that are being tried run on the same machine.
+    settings: { defaults: { CARILLON_LOG_LEVEL: 'error', CARILLON_HOOK_NETWORKS: '127.0.0.0/8, ::1' } },
     mayWork: requireNobodyElse,
     advice: '\nEverything else is stopped. Run carillon dev again.',
   };

@@ -7,7 +7,9 @@ import { startHookServer, sendJson } from '../../hooks/hook-server.ts';
 import { readMessages, secret } from '../../hooks/webhook-world.ts';
 import { createTerminal } from '../terminal.ts';
 
-function createFolder(settings: Record<string, string> = { CARILLON_HOOK_SECRET: secret }) {
+function createFolder(
+  settings: Record<string, string> = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' },
+) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-webhook-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const env = {
