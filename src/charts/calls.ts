@@ -38,14 +38,14 @@ export function attemptsChart(lines: readonly CallLine[]): Chart {
   const rows = lines.map((line): FigureRow => {
     soFar += line.answered;
     const brought = [line.answered, soFar].map((part) => (all === 0 ? '' : percentCell(part / all)));
-    return { cells: [`Attempt ${line.value}`, ...callCells(line), ...brought] };
+    return { cells: [`Call ${line.value}`, ...callCells(line), ...brought] };
   });
-  const bars = lines.map((line) => rateBar(`Attempt ${line.value}`, line));
+  const bars = lines.map((line) => rateBar(`Call ${line.value}`, line));
   return {
     title,
-    note: 'What each retry brought: calls, and the part of them that a person answered.',
+    note: 'What the first call to each person and every further one brought, and the part of them that was answered.',
     drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
-    figures: { columns: ['Attempt', ...columns, 'Of all answered', 'Up to here'], rows },
+    figures: { columns: ['Call to a person', ...columns, 'Of all answered', 'Up to here'], rows },
     whenEmpty: noCalls,
   };
 }

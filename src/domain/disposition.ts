@@ -16,6 +16,15 @@ export const dispositions = [
 /** Result of one attempt, as results and reports show it. */
 export type Disposition = (typeof dispositions)[number];
 
+/**
+ * Counts of attempts by disposition as counts of calls: where the service refused the number (`invalid_number`, which nothing else is) it
+ * placed none.
+ */
+export function callsAmong(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const { invalid_number: _refused, ...calls } = counts;
+  return calls;
+}
+
 /** Detail of a call whose record could not be told apart from those of others: only a person releases its row. */
 export const notToldApart = 'records_not_told_apart';
 

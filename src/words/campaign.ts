@@ -1,4 +1,5 @@
 import pc from 'picocolors';
+import { callsAmong } from '../domain/disposition.ts';
 import { outcomes } from '../domain/outcome.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../ledger/campaign/campaign-status.ts';
@@ -55,7 +56,7 @@ export function outcomeCounts(status: CampaignStatus): string {
 
 /** `answered 98 · busy 9`, the most frequent first. */
 export function dispositionCounts(status: CampaignStatus): string {
-  return sorted(status.dispositions)
+  return sorted(callsAmong(status.dispositions))
     .map(([name, times]) => `${name} ${count(times)}`)
     .join(' · ');
 }
@@ -89,7 +90,7 @@ export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colou
     ...table([...rows.filter(([, times]) => times > 0), ...(open > 0 ? [['in progress', open] as const] : [])], status),
     `  ${'all'.padEnd(16)}${count(status.total).padStart(9)}`,
   ];
-  const dispositions = sorted(status.dispositions);
+  const dispositions = sorted(callsAmong(status.dispositions));
   if (dispositions.length > 0) {
     const all = dispositions.reduce((sum, [, times]) => sum + times, 0);
     lines.push('', bold(`  ${'calls'.padEnd(16)}${count(all).padStart(9)}`));

@@ -51,8 +51,8 @@ test('the table beside each chart has the figures of the data', () => {
     ['Not called: suppressed', '3', '2.5 %', ''],
   ]);
   expect(rows['attempts']).toEqual([
-    ['Attempt 1', '70', '70', '30', '42.9 %', '0:30:00', '75.0 %', '75.0 %'],
-    ['Attempt 2', '30', '25', '10', '40.0 %', '0:10:00', '25.0 %', '100.0 %'],
+    ['Call 1', '70', '70', '30', '42.9 %', '0:30:00', '75.0 %', '75.0 %'],
+    ['Call 2', '30', '25', '10', '40.0 %', '0:10:00', '25.0 %', '100.0 %'],
   ]);
   expect(rows['callerDays']).toEqual([
     ['pn_main', '30 of 60', '10 of 35 + 5 open'],

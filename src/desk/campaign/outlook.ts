@@ -1,5 +1,6 @@
 import type { Forecast } from '../../domain/forecast/forecast.ts';
 import { dialsFrom } from '../../domain/campaign-rules.ts';
+import { callsAmong } from '../../domain/disposition.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { percent } from '../../input/figures.ts';
 import { instant } from '../../html/elements.ts';
@@ -38,7 +39,7 @@ export async function readOutlook(
   const { campaignId, rules, accountId } = campaign;
   const due = await readDueShades(db, campaign, now);
   if (due.now + due.hour + due.today + due.later === 0) return { due, ends: null };
-  const calls = Object.values(dispositions).reduce((sum, count) => sum + count, 0);
+  const calls = Object.values(callsAmong(dispositions)).reduce((sum, count) => sum + count, 0);
   const answered = (dispositions['answered'] ?? 0) + (dispositions['opted_out'] ?? 0);
   const assumptions = {
     answerRate: calls < fewestCalls ? usualAssumptions.answerRate : answered / calls,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callsAmong } from '../../domain/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable, printableLines } from '../../input/printable.ts';
@@ -111,7 +112,10 @@ function reportPanels({
         ['By the service', kept(conduct.ok)],
       ]),
     ]),
-    panel('What came of it', [countTable('Rows by outcome', outcomes), countTable('Calls by result', dispositions)]),
+    panel('What came of it', [
+      countTable('Rows by outcome', outcomes),
+      countTable('Calls by result', callsAmong(dispositions)),
+    ]),
     forecast === null
       ? null
       : panel(

@@ -1,3 +1,4 @@
+import { callsAmong } from '../../domain/disposition.ts';
 import { readStatus } from './campaign-status.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findRoundRow } from '../reads.ts';
@@ -10,7 +11,7 @@ export interface RoundEnd {
   rows: number;
   /** Rows by outcome, over all rounds. */
   outcomes: Record<string, number>;
-  /** Attempts by disposition, over all rounds. */
+  /** Calls by disposition, over all rounds. */
   calls: Record<string, number>;
   startedAt: number;
   endedAt: number;
@@ -26,7 +27,7 @@ export async function readRoundEnd(db: Queries, campaign: Campaign, round: numbe
     state: state === 'cancelled' ? 'cancelled' : 'completed',
     rows: total,
     outcomes: withoutZeros(outcomes),
-    calls: withoutZeros(dispositions),
+    calls: withoutZeros(callsAmong(dispositions)),
     startedAt: row.started_at,
     endedAt: row.ended_at ?? row.started_at,
   };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../domain/events.ts';
@@ -204,7 +205,9 @@ export async function readCallerUse(db: Queries, { campaignId, rules }: Campaign
   const rows = new Map((await selectCallers(db, campaignId)).map((row) => [row.phone_number_id, row]));
   const sent = await db
     .selectFrom('batches')
-    .select((eb) => ['caller', eb.fn.sum<number | string>('size').as('calls')])
+    // The service knows better than the request how many calls it has taken.
+    .select(sql<number | string>`sum(case when calls_initiated < size then calls_initiated else size end)`.as('calls'))
+    .select('caller')
     .where('campaign_id', '=', campaignId)
     .where('state', 'in', sentStates)
     .groupBy('caller')

@@ -9,7 +9,7 @@ export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
 
 /** Calls that are alike in every dimension that was asked for. */
 export interface CallGroup {
-  /** Number of the attempt; null when not asked for. */
+  /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. Null when not asked for. */
   attempt: number | null;
   /** Id of the number that called; null when not asked for. */
   caller: string | null;
@@ -27,6 +27,12 @@ export interface CallGroup {
 
 /** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
 const quarterMs = 15 * 60_000;
+
+/** Of attempts `a`, those whose call was placed, or may have been: the service refused none of them (see `callsAmong`). */
+export function sqlPlaced(campaignId: string): RawBuilder<boolean> {
+  return sql`a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
+    and (a.disposition is null or a.disposition <> 'invalid_number')`;
+}
 
 /** How long the call of a record `c` was; null where the record does not tell. */
 export function sqlDurationMs(db: Queries): RawBuilder<number | null> {
@@ -47,14 +53,15 @@ export async function groupCalls(
   const byTime = dimensions.includes('time');
   const byCaller = dimensions.includes('caller');
   const byZone = byTime || dimensions.includes('zone');
-  const attempt = dimensions.includes('attempt') ? sql.ref('a.number') : sql.raw('null');
+  const byAttempt = dimensions.includes('attempt');
+  const attempt = byAttempt ? sql.ref('a.nth') : sql.raw('null');
   const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
   const caller = byCaller ? sql.ref('b.caller') : sql.raw('null');
   const quarter = byTime ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
   const durationMs = sqlDurationMs(store.db);
   const divided = [
     sql.ref('a.disposition'),
-    ...(dimensions.includes('attempt') ? [attempt] : []),
+    ...(byAttempt ? [attempt] : []),
     ...(byZone ? [zones] : []),
     ...(byTime ? [quarter] : []),
     ...(byCaller ? [caller] : []),
@@ -71,11 +78,12 @@ export async function groupCalls(
   }>`
     select a.disposition as disposition, ${attempt} as attempt, ${caller} as caller, ${zones} as zones, ${quarter} as quarter,
       count(*) as calls, count(${durationMs}) as timed, sum(${durationMs}) as talk_ms
-    from attempts a
+    from (
+      select a.* ${byAttempt ? sql`, row_number() over (partition by a.recipient_id order by a.number) as nth` : sql``}
+      from attempts a where ${sqlPlaced(campaignId)}) a
     ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
     ${byCaller ? sql`join batches b on b.batch_id = a.batch_id` : sql``}
     left join conversations c on c.attempt_id = a.attempt_id
-    where a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
     group by ${sql.join(divided)}`.execute(store.db);
   return rows.map((row) => ({
     attempt: row.attempt,

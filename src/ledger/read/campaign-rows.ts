@@ -14,7 +14,7 @@ export interface CampaignRow {
   state: 'waiting' | 'open' | 'done';
   outcome: Outcome | null;
   reason: string | null;
-  /** Calls that were placed, or may have been. */
+  /** Calls that were placed, or may have been, and the one that the service refused. */
   attempts: number;
   /** Of the last of them. */
   disposition: string | null;

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
 import { atPace, fullPace } from '../../domain/pacing/pace-control.ts';
 import { warmUpLines } from '../../domain/pacing/pacing.ts';
 import { readMarks, type CampaignEvent } from '../events.ts';
-import { sqlStates } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
+import { sqlPlaced } from './call-groups.ts';
 
 /** A stretch of a campaign's course. Instants are service time. */
 export interface CoursePoint {
@@ -44,7 +43,7 @@ export async function readCourse(db: Queries, campaign: Campaign, now: number): 
   if (span === null) return null;
   const stepMs = steps.find((ms) => (span.to - span.from) / ms < mostPoints) ?? (span.to - span.from) / mostPoints;
   const step = sql.lit(Math.ceil(stepMs));
-  const placed = sql`a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null`;
+  const placed = sqlPlaced(campaignId);
   const starts = await countSteps(db, sql`select a.posted_at / ${step} as step from attempts a where ${placed}`);
   const ends = await countSteps(
     db,
@@ -79,10 +78,7 @@ async function readSpan(db: Queries, campaignId: string, now: number): Promise<{
   const { rows } = await sql<{ first: number | null; last: number | null; settled: number | null; open: number }>`
     select min(posted_at) as first, max(posted_at) as last, max(settled_at) as settled,
       count(case when state <> 'settled' then 1 end) as open
-    from attempts
-    where campaign_id = ${campaignId} and state in (${sqlStates(requestedAttemptStates)}) and posted_at is not null`.execute(
-    db,
-  );
+    from attempts a where ${sqlPlaced(campaignId)}`.execute(db);
   const [row] = rows;
   if (row?.first == null) return null;
   const to = row.open > 0 ? now : Math.max(row.last ?? 0, row.settled ?? 0);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+import { callsAmong } from '../../domain/disposition.ts';
 import { callingAttemptStates } from '../../domain/ledger.ts';
 import { hasEnded, pausedByPerson, type CampaignState } from '../../domain/lifecycle.ts';
 import { isBreakersReason } from '../../domain/pacing/breaker.ts';
@@ -72,7 +73,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
   return {
     campaignId,
     state,
-    calls: status.dispositions,
+    calls: callsAmong(status.dispositions),
     outcomes: status.outcomes,
     waiting: status.waiting,
     open: status.open,

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { Outcome } from '../../domain/outcome.ts';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
 import { readAggregates } from '../aggregates.ts';
-import { sqlStates } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
+import { sqlPlaced } from './call-groups.ts';
 
 /** How many rows of a list came how far. */
 export interface Funnel {
@@ -29,14 +28,12 @@ export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejec
   const { rows } = await sql<{ called: number; answered: number }>`
     select count(*) as called, coalesce(sum(answered), 0) as answered from (
       select max(case when disposition in ('answered', 'opted_out') then 1 else 0 end) as answered
-      from attempts
-      where campaign_id = ${campaignId} and state in (${sqlStates(requestedAttemptStates)}) and posted_at is not null
+      from attempts a where ${sqlPlaced(campaignId)}
       group by recipient_id) people`.execute(db);
   const { rows: never } = await sql<{ outcome: Outcome; count: number }>`
     select outcome, count(*) as count from recipients r
     where campaign_id = ${campaignId} and state = 'done' and outcome <> 'rejected' and not exists (
-      select 1 from attempts a
-      where a.recipient_id = r.recipient_id and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null)
+      select 1 from attempts a where a.recipient_id = r.recipient_id and ${sqlPlaced(campaignId)})
     group by outcome`.execute(db);
   return {
     listed: rowsTotal,

@@ -12,7 +12,7 @@ export interface RecipientResult {
   cells: string[];
   outcome: Outcome | 'in_progress';
   reason: string | null;
-  /** Attempts that were placed, or may have been. */
+  /** Calls that were placed, or may have been, and the one that the service refused. */
   attempts: number;
   disposition: string | null;
   detail: string | null;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readReport, reportDimensions, type CallLine } from '../../../src/ledger/read/report.ts';
 import type { Disposition } from '../../../src/domain/disposition.ts';
+import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { conversationRecord } from '../../domain/conversation-record.ts';
@@ -128,6 +129,41 @@ test.for(dialects)(
     await settle(one, 'answered');
     await scenario.store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', '=', two).execute();
     expect(told((await reportOf(scenario)).disposition)).toEqual(['answered: 1/1']);
+  },
+);
+
+test.for(dialects)(
+  'attempts are the calls to a person, and a number that was refused is none of them: %s',
+  async (dialect) => {
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: buildRows(numbers(3), (index) => `Guest ${index}`),
+      rules: { pacing: { batchSize: 3 } },
+    });
+    await scenario.plan(1);
+    await scenario.post(1);
+    // The batch is given back and sent again in halves: two people, then one, who is refused.
+    await scenario.verdict(1, 'refused', { status: 422 });
+    await scenario.sweep(noon + hourMs);
+    await scenario.dial(2, noon + hourMs);
+    await scenario.plan(3, noon + hourMs);
+    await scenario.post(3, noon + hourMs);
+    await scenario.verdict(3, 'refused', { status: 422, now: noon + hourMs });
+    await scenario.sweep(noon + 2 * hourMs);
+    expect((await scenario.attempts()).map(({ number, state, disposition }) => [number, state, disposition])).toEqual([
+      [1, 'released', null],
+      [1, 'released', null],
+      [1, 'released', null],
+      [2, 'open', null],
+      [2, 'open', null],
+      [2, 'settled', 'invalid_number'],
+    ]);
+    const report = await reportOf(scenario);
+    expect(report.calls).toMatchObject({ calls: 2, open: 2 });
+    expect(told(report.attempt)).toEqual(['1: 2/0']);
+    expect(await readFunnel(scenario.store.db, await scenario.campaign())).toMatchObject({
+      called: 2,
+      notCalled: { undialable: 1 },
+    });
   },
 );
 
