@@ -7,6 +7,7 @@ export interface RetryCounts {
   changes: number;
 }
 
+/** Waits; rejects when the signal is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 const firstWaitMs = 1_000;

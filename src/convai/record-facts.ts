@@ -59,6 +59,7 @@ export function factsFromRecord(
   const fields = fieldsOf(record);
   const metadata = fieldsOf(fields['metadata']);
   const phoneCall = fieldsOf(metadata['phone_call']);
+  const batchCall = fieldsOf(metadata['batch_call']);
   const analysis = fieldsOf(fields['analysis']);
   const direction = oneOf(directions, phoneCall['direction'], metadata['direction'], fields['direction']);
   // On an inbound call the external number is the caller's.
@@ -79,15 +80,13 @@ export function factsFromRecord(
     direction,
     calleeNumber: direction === 'inbound' ? null : (e164(first(at, pointers.calleeNumber)) ?? externalNumber),
     batchId: idOf(
-      text(
-        first(at, pointers.batchId),
-        fieldsOf(metadata['batch_call'])['batch_call_id'],
-        metadata['batch_id'],
-        fields['batch_id'],
-      ),
+      text(first(at, pointers.batchId), batchCall['batch_call_id'], metadata['batch_id'], fields['batch_id']),
     ),
     references: [
-      ...new Set([...pointers.reference.flatMap((pointer) => at(pointer) ?? []), ...referencesOf(fields, collected)]),
+      ...new Set([
+        ...pointers.reference.flatMap((pointer) => at(pointer) ?? []),
+        ...referencesOf(fields, collected, batchCall),
+      ]),
     ],
     status: oneOf(statuses, fields['status'], metadata['status']),
     startedAt: first(parseServiceTime, [
@@ -156,11 +155,17 @@ function spokenFacts(
   return facts;
 }
 
-/** String values echoed from the call's variables or collected in it. Reserved variables are the service's own. */
-function referencesOf(fields: Fields, collected: Record<string, unknown> | null): string[] {
+/**
+ * String values echoed from the call's variables or collected in it, and the recipient's id as it was submitted. Reserved variables are
+ * the service's own. Which of them is a reference of ours, only the ledger can tell.
+ */
+function referencesOf(fields: Fields, collected: Record<string, unknown> | null, batchCall: Fields): string[] {
   const variables = fieldsOf(fieldsOf(fields['conversation_initiation_client_data'])['dynamic_variables']);
   const echoed = Object.entries(variables).filter(([name]) => !/^(system|secret)__/.test(name));
-  const values = [...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value);
+  const values = [
+    batchCall['batch_call_recipient_id'],
+    ...[...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value),
+  ];
   return [...new Set(values.filter((value) => typeof value === 'string' && value !== ''))] as string[];
 }
 

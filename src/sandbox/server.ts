@@ -20,6 +20,8 @@ import { installPipeline } from './http/pipeline.ts';
 
 const longestParameter = 16_384;
 const minuteMs = 60_000;
+/** Of the time for a whole request: headers are a few packets, a body may be megabytes. */
+const shareOfHeaders = 1 / 4;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
 interface CoreServer {
@@ -43,11 +45,14 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
 
 /**
  * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of
- * real time; a slower one is cut off no later than after half as long again.
+ * real time, and its headers within a quarter of that; a slower one is cut off no later than an eighth of that afterwards.
  */
 export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {
   const app = fastify({
-    http: { headersTimeout: longestRequestMs, connectionsCheckingInterval: longestRequestMs / 2 },
+    http: {
+      headersTimeout: longestRequestMs * shareOfHeaders,
+      connectionsCheckingInterval: (longestRequestMs * shareOfHeaders) / 2,
+    },
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
     requestTimeout: longestRequestMs,

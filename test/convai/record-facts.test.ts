@@ -75,7 +75,7 @@ test('the likely further names are read', () => {
     direction: 'outbound',
     calleeNumber: '+12125550101',
     batchId: 'batch_1',
-    references: ['ref-2', 'ref-3'],
+    references: ['r', 'ref-2', 'ref-3'],
     status: 'done',
     startedAt: start,
     endedAt: null,

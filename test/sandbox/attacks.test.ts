@@ -166,6 +166,22 @@ test.each([
   expect(answer.body.detail.code).toBe('method_not_allowed');
 });
 
+test.each([
+  ['DELETE', batches, 'POST'],
+  ['PATCH', batches, 'POST'],
+  ['DELETE', `${agents}/create`, 'POST'],
+  ['GET', `/v1/convai/batch-calling/submit`, 'POST'],
+  ['DELETE', `/v1/convai/batch-calling/workspace`, 'GET'],
+])('a fixed path is no id: %s %s is not allowed, with or without a key', async (method, path, allowed) => {
+  const sandbox = await startTestSandbox(keyed);
+  for (const init of [{}, { headers: { 'x-api-key': '' } }]) {
+    const answer = await sandbox.request(method, path, undefined, init);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
+    expect(answer.body.detail.code).toBe('method_not_allowed');
+  }
+  expect(sandbox.conduct().checks.find(({ name }) => name === 'deleted_use')?.violationCount).toBe(0);
+});
+
 test.each<[string, string[], string]>([
   ['a missing x-api-key', [], 'missing_api_key'],
   ['an empty x-api-key', ['x-api-key', ''], 'missing_api_key'],
@@ -246,8 +262,27 @@ function newService(): Service {
   return service;
 }
 
-test('a request has a minute to come, its body included', () => {
-  expect(createServer(newService()).server.requestTimeout).toBe(60_000);
+test('a request has a minute to come, its body included, and its headers have a quarter of that', () => {
+  const { requestTimeout, headersTimeout } = createServer(newService()).server;
+  expect([requestTimeout, headersTimeout]).toEqual([60_000, 15_000]);
+});
+
+test.each([
+  ['nothing', '', ''],
+  ['headers that come one by one', `POST ${agents} HTTP/1.1\r\nhost: localhost\r\n`, 'x-more: 1\r\n'],
+  ['a second request that comes so', 'GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\nGET /', 'a'],
+])('a connection with %s is closed', async (_what, first, more) => {
+  const app = createServer(newService(), 400);
+  onTestFinished(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('error', () => undefined).on('data', (data) => (text += String(data)));
+  if (first !== '') socket.write(first);
+  const trickle = setInterval(() => more !== '' && socket.writable && socket.write(more), 20);
+  onTestFinished(() => clearInterval(trickle));
+  await once(socket, 'close');
+  expect(text).toMatch(/HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
 });
 
 test('a body that comes byte by byte is cut off with 408, and nothing is done', async () => {

@@ -24,7 +24,10 @@ function notServed({ url, method, exchange }: FastifyRequest, dialect: Dialect):
 /** Null for a path that the contract does not know. */
 function methodRefused(method: string, pathname: string, dialect: Dialect): ServiceError | null {
   const allowed = allowedMethods(pathname, dialect);
-  if (allowed.length === 0) return null;
+  return allowed.length === 0 ? null : methodNotAllowed(method, pathname, allowed);
+}
+
+export function methodNotAllowed(method: string, pathname: string, allowed: readonly string[]): ServiceError {
   const message = `${method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
   const headers = { allow: allowed.join(', ') };
   return new ServiceError(405, message, { code: 'method_not_allowed', headers });

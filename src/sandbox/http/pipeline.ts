@@ -5,6 +5,7 @@ import type { OperationName } from '../core/operations.ts';
 import { validate, refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
+import { methodNotAllowed } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause } from './connection-faults.ts';
 import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
@@ -35,6 +36,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     service.scheduler.runDue();
     openExchange(request, reply, opening);
     refuseOtherNames(request.headers.host, service.settings);
+    refuseOtherMethods(request, routes);
     const { operation, keyed } = request.routeOptions.config;
     if (operation !== undefined || keyed === true) await admit(request, operation, service, limiter, closing);
   });
@@ -64,6 +66,14 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);
     return sent;
   });
+}
+
+/** A fixed path of the service is no parameter of another: `DELETE …/batch-calls` means no number with the id `batch-calls`. */
+function refuseOtherMethods({ method, url, routeOptions }: FastifyRequest, routes: readonly KnownRoute[]): void {
+  const pathname = url.split('?', 1)[0] ?? '';
+  if (routeOptions.url === pathname || !pathname.startsWith('/v1/')) return;
+  const allowed = routes.filter(({ path }) => path === pathname).map((route) => route.method);
+  if (allowed.length > 0) throw methodNotAllowed(method, pathname, allowed);
 }
 
 async function admit(

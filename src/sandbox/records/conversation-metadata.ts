@@ -1,6 +1,7 @@
 import { configOf, languageOfAgent } from '../core/conversation/call-config.ts';
 import { describeCharging } from './charging.ts';
 import { describeSocketFacts } from '../core/state/socket-facts.ts';
+import { recipientIdOf } from '../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 /** What the contract names of it: start, end, duration, agent. */
@@ -30,7 +31,7 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
     ...(call.direction === 'outbound' && call.batchId !== null && seen.shown.shows('batch')
-      ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: call.callId } }
+      ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: recipientIdOf(call) } }
       : {}),
   };
 }

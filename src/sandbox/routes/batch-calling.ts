@@ -21,11 +21,12 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
 
   app.post(`${root}/submit`, { config: { operation: 'batch_calls' } }, async (request) => {
     const input = validate(schemas.submitBatch, 'body', request.body);
-    const { recipients, call_name: name, timezone = null } = input;
+    const { recipients, call_name: name, timezone = null, target_concurrency_limit: targetConcurrency = null } = input;
     const batch: BatchInput = {
       agent_id: input.agent_id,
       from_phone_number_id: input.agent_phone_number_id,
-      calls: recipients.map(({ phone_number: to, conversation_initiation_client_data: data }) => ({
+      calls: recipients.map(({ id, phone_number: to, conversation_initiation_client_data: data }) => ({
+        recipient_id: id,
         to_phone_number: to,
         conversation_config_override: data?.conversation_config_override,
         dynamic_variables: data?.dynamic_variables,
@@ -37,15 +38,15 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     findAgent(service, input.agent_id, 'agent_id');
     const now = clock.now();
     const scheduledAt = Math.max(now, (input.scheduled_time_unix ?? 0) * 1000);
-    const { batchId, calls } = acceptBatch(service, batch, request, { dialAt: scheduledAt });
+    const { batchId, calls } = acceptBatch(service, batch, request, { dialAt: scheduledAt, lines: targetConcurrency });
     const kept: Batch = {
       batchId,
       name,
       scheduledAt,
       timezone,
       callConfig: input.telephony_call_config ?? null,
-      targetConcurrency: input.target_concurrency_limit ?? null,
-      recipients: calls.map((call, index) => ({ id: recipients[index]?.id ?? call.callId, call })),
+      targetConcurrency,
+      recipients: calls.map((call) => ({ id: call.recipientId ?? call.callId, call })),
       retryCount: 0,
       cancelled: false,
       deleted: false,
@@ -123,7 +124,8 @@ function retry(service: Service, batch: Batch, again: Batch['recipients'], reque
   const [first] = again;
   if (first === undefined) return;
   const { agentId, phoneNumberId } = first.call;
-  const calls = again.map(({ call }) => ({
+  const calls = again.map(({ id, call }) => ({
+    recipient_id: id,
     to_phone_number: call.to,
     conversation_config_override: call.override,
     variables: call.variables,
@@ -131,7 +133,7 @@ function retry(service: Service, batch: Batch, again: Batch['recipients'], reque
     custom_llm_extra_body: call.modelExtraBody,
   }));
   const input: BatchInput = { agent_id: agentId, from_phone_number_id: phoneNumberId, calls };
-  const accepted = acceptBatch(service, input, request, { batchId: batch.batchId });
+  const accepted = acceptBatch(service, input, request, { batchId: batch.batchId, lines: batch.targetConcurrency });
   for (const [index, recipient] of again.entries()) recipient.call = accepted.calls[index] ?? recipient.call;
   batch.retryCount += 1;
   batch.cancelled = false;

@@ -43,12 +43,12 @@ export function refuseBadTargets(
   throw refuseField(loc, 'This number cannot be dialled.', 'invalid_phone_number', calls[index]?.to_phone_number);
 }
 
-/** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on. */
+/** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on, at most `lines` at once. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,
   request: FastifyRequest,
-  more: { batchId?: string; dialAt?: number } = {},
+  more: { batchId?: string; dialAt?: number; lines?: number | null } = {},
 ): { batchId: string; calls: Call[] } {
   const { state, clock, settings, conduct, network, people } = service;
   const { hits, requestId } = request.exchange;
@@ -59,7 +59,8 @@ export function acceptBatch(
   if (state.wasNumberDeleted(input.from_phone_number_id))
     conduct.noteDeletedUse('phone number', input.from_phone_number_id);
   const calls = targets.map((target) => {
-    const call = createCall(service, { input, target, batchId, requestId, now, hiddenForMs: hiddenFor(hits) });
+    const facts = { input, target, batchId, requestId, now, hiddenForMs: hiddenFor(hits), lines: more.lines ?? null };
+    const call = createCall(service, facts);
     state.calls.push(call);
     conduct.noteCall(call);
     return call;
@@ -82,9 +83,10 @@ function createCall(
     requestId: string | null;
     now: number;
     hiddenForMs: number;
+    lines: number | null;
   },
 ): Call {
-  const { input, target, batchId, requestId, now, hiddenForMs } = facts;
+  const { input, target, batchId, requestId, now, hiddenForMs, lines } = facts;
   const to = target.to_phone_number;
   const nth = state.count(`dials of ${to}`);
   const conversationId = deriveId('conv', settings.seed, to, nth);
@@ -92,6 +94,8 @@ function createCall(
     callId: deriveId('call', settings.seed, to, nth),
     conversationId,
     batchId,
+    ...(target.recipient_id === undefined ? {} : { recipientId: target.recipient_id }),
+    ...(lines === null ? {} : { batchLines: lines }),
     requestId,
     agentId: input.agent_id,
     phoneNumberId: input.from_phone_number_id,

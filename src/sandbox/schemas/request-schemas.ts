@@ -13,7 +13,8 @@ import {
 export type CallVariables = z.infer<typeof variableValues>;
 
 export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
-  /** Only of batches in upstream's form: told to the agent's own model. */
+  /** Only of batches in upstream's form: the recipient's id, and what the agent's own model is told. */
+  recipient_id?: string | undefined;
   user_id?: string | undefined;
   custom_llm_extra_body?: Record<string, unknown> | undefined;
 };

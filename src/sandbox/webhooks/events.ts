@@ -1,4 +1,4 @@
-import { isRecorded, type Call, type CallResult } from '../core/state/call.ts';
+import { isRecorded, recipientIdOf, type Call, type CallResult } from '../core/state/call.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
@@ -76,7 +76,7 @@ function describeFailure(call: Call): Record<string, unknown> {
         call_status: failureReasons[call.course?.result ?? 'failed'] ?? 'failed',
         phone_number_id: call.phoneNumberId,
         batch_call_id: call.batchId,
-        batch_call_recipient_id: call.batchId === null ? null : call.callId,
+        batch_call_recipient_id: recipientIdOf(call),
       },
     },
   };

@@ -187,6 +187,59 @@ test('a batch submitted in the form of comparable services is dialled, and can b
   expect(JSON.stringify(body)).not.toContain('open sesame');
 });
 
+test('the id of a recipient stands in the record of each call to it, a retry included', async () => {
+  const sandbox = await startTestSandbox();
+  const { id } = await submit(sandbox, { recipients: [...recipients, { phone_number: '+12125550102' }] });
+  sandbox.clock.advance(3_600_000);
+  await sandbox.request('POST', `${batches}/${id}/retry`);
+  sandbox.clock.advance(3_600_000);
+  const records = await Promise.all(
+    sandbox.calls().map(({ conversationId }) => sandbox.get(`/v1/convai/conversations/${conversationId}`)),
+  );
+  const told = records.map(({ body }) => body.metadata.batch_call.batch_call_recipient_id);
+  const unnamed = sandbox.calls()[2]?.callId;
+  expect(told).toEqual(['person_0', 'person_1', unnamed, 'person_1', unnamed]);
+});
+
+test('a batch has at most target_concurrency_limit calls on the line, and holds up no other', async () => {
+  const sandbox = await startTestSandbox({ concurrency: 6 });
+  const onTheLine = (batchId: string): number =>
+    sandbox.calls().filter((call) => call.batchId === batchId && call.dialedAt !== null && call.endedAt === null)
+      .length;
+  const many = Array.from({ length: 9 }, (_, nth) => ({ phone_number: `+121255501${30 + nth}` }));
+  const { id } = await submit(sandbox, { recipients: many, target_concurrency_limit: 2 });
+  const other = await sandbox.batch(['+12125550140', '+12125550141', '+12125550142']);
+  expect([onTheLine(id), onTheLine(other.body.batch_id)]).toEqual([2, 3]);
+  const most = [];
+  for (let minute = 0; minute < 60; minute += 1) {
+    sandbox.clock.advance(10_000);
+    most.push(onTheLine(id));
+  }
+  expect(Math.max(...most)).toBe(2);
+  expect(sandbox.calls().filter(({ batchId, endedAt }) => batchId === id && endedAt === null)).toEqual([]);
+  const dialled = sandbox
+    .calls()
+    .filter(({ batchId }) => batchId === id)
+    .map(({ dialedAt }) => dialedAt ?? Infinity);
+  expect(dialled).toEqual(dialled.toSorted((one, two) => one - two));
+});
+
+test('calls held back by the limit of their batch are taken back with it', async () => {
+  const sandbox = await startTestSandbox();
+  const many = Array.from({ length: 4 }, (_, nth) => ({ phone_number: `+121255501${30 + nth}` }));
+  const { id } = await submit(sandbox, { recipients: many, target_concurrency_limit: 1 });
+  await sandbox.request('POST', `${batches}/${id}/cancel`);
+  sandbox.clock.advance(3_600_000);
+  expect(sandbox.calls().map(({ dialedAt }) => dialedAt !== null)).toEqual([true, false, false, false]);
+  const { body } = await sandbox.get('/_sandbox/idle');
+  expect(JSON.stringify(body)).not.toMatch(/"(queued|waiting)":[1-9]/);
+  const retried = await sandbox.request('POST', `${batches}/${id}/retry`);
+  expect(retried.body).toMatchObject({ total_calls_finished: 1, status: 'in_progress', target_concurrency_limit: 1 });
+  expect(sandbox.calls().filter(({ dialedAt, endedAt }) => dialedAt !== null && endedAt === null)).toHaveLength(1);
+  sandbox.clock.advance(3_600_000);
+  expect((await statusesOf(sandbox, id))[0]).toBe('completed');
+});
+
 test('a cancelled batch dials nobody any more, and goes on with those on the line', async () => {
   const sandbox = await startTestSandbox({ concurrency: 1 });
   const { id } = await submit(sandbox);

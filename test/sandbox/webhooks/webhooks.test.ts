@@ -141,6 +141,25 @@ test('whoever does not answer is told as a failure with its reason', async () =>
   });
 });
 
+test('an event about a submitted batch names the recipient as it was submitted', async () => {
+  const { sandbox, receiver } = await startWith();
+  const id = await subscribe(sandbox, receiver.url);
+  const recipients = ['+12125550100', '+12125550101'].map((phone_number, nth) => ({ id: `row ${nth}`, phone_number }));
+  const batch = { call_name: 'A', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients };
+  expect((await sandbox.request('POST', '/v1/convai/batch-calling/submit', batch)).status).toBe(200);
+  sandbox.clock.advance(3_600_000);
+  await settled(sandbox, id);
+  const told = receiver.received.map(({ body: { type, data } }): string[] => [
+    type,
+    (data.metadata?.body ?? data.metadata?.batch_call)?.batch_call_recipient_id,
+  ]);
+  expect(Object.fromEntries(told)).toEqual({
+    call_initiation_failure: 'row 1',
+    post_call_transcription: 'row 0',
+    post_call_audio: undefined,
+  });
+});
+
 test('only the events that are wanted come, and nothing at all without a webhook', async () => {
   const { sandbox, receiver } = await startWith();
   await call(sandbox, '+12125550100', '+12125550101');

@@ -57,6 +57,10 @@ export interface Call {
   /** Over what the other party is heard; `phone` when left out. */
   readonly channel?: Channel;
   readonly batchId: string | null;
+  /** Of the recipient in its batch, where the caller gave one. */
+  readonly recipientId?: string | undefined;
+  /** So many calls of its batch are on the line at once; as many as there are lines when left out. */
+  readonly batchLines?: number | undefined;
   readonly requestId: string | null;
   readonly agentId: string;
   readonly phoneNumberId: string;
@@ -178,4 +182,9 @@ export type CallListener = (call: Call, change: CallChange, at: number) => void;
 /** Whether a call has left a recording by `now`: somebody or something picked up, a word was said, and it is over. */
 export function isRecorded(course: CallCourse, talk: Talk, now: number): boolean {
   return course.answeredAt !== null && now >= course.endedAt && talk.turns.length > 0;
+}
+
+/** The call in its batch as it is told to others; null for a call of none. */
+export function recipientIdOf({ batchId, recipientId, callId }: Call): string | null {
+  return batchId === null ? null : (recipientId ?? callId);
 }

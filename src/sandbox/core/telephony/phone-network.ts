@@ -43,6 +43,8 @@ export class PhoneNetwork {
   readonly #state: ServiceState;
   #queue: Call[] = [];
   #head = 0;
+  /** Calls that had their turn while their batch had all its lines, oldest first. */
+  readonly #heldBack = new Map<string, Call[]>();
   readonly #onTheLine = new Set<Call>();
   #closed = false;
 
@@ -115,7 +117,8 @@ export class PhoneNetwork {
   }
 
   get waiting(): number {
-    return this.#queue.length - this.#head;
+    const held = [...this.#heldBack.values()].reduce((sum, calls) => sum + calls.length, 0);
+    return this.#queue.length - this.#head + held;
   }
 
   get linesInUse(): number {
@@ -132,11 +135,35 @@ export class PhoneNetwork {
       if (call === undefined) break;
       this.#head += 1;
       // Whoever gave it a course while it waited has taken it back.
-      if (call.course === null) this.#dial(call, at);
+      if (call.course !== null) continue;
+      if (this.#hasLineInBatch(call)) this.#dial(call, at);
+      else this.#holdBack(call);
     }
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#head);
       this.#head = 0;
+    }
+  }
+
+  #hasLineInBatch({ batchId, batchLines }: Call): boolean {
+    if (batchLines === undefined) return true;
+    return [...this.#onTheLine].filter((other) => other.batchId === batchId).length < batchLines;
+  }
+
+  #holdBack(call: Call): void {
+    const batch = call.batchId ?? '';
+    const held = this.#heldBack.get(batch);
+    if (held === undefined) this.#heldBack.set(batch, [call]);
+    else held.push(call);
+  }
+
+  /** A line of a batch is free: the oldest of its calls that were held back is the next to be dialled. */
+  #letNext({ batchId, batchLines }: Call): void {
+    const held = batchLines === undefined ? undefined : this.#heldBack.get(batchId ?? '');
+    for (let call = held?.shift(); call !== undefined; call = held?.shift()) {
+      if (call.course !== null) continue;
+      this.#queue.splice(this.#head, 0, call);
+      return;
     }
   }
 
@@ -234,7 +261,9 @@ export class PhoneNetwork {
     // Where unanswered calls leave no record, the record is made on pick-up.
     if (change === 'answered' && call.recordedAt === null) this.#state.conversations.add(call, at);
     this.#tell(call, change, at);
-    if (change === 'ended' && this.#onTheLine.delete(call)) this.#dialNext(at);
+    if (change !== 'ended' || !this.#onTheLine.delete(call)) return;
+    this.#letNext(call);
+    this.#dialNext(at);
   }
 
   #tell(call: Call, change: CallChange, at: number): void {
