@@ -29,6 +29,8 @@ export const settingDescriptions: Readonly<Record<string, string>> = {
   hours: 'Windows per weekday in the time of the recipient, or any.',
   holidays: 'Days on which nobody is called: dates, and public holidays of places such as US or US-LA.',
   law: 'Calling hours and caps by law on top of hours and caps: on, off, a file of rules, or countries without any such as { BR: none }.',
+  basis:
+    'What the calls rest on where the law asks for consent: consent, existing_customer, legitimate_interest or legal_duty. Stated, not judged.',
   starts_at: 'Date and time with offset, before which nothing is dialled.',
   ends_at: 'Date and time with offset, after which nothing is dialled.',
   caps: 'How often somebody may be called, over all campaigns.',

@@ -116,6 +116,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       closedOn: closedDates(settings.holidays, nowMs),
     },
     law: legalHours(file.law?.rules ?? [], nowMs),
+    ...(settings.basis === undefined ? {} : { basis: settings.basis }),
     startsAt: settings.starts_at ?? null,
     endsAt: settings.ends_at ?? null,
     caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>

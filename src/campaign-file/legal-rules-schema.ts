@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { unruledCountries, weekdays, type Weekday } from '../domain/campaign-rules.ts';
+import { consentKinds, unruledCountries, weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { usTerritories } from '../domain/us-territories.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../place/number-regions.ts';
@@ -46,6 +46,8 @@ const country = z
   .string({ error: countryFix })
   .refine((code) => code === unruledCountries || isSupportedCountry(code), { error: countryFix });
 const sourceFix = 'say where the rule comes from';
+const unconfirmedFix = 'say what of it could not be read at its source, such as hours, or leave it out';
+const partsFix = 'hours, caps or consent';
 
 const rule = z
   .strictObject(
@@ -55,27 +57,32 @@ const rule = z
       region: z.string({ error: 'write the code of a state or province, such as FL' }).optional(),
       hours: hours.optional(),
       holidays: z.literal('closed', { error: 'write closed, or leave it out' }).optional(),
+      eves: window.optional(),
       closed_on: z.array(closedDay, { error: closedFix }).optional(),
       caps: z
         .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
         .max(20, { error: 'write at most 20 caps' })
         .optional(),
+      consent: z.literal(consentKinds, { error: `write ${consentKinds.join(' or ')}, or leave it out` }).optional(),
+      unconfirmed: z.string({ error: unconfirmedFix }).min(1, { error: unconfirmedFix }).optional(),
       from: localDate.optional(),
       until: localDate.optional(),
       source: z.string({ error: sourceFix }).min(1, { error: sourceFix }),
     },
-    { error: 'write a mapping with id, country, source, and hours or caps' },
+    { error: `write a mapping with id, country, source, and ${partsFix}` },
   )
   .superRefine((written, context) => {
     const problem = (path: string[], message: string): void => context.addIssue({ code: 'custom', path, message });
     const regionFix = readsAsRegion(written);
     if (regionFix !== null) problem(['region'], regionFix);
-    else if (written.holidays !== undefined && !knowsHolidays({ ...written, region: written.region ?? null }))
+    else if (written.holidays !== undefined && !closesKnownHolidays(written))
       problem(['holidays'], 'leave it out, and list the days in the campaign file: no public holidays are known there');
+    if (written.eves !== undefined && written.holidays === undefined)
+      problem(['eves'], 'write holidays: closed as well: eves are the days before them');
     if (written.from !== undefined && written.until !== undefined && written.until < written.from)
       problem(['until'], `write a date that is not before from (${written.from})`);
-    if ([written.hours, written.holidays, written.closed_on, written.caps].every((part) => part === undefined))
-      problem([], 'write hours or caps: a rule without either says nothing');
+    const parts = [written.hours, written.holidays, written.closed_on, written.caps, written.consent];
+    if (parts.every((part) => part === undefined)) problem([], `write ${partsFix}: a rule without any says nothing`);
   });
 
 /** What a rules file says. */
@@ -84,7 +91,7 @@ export const legalRulesSchema = z
     {
       as_of: localDate,
       rules: z
-        .array(rule, { error: 'write a list of rules, each with "- id:", country, source, and hours or caps' })
+        .array(rule, { error: `write a list of rules, each with "- id:", country, source, and ${partsFix}` })
         .min(1, { error: 'write at least one rule' }),
     },
     { error: 'write a mapping with as_of: and rules:' },
@@ -100,6 +107,11 @@ export const legalRulesSchema = z
 
 /** One rule of a rules file. */
 export type LegalRule = z.output<typeof rule>;
+
+/** For countries without a rule they are found when one is called. */
+function closesKnownHolidays({ country: code, region }: { country: string; region?: string | undefined }): boolean {
+  return code === unruledCountries || knowsHolidays({ country: code, region: region ?? null });
+}
 
 /** What to write instead of the region; null when it can be used. A region that no number and no row ever has would hold for nobody. */
 function readsAsRegion({ country: code, region }: { country: string; region?: string | undefined }): string | null {

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { weekdays, type LegalHours } from '../domain/campaign-rules.ts';
+import { unruledCountries, weekdays, type LegalHours } from '../domain/campaign-rules.ts';
+import { findLaw } from '../domain/hours/legal-hours.ts';
 import { describeIssues, problemAt, showValue, type LineOf } from '../input/problems.ts';
 import { loadCampaignText, readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
-import { holidayDates } from './holidays.ts';
+import { holidayDates, knowsHolidays } from './holidays.ts';
 import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
 import { packageFolder } from '../input/package-folder.ts';
 import { weeklyHours } from './weekly-hours.ts';
@@ -123,24 +124,52 @@ export async function refuseUnreadableRules(
 export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHours[] {
   const year = new Date(nowMs).getUTCFullYear();
   return rules.map((rule) => {
-    const { id, country, region = null, hours, holidays, caps = [], from = null, until = null, source } = rule;
+    const { id, country, region = null, hours, caps = [], from = null, until = null, source } = rule;
+    const { eves, consent, unconfirmed } = rule;
     const { daily, ...own } = hours ?? {};
+    const isForAll = country === unruledCountries;
+    const holidays =
+      rule.holidays === undefined || isForAll ? [] : holidayDates({ country, region }, year, holidayYears);
     const week = Object.fromEntries(weekdays.map((day) => [day, own[day] ?? daily ?? []]));
     return {
       id,
       country,
       region,
       hours: hours === undefined ? null : weeklyHours(week),
-      closedOn: [
-        ...(holidays === undefined ? [] : holidayDates({ country, region }, year, holidayYears)),
-        ...(rule.closed_on ?? []).flatMap((day) => datesOfDay(day, year)),
-      ],
+      closedOn: [...holidays, ...(rule.closed_on ?? []).flatMap((day) => datesOfDay(day, year))],
       caps: caps.map(({ calls, within }) => ({ by: 'number' as const, calls, withinMs: within })),
+      ...(eves === undefined ? {} : { eves: { dates: holidays.map(dayBefore), windows: eves } }),
+      ...(rule.holidays !== undefined && isForAll ? { holidays: rule.holidays } : {}),
+      ...(consent === undefined ? {} : { consent }),
+      ...(unconfirmed === undefined ? {} : { unconfirmed }),
       from,
       until,
       source,
     };
   });
+}
+
+function dayBefore(date: string): string {
+  return new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10);
+}
+
+/**
+ * Adds rules for a country of which none is known, made from those for all such countries: with its public holidays closed, where they are
+ * known. Working holidays out takes a while, so that is done for countries that are called, before the first of their rows is judged.
+ */
+export function closeHolidaysOf(country: string, law: LegalHours[], nowMs: number): void {
+  const closing = findLaw(law, { country, regions: null }).filter(({ holidays }) => holidays === 'closed');
+  const place = { country, region: null };
+  if (closing.length === 0 || !knowsHolidays(place)) return;
+  const dates = holidayDates(place, new Date(nowMs).getUTCFullYear(), holidayYears);
+  for (const rule of closing)
+    law.push({
+      ...rule,
+      id: `${rule.id}-${country}`,
+      country,
+      closedOn: [...rule.closedOn, ...dates],
+      holidays: 'made',
+    });
 }
 
 /** The dates of a day that is written as `01-08`, of every year that is worked out; a date is itself. */

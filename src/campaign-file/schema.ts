@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { weekdays, type Weekday } from '../domain/campaign-rules.ts';
+import { bases, basisWords, weekdays, type Weekday } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
 import { usTerritories } from '../domain/us-territories.ts';
 import { cap, needlessCaps } from './caps-schema.ts';
@@ -185,6 +185,7 @@ const campaign = z.strictObject(
     hours,
     holidays: z.array(holiday, { error: holidaysFix }).default([]),
     law: lawSetting.prefault('on'),
+    basis: z.literal(bases, { error: `write ${basisWords}` }).optional(),
     starts_at: instant.optional(),
     ends_at: instant.optional(),
     caps: z

@@ -1,3 +1,4 @@
+import { lacksBasis, lawOutlook } from '../domain/hours/legal-hours.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../ledger/people/edit-refusal.ts';
 import { RecipientEditor } from '../ledger/people/edit-recipients.ts';
 import { readWaitingIds, withdrawRecipients } from '../ledger/people/withdraw-recipients.ts';
@@ -76,7 +77,8 @@ export async function* applyUpdate(
   const editor = new RecipientEditor(store, { campaignId: campaign.campaignId, restore, dryRun });
   let done = 0;
   try {
-    for await (const rows of updateRows(noteIds(upload.read(), listed), editor, { idColumn, now })) {
+    const permitted = refuseWithoutBasis(upload.read(), campaign, now);
+    for await (const rows of updateRows(noteIds(permitted, listed), editor, { idColumn, now })) {
       done += rows.length;
       yield rows;
     }
@@ -84,6 +86,24 @@ export async function* applyUpdate(
     if (!(error instanceof EditRefusedError) || dryRun) throw error;
     const before = `Before that, ${plural(done, 'row')} of the list had been done.`;
     throw new EditRefusedError(`${error.message} ${before}`, error.remedy);
+  }
+}
+
+/** Rules are frozen, so a basis that the file did not state at the start cannot be stated now. */
+async function* refuseWithoutBasis(
+  chunks: AsyncIterable<ListRow[]>,
+  { rules }: Campaign,
+  now: () => number,
+): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
+    const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now(), to: rules.endsAt }));
+    if (lacking !== undefined)
+      throw new EditRefusedError(
+        `The list has people in ${lacking.country}, where the law asks for consent (${lacking.source}), and the campaign file states no basis. ` +
+          'Leave them out, or start a campaign for them under a new id, with basis.',
+      );
+    yield rows;
   }
 }
 

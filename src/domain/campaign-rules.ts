@@ -30,7 +30,17 @@ export type LegalCap = { by: 'number' } & Extract<FrequencyCap, { calls: number 
 /** Stands for every country whose hours no rule knows, those of no country included. */
 export const unruledCountries = '*';
 
-/** Calling hours and frequency caps by law, as data: for whom, since when, and who says so. */
+/** Whose calls need consent by law: `required`, those of all who sell; `artificial_voice`, those by machine or such a voice. */
+export const consentKinds = ['required', 'artificial_voice'] as const;
+
+/** What the calls of a campaign rest on, as its file states it; nobody judges whether that is so. */
+export const bases = ['consent', 'existing_customer', 'legitimate_interest', 'legal_duty'] as const;
+/** One of them. */
+export type Basis = (typeof bases)[number];
+/** All of them, as a sentence names them. */
+export const basisWords = `${bases.slice(0, -1).join(', ')} or ${String(bases.at(-1))}`;
+
+/** Calling hours, frequency caps and consent by law, as data: for whom, since when, and who says so. */
 export interface LegalHours extends CallingCalendar {
   id: string;
   /** ISO 3166 code, or `*`. */
@@ -42,6 +52,13 @@ export interface LegalHours extends CallingCalendar {
   until: string | null;
   /** Empty: it says nothing about how often. */
   caps: readonly LegalCap[];
+  /** Days before public holidays, and their hours where their weekday is open at all. */
+  eves?: { dates: readonly string[]; windows: readonly DailyWindow[] };
+  /** Of the rule for `*`: the public holidays of each country that it stands for are closed. Of one made from it: `made`. */
+  holidays?: 'closed' | 'made';
+  consent?: (typeof consentKinds)[number];
+  /** What of it could not be read at its source. */
+  unconfirmed?: string;
   source: string;
 }
 
@@ -120,6 +137,8 @@ export interface CampaignRules {
   calendar: CallingCalendar;
   /** What the law says, in every place to which the list may lead; empty when the campaign file turns it off. */
   law: readonly LegalHours[];
+  /** Left out: the file does not say. */
+  basis?: Basis;
   /** Epoch milliseconds before which nothing is dialled, or null. */
   startsAt: number | null;
   /** Epoch milliseconds after which nothing is dialled, or null. */

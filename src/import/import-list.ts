@@ -10,6 +10,7 @@ import { readHeader, type ListHeader } from '../list/header.ts';
 import { readRecipients, type ListRow } from '../list/recipients.ts';
 import { describeImpossible, refuseImpossible } from '../preflight/impossible-text.ts';
 import { WindowCensus } from '../preflight/impossible-windows.ts';
+import { refuseMissingBasis } from '../preflight/missing-basis.ts';
 import { StartTime } from '../preflight/start-time.ts';
 import { unruledWarnings } from '../preflight/unruled-countries.ts';
 
@@ -72,7 +73,7 @@ async function* checkedRows(
   warnings: string[],
 ): AsyncGenerator<ListRow[]> {
   const { file, header, rules, hash } = read;
-  const census = new WindowCensus(rules);
+  const census = new WindowCensus(rules, now);
   const time = new StartTime(rules, now);
   const rejections = new Map<string, number>();
   let total = 0;
@@ -90,6 +91,7 @@ async function* checkedRows(
   if (accepted === 0) throw nobody(file, total, rejections);
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
+  refuseMissingBasis(file, census.law());
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
   const unruled = unruledWarnings(rules, census.unruled());
   warnings.push(...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules));

@@ -1,6 +1,14 @@
 import { windowAt, windowHorizonMs, type DatedCalendar } from '../domain/hours/calling-window.ts';
 import { dialsFrom, type CampaignRules, type LegalHours } from '../domain/campaign-rules.ts';
-import { calendarsFor, isForUnruled, lawFor, type RecipientPlace } from '../domain/hours/legal-hours.ts';
+import { closeHolidaysOf } from '../campaign-file/legal-rules.ts';
+import {
+  calendarsFor,
+  isForUnruled,
+  lawFor,
+  lawOutlook,
+  type LawOutlook,
+  type RecipientPlace,
+} from '../domain/hours/legal-hours.ts';
 import type { ListRow } from '../list/recipients.ts';
 import type { UnruledCountry } from './unruled-countries.ts';
 
@@ -40,13 +48,18 @@ const yearMs = 400 * dayMs;
 /** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
 const explainedPlaces = 5;
 
-/** Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. */
+/**
+ * Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. Rows pass it
+ * first: it adds to the rules what only the list can tell, the holidays of countries without a law of their own.
+ */
 export class WindowCensus {
   readonly #rules: CampaignRules;
+  readonly #now: number;
   readonly #places = new Map<string, CountedPlace>();
 
-  constructor(rules: CampaignRules) {
+  constructor(rules: CampaignRules, now: number) {
     this.#rules = rules;
+    this.#now = now;
   }
 
   /** Passes all rows on, counted. */
@@ -60,8 +73,19 @@ export class WindowCensus {
   #add({ row, zones, country, regions }: Extract<ListRow, { verdict: 'accepted' }>): void {
     const key = `${zones.join()} ${country ?? ''} ${regions?.join() ?? '*'}`;
     const place = this.#places.get(key);
-    if (place === undefined) this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
-    else place.rows += 1;
+    if (place !== undefined) {
+      place.rows += 1;
+      return;
+    }
+    if (country !== null) closeHolidaysOf(country, this.#rules.law as LegalHours[], this.#now);
+    this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
+  }
+
+  /** What else a person should know of the law, for the rows that were counted. */
+  law(): LawOutlook {
+    const { startsAt, endsAt } = this.#rules;
+    const between = { from: dialsFrom({ startsAt }, this.#now), to: endsAt };
+    return lawOutlook(this.#rules, this.#places.values(), between);
   }
 
   /** Countries whose hours no rule knows, those with most rows first. */

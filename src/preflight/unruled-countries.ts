@@ -1,5 +1,4 @@
-import { weekdays, type CampaignRules, type WeeklyHours } from '../domain/campaign-rules.ts';
-import { isForUnruled } from '../domain/hours/legal-hours.ts';
+import { unruledCountries, weekdays, type CampaignRules, type WeeklyHours } from '../domain/campaign-rules.ts';
 import { windowText } from '../campaign-file/weekly-hours.ts';
 
 /** A country whose hours by law no rule knows, and the rows of the list that are there; null: numbers of no country. */
@@ -19,10 +18,14 @@ export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: 
     return `${where} (${rows === 1 ? '1 row' : `${String(rows)} rows`})`;
   });
   const more = countries.length > mostNamed ? ` and ${String(countries.length - mostNamed)} more countries` : '';
-  const hours = law.filter(isForUnruled).map((rule) => (rule.hours === null ? 'no calls' : hoursText(rule.hours)));
+  const rules = law.filter(({ country }) => country === unruledCountries);
+  const hours = rules.map((rule) => (rule.hours === null ? 'no calls' : hoursText(rule.hours)));
+  const holidays = rules.some((rule) => rule.holidays === 'closed')
+    ? ', nor on public holidays that are known there'
+    : '';
   const fix = first === null ? '' : `, or law: { ${first}: none } if the hours of the campaign are to hold alone there`;
   return [
-    `no rule by law is known for ${named.join(', ')}${more}: nobody there is called outside of ${hours.join(' and ')} of their own time; name a file with a rule of your own under law${fix}`,
+    `no rule by law is known for ${named.join(', ')}${more}: nobody there is called outside of ${hours.join(' and ')} of their own time${holidays}; name a file with a rule of your own under law${fix}`,
   ];
 }
 

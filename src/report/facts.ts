@@ -2,6 +2,7 @@ import { html, type Html, type HtmlValue } from '../html/html.ts';
 import { clockSpan, count, percentCell, plural } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
 import { stateWord } from '../words/campaign.ts';
+import { lawSentences } from '../words/law.ts';
 import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
 
 /** How the campaigns stand, each in one line of a table, and what the line does not tell. */
@@ -47,6 +48,22 @@ function fact(name: string, value: HtmlValue): Html {
     <dt>${name}</dt>
     <dd>${value}</dd>
   </div>`;
+}
+
+/** What there is to know of the law of the places that were called. */
+export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
+  const told = campaigns.map(({ campaignId, law }) => ({ campaignId, sentences: lawSentences(law) }));
+  if (told.every(({ sentences }) => sentences.length === 0)) return null;
+  return html`<section>
+    <h2>Law</h2>
+    ${told.map(
+      ({ campaignId, sentences }) =>
+        html`${campaigns.length === 1 ? null : html`<h3>${campaignId}</h3>`}
+          <ul>
+            ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
+          </ul>`,
+    )}
+  </section>`;
 }
 
 /** No record of the service tells what a call has cost. */

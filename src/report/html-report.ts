@@ -4,7 +4,7 @@ import { plural } from '../input/figures.ts';
 import { jsonText } from '../input/json-text.ts';
 import { withInstants } from '../input/with-instants.ts';
 import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
-import { costSection, countingSection, overviewSection, peopleSection, proofSection } from './facts.ts';
+import { costSection, countingSection, lawSection, overviewSection, peopleSection, proofSection } from './facts.ts';
 import { chartSections } from './sections.ts';
 import { reportStyles } from './styles.ts';
 
@@ -67,8 +67,8 @@ function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
           </p>
         </header>
         <main>
-          ${overviewSection(data)} ${chartSections(data.campaigns)} ${costSection()} ${proofSection(data.proof)}
-          ${peopleSection(data.people)} ${countingSection()}
+          ${overviewSection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${costSection()}
+          ${proofSection(data.proof)} ${peopleSection(data.people)} ${countingSection()}
         </main>
         <script type="application/json" id="data">
           ${embedded(data)}

@@ -51,18 +51,20 @@ export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | nul
   return null;
 }
 
-type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until'>>;
+type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until' | 'eves'>>;
 
 function restricts({ hours, closedOn }: Calendar): boolean {
   return hours !== null || closedOn.length > 0;
 }
 
-function isOpen({ hours, closedOn, from, until }: DatedCalendar, zone: string, at: number): boolean {
+function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: string, at: number): boolean {
   const local = localTime(zone, at);
   if (local === null) return false;
   const { date, weekday, minute } = local;
   // Dates of one form are in order as texts.
   if (date < (from ?? date) || date > (until ?? date)) return true;
   if (closedOn.includes(date)) return false;
-  return hours === null || (hours[weekday] ?? []).some((open) => minute >= open.from && minute < open.to);
+  const opens = ({ from: first, to: end }: { from: number; to: number }) => minute >= first && minute < end;
+  const usual = hours === null ? [{ from: 0, to: 1440 }] : (hours[weekday] ?? []);
+  return (usual.length > 0 && eves?.dates.includes(date) === true ? eves.windows : usual).some(opens);
 }

@@ -13,6 +13,8 @@ export interface Calendar {
 export type Cap = { by: 'number' | 'person' } & ({ calls: number; withinMs: number } | { afterTalkMs: number });
 
 export interface Law extends Calendar {
+  /** Local dates with hours of their own, unless their weekday is closed. */
+  eves: { dates: readonly string[]; windows: readonly Hours[] };
   country: string;
   region: string | null;
   /** First and last local date on which it holds. */
@@ -68,6 +70,7 @@ export function readJudgedRules(told: object): JudgedRules {
       region: textOf(law['region']),
       from: textOf(law['from']),
       until: textOf(law['until']),
+      eves: (law['eves'] ?? { dates: [], windows: [] }) as Law['eves'],
       caps: listOf(law['caps']) as Cap[],
     })),
     startsAt: numberOf(rules['startsAt']),

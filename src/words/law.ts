@@ -1,4 +1,7 @@
 import type { LegalRules } from '../campaign-file/legal-rules.ts';
+import { basisWords, type Basis } from '../domain/campaign-rules.ts';
+import type { LawOutlook } from '../domain/hours/legal-hours.ts';
+import { plural } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
 import { wrapped } from '../input/wrapped.ts';
 
@@ -17,7 +20,35 @@ export function renderLaw(law: LegalRules | null): string[] {
   return [...packaged, ...ownLines, ...lifted].map((line, index) => `${index === 0 ? 'Law       ' : indent}${line}`);
 }
 
-/** The same as plain data; null when they are off. */
+const mostNamed = 10;
+
+/** What a person should know of the law of the places that are called, in sentences; nothing where there is nothing to know. */
+export function lawSentences({ basis, consent, unconfirmed }: LawOutlook): string[] {
+  return [...consent.map((rule) => consentSentence(rule, basis)), ...unconfirmedSentences(unconfirmed)];
+}
+
+function consentSentence({ country, kind, rows, source }: LawOutlook['consent'][number], basis: Basis | null): string {
+  const asks = kind === 'required' ? 'to calls that sell anything' : 'to calls by machine or with an artificial voice';
+  const law = `${country}: the law asks for consent ${asks} (${plural(rows, 'row')}; ${printable(source)}).`;
+  if (basis === null) {
+    const without = kind === 'required' ? '; a start is refused without it' : '';
+    return `${law} The campaign file does not state what its calls rest on, basis: ${basisWords}${without}.`;
+  }
+  const judged = basis === 'consent' ? '' : ', which is not consent; whether it is enough is not judged';
+  return `${law} The campaign file states basis: ${basis}${judged}.`;
+}
+
+function unconfirmedSentences(rules: LawOutlook['unconfirmed']): string[] {
+  if (rules.length === 0) return [];
+  const named = rules.slice(0, mostNamed).map(({ id, what, rows }) => `${id} for ${plural(rows, 'row')} (${what})`);
+  const more = rules.length > mostNamed ? [plural(rules.length - mostNamed, 'more rule')] : [];
+  const were = rules.length === 1 ? 'was' : 'were';
+  return [
+    `${plural(rules.length, 'rule')} by law ${were} not confirmed at the source: ${[...named, ...more].map(printable).join('; ')}. The stricter of what is said about the law holds; look it up before you rely on it.`,
+  ];
+}
+
+/** Which rules hold, as plain data; null when they are off. */
 export function lawAsJson(law: LegalRules | null): object | null {
   if (law === null) return null;
   const { rules, packagedAsOf, own, none } = law;

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
 import { isStale, lawWarnings } from '../../src/campaign-file/law-warnings.ts';
-import { readLegalRules } from '../../src/campaign-file/legal-rules.ts';
+import { closeHolidaysOf, readLegalRules } from '../../src/campaign-file/legal-rules.ts';
+import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import { windowAt } from '../../src/domain/hours/calling-window.ts';
 import { calendarsFor } from '../../src/domain/hours/legal-hours.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../list/campaign-folder.ts';
@@ -93,7 +94,7 @@ test.each<[string, string, RegExp]>([
   [
     'text for the list of rules',
     'as_of: 2026-01-01\nrules: x\n',
-    /^2: rules: "x" cannot be used; write a list of rules, each with "- id:", country, source, and hours or caps$/,
+    /^2: rules: "x" cannot be used; write a list of rules, each with "- id:", country, source, and hours, caps or consent$/,
   ],
   ['one rule for the list of rules', 'as_of: 2026-01-01\nrules: { id: x }\n', /^2: rules: .*; write a list of rules/],
   [
@@ -105,7 +106,7 @@ test.each<[string, string, RegExp]>([
   [
     'a rule that says nothing',
     written(ga),
-    /^3: rules\[0\]: .* cannot be used; write hours or caps: a rule without either says nothing$/,
+    /^3: rules\[0\]: .* cannot be used; write hours, caps or consent: a rule without any says nothing$/,
   ],
   [
     'a cap without its time',
@@ -126,6 +127,21 @@ test.each<[string, string, RegExp]>([
     'holidays that are not known',
     written(`id: mine, country: GB, region: XYZ, source: x, holidays: closed`),
     /^3: rules\[0\]\.holidays: "closed" cannot be used; leave it out, and list the days in the campaign file/,
+  ],
+  [
+    'eves of holidays that are open',
+    written(`${ga}, ${allDay}, eves: "10:00-19:00"`),
+    /^3: rules\[0\]\.eves: "10:00-19:00" cannot be used; write holidays: closed as well: eves are the days before them$/,
+  ],
+  [
+    'consent by another word',
+    written(`${ga}, consent: maybe`),
+    /^3: rules\[0\]\.consent: "maybe" cannot be used; write required or artificial_voice, or leave it out$/,
+  ],
+  [
+    'an empty doubt',
+    written(`${ga}, ${allDay}, unconfirmed: ''`),
+    /^3: rules\[0\]\.unconfirmed: "" cannot be used; say what of it could not be read at its source/,
   ],
   [
     'a packaged rule that would leave its state',
@@ -184,6 +200,7 @@ test('caps by law come with the states and countries that have them, and a rule 
     ['US', 'OK', null, [threeADay]],
     ['US', 'MD', null, [threeADay]],
     ['US', 'OR', null, [threeADay]],
+    ['US', 'ME', null, [{ by: 'number', calls: 1, withinMs: 8 * 3_600_000 }]],
     ['FR', null, null, [{ by: 'number', calls: 4, withinMs: 30 * 86_400_000 }]],
   ]);
   expect(standard.map(({ source }) => source).join()).toMatch(/501\.616\(6\)\(b\)/);
@@ -199,17 +216,18 @@ test('caps by law come with the states and countries that have them, and a rule 
     ['FL', [{ by: 'number', calls: 1, withinMs: 8 * 3_600_000 }]],
     ['MD', [threeADay]],
     ['OR', [threeADay]],
+    ['ME', [{ by: 'number', calls: 1, withinMs: 8 * 3_600_000 }]],
     [null, [{ by: 'number', calls: 4, withinMs: 30 * 86_400_000 }]],
   ]);
 });
 
 test('rules that were last looked at more than 6 months ago are told, packaged ones and those of a file', async () => {
   const packaged = await readLegalRules(null);
-  expect(packaged).toMatchObject({ packagedAsOf: '2026-11-22', own: null });
-  const stale = Date.UTC(2027, 4, 22);
+  expect(packaged).toMatchObject({ packagedAsOf: '2026-11-24', own: null });
+  const stale = Date.UTC(2027, 4, 24);
   expect(lawWarnings(packaged, stale - 1)).toEqual([]);
   expect(lawWarnings(packaged, stale)).toEqual([
-    expect.stringMatching(/come with Carillon are as of 2026-11-22, more than 6 months ago: update Carillon/),
+    expect.stringMatching(/come with Carillon are as of 2026-11-24, more than 6 months ago: update Carillon/),
   ]);
   expect([isStale('2026-08-31', Date.UTC(2027, 1, 28)), isStale('2026-08-31', Date.UTC(2027, 2, 3))]).toEqual([
     false,
@@ -244,6 +262,8 @@ test('rules that were last looked at more than 6 months ago are told, packaged o
 async function isCalled(country: string, zone: string, at: string, law = '', regions: readonly string[] | null = null) {
   const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}`, 'phone\n');
   const rules = campaignRules(await readCampaignFile(campaignPath), ['phone'], Date.parse(at));
+  // As when a row of that country is read.
+  closeHolidaysOf(country, rules.law as LegalHours[], Date.parse(at));
   const calendars = calendarsFor(rules, { country, regions });
   return windowAt({ calendars, zones: [zone], at: Date.parse(at), marginMs: 0, endsAt: null }).open;
 }
@@ -311,6 +331,24 @@ test.each<[string, string, string | null, string, boolean, string]>([
   ['Spain, Saturday noon', 'ES', null, '2026-11-21T11:00:00Z', false, 'Europe/Madrid'],
   ['Spain, Monday 20:59', 'ES', null, '2026-11-23T19:59:00Z', true, 'Europe/Madrid'],
   ['the United Kingdom, Saturday noon', 'GB', null, '2026-11-21T12:00:00Z', false, 'Europe/London'],
+  ['the United Kingdom, Good Friday noon', 'GB', null, '2027-03-26T12:00:00Z', false, 'Europe/London'],
+  ['Brazil, Independence Day noon', 'BR', null, '2026-09-07T15:00:00Z', false, 'America/Sao_Paulo'],
+  ['Mississippi, Confederate Memorial Day noon', 'US', 'MS', '2027-04-26T17:00:00Z', false, 'America/Chicago'],
+  ['Mississippi, the day after', 'US', 'MS', '2027-04-27T17:00:00Z', true, 'America/Chicago'],
+  ['Maine, Monday 16:59', 'US', 'ME', '2026-11-23T21:59:00Z', true, 'America/New_York'],
+  ['Maine, Monday 17:00', 'US', 'ME', '2026-11-23T22:00:00Z', false, 'America/New_York'],
+  ['Italy, Monday 09:00', 'IT', null, '2026-11-23T08:00:00Z', true, 'Europe/Rome'],
+  ['Italy, Monday 20:00', 'IT', null, '2026-11-23T19:00:00Z', false, 'Europe/Rome'],
+  ['Italy, Saturday 09:59', 'IT', null, '2026-11-28T08:59:00Z', false, 'Europe/Rome'],
+  ['Italy, Saturday 18:59', 'IT', null, '2026-11-28T17:59:00Z', true, 'Europe/Rome'],
+  ['Italy, Saturday 19:00', 'IT', null, '2026-11-28T18:00:00Z', false, 'Europe/Rome'],
+  ['Italy, Sunday noon', 'IT', null, '2026-11-29T11:00:00Z', false, 'Europe/Rome'],
+  ['Italy, the eve of 8 December 09:59', 'IT', null, '2026-12-07T08:59:00Z', false, 'Europe/Rome'],
+  ['Italy, the eve of 8 December 10:00', 'IT', null, '2026-12-07T09:00:00Z', true, 'Europe/Rome'],
+  ['Italy, the eve of 8 December 19:00', 'IT', null, '2026-12-07T18:00:00Z', false, 'Europe/Rome'],
+  ['Italy, 8 December noon', 'IT', null, '2026-12-08T11:00:00Z', false, 'Europe/Rome'],
+  ['Italy, the eve of 15 August, a Sunday', 'IT', null, '2027-08-14T10:00:00Z', true, 'Europe/Rome'],
+  ['Italy, Easter Sunday, the eve of a holiday', 'IT', null, '2027-03-28T11:00:00Z', false, 'Europe/Rome'],
   ['Germany, Monday 20:00', 'DE', null, '2026-11-23T19:00:00Z', false, 'Europe/Berlin'],
 ])('by the packaged rules somebody in %s is called or not', async (_, country, region, at, expected, zone) => {
   expect(await isCalled(country, zone, at, '', region === null ? null : [region])).toBe(expected);

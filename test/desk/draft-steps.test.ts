@@ -213,3 +213,20 @@ test('what others have written stands in the page as text', async () => {
     expect(text.match(/[\u0000-\u0008\u001b\u009b]/g), step).toBeNull();
   }
 });
+
+test('the check on the page asks for the basis, names it, and says which rules are unconfirmed for how many rows', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const list = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`;
+  const open = await world.prepare({}, list);
+  const asked = (await world.desk.get(`${open}/check`)).text;
+  expect(asked).toMatch(/FR: the law asks for consent to calls that sell anything \(1 row; [^)]*2025-594/);
+  expect(asked).toMatch(/basis: is missing, and the law asks for consent in FR \(1 row;/);
+  expect(asked).toContain('Cannot start.');
+  expect(asked).not.toContain('Start autumn');
+  expect(asked).toContain('us-la for 1 row (which legal holidays)');
+  await world.desk.post(`${open}/calls`, { ...goodCalls, basis: 'consent' });
+  const stated = (await world.desk.get(`${open}/check`)).text;
+  expect(stated).toMatch(/FR: [^<]*The campaign file states basis: consent\./);
+  expect(stated).toContain('Start autumn');
+  expect((await world.desk.get(`${open}/campaign.yaml`)).text).toContain('basis: consent');
+});

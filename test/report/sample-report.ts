@@ -31,6 +31,11 @@ export function sampleCampaign(campaignId: string, more: Partial<CampaignReport>
     evaluation: { polite: [{ value: 'success', count: 60, share: 1 }] },
     funnel: sample.funnel,
     course: sample.course,
+    law: {
+      basis: 'existing_customer',
+      consent: [{ country: 'US', kind: 'artificial_voice', rows: 120, source: '47 CFR 64.1200' }],
+      unconfirmed: [{ id: 'us-la', what: 'which legal holidays', rows: 12, source: 'R.S. 1:55' }],
+    },
     cost: null,
     ...more,
   };

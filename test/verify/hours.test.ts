@@ -37,6 +37,7 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
     const to = Math.min(1440, from + Math.ceil(random.between(30, 900)));
     const hours = Object.fromEntries(weekdays.filter(() => random.chance(0.8)).map((day) => [day, [{ from, to }]]));
     const marginMs = random.pick([0, minuteMs, 10 * minuteMs, hourMs]);
+    const eves = { dates: ['2030-03-09', '2030-11-02', '2030-07-01'], windows: [{ from: 600, to: 1140 }] };
     const calendar = { hours, closedOn: random.chance(0.3) ? ['2030-03-10', '2030-11-03', '2030-03-31'] : [] };
     const where = [random.pick(zones), random.pick(zones)].slice(0, random.chance(0.3) ? 2 : 1);
     // Around the changes of the clocks of that year, most of the time.
@@ -47,11 +48,20 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
       Date.UTC(2030, 6, 1),
     ]);
     const at = Math.round(around + random.between(-36, 36) * hourMs);
-    const rules = buildRules({ calendar, timing: { dispatchMarginMs: marginMs } });
-    const dialler = windowAt({ calendars: [calendar], zones: where, at, marginMs, endsAt: null }).open;
-    const event = { seq: 1, campaignId: 'spring', type: 'attempt.posted' as const, at, data: { zones: where } };
+    const named = { id: 'mine', country: 'US', region: null, from: null, until: null, caps: [], source: 'test' };
+    const law = random.chance(0.3) ? [{ ...named, ...calendar, eves }] : [];
+    const rules = buildRules({ calendar, law, timing: { dispatchMarginMs: marginMs } });
+    const calendars = [calendar, ...law];
+    const dialler = windowAt({ calendars, zones: where, at, marginMs, endsAt: null }).open;
+    const event = {
+      seq: 1,
+      campaignId: 'spring',
+      type: 'attempt.posted' as const,
+      at,
+      data: { zones: where, country: 'US' },
+    };
     const why = judgeHours(readJudgedRules(rules), event);
-    expect(why === null, JSON.stringify({ at: new Date(at), where, calendar, marginMs, why })).toBe(dialler);
+    expect(why === null, JSON.stringify({ at: new Date(at), where, calendars, marginMs, why })).toBe(dialler);
     seen[dialler ? 'open' : 'closed'] += 1;
   }
   expect(Math.min(seen.open, seen.closed)).toBeGreaterThan(500);

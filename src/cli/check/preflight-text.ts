@@ -7,7 +7,7 @@ import { verdictText } from '../../control/check/verdict.ts';
 import { instantText } from '../../input/instant.ts';
 import { exclusionTexts } from '../../words/exclusions.ts';
 import { renderForecast } from '../../words/forecast.ts';
-import { renderLaw } from '../../words/law.ts';
+import { lawSentences, renderLaw } from '../../words/law.ts';
 import { count } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
 import { renderOpeningLines } from './words-text.ts';
@@ -25,6 +25,7 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...renderFunnel(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
+    ...renderOutlook(lawSentences(report.law)),
     ...renderExamples(report.examples),
     ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
     ...renderService(report.service),
@@ -66,6 +67,12 @@ function renderLedger(ledger: LedgerState): string[] {
     ? `Do-not-call list and earlier calls: as in ${ledger.database}.`
     : `No database was asked for do-not-call list and earlier calls: ${ledger.reason}.`;
   return wrapped(text, '  ');
+}
+
+function renderOutlook(sentences: readonly string[]): string[] {
+  return sentences.length === 0
+    ? []
+    : ['', 'The law where they are', ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
 }
 
 function renderService(service: ServiceState): string[] {

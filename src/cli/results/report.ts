@@ -5,10 +5,12 @@ import { withControl, type Control } from '../../control/control.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { readServiceTime } from '../../control/service.ts';
 import { withInstants } from '../../input/with-instants.ts';
+import { wrapped } from '../../input/wrapped.ts';
 import { UsageError } from '../../input/usage-error.ts';
-import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
+import { readCampaignReport, readLawOutlook } from '../../ledger/read/campaign-report.ts';
 import { readReport, reportDimensions } from '../../ledger/read/report.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { lawSentences } from '../../words/law.ts';
 import { renderReport } from './report-text.ts';
 import { readNames } from './flags.ts';
 import { terminalWidth } from '../terminal/table.ts';
@@ -78,6 +80,9 @@ async function printText(
     const report = await readReport(store, campaign, dimensions ?? reportDimensions);
     const text = renderReport(campaign, report, terminalWidth(io), io.colour);
     io.stdout.write(index === 0 ? text : `\n${text}`);
+    if (dimensions !== null) continue;
+    const sentences = lawSentences(await readLawOutlook(store.db, campaign));
+    for (const sentence of sentences) io.stdout.write(`\n${wrapped(sentence).join('\n')}\n`);
   }
 }
 

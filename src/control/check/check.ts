@@ -14,6 +14,8 @@ import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '
 import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/start-time.ts';
 import { unruledWarnings, type UnruledCountry } from '../../preflight/unruled-countries.ts';
 import { hookSettings } from '../../temporal/hook-secret.ts';
+import { lacksBasis, type LawOutlook } from '../../domain/hours/legal-hours.ts';
+import { refuseMissingBasis } from '../../preflight/missing-basis.ts';
 import { lawAsJson } from '../../words/law.ts';
 import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
 import { checkRecords, type RecordsState } from './records.ts';
@@ -27,6 +29,8 @@ export interface CheckReport extends PreflightReport, Outlook {
   records: RecordsState;
   /** Countries whose hours by law are not known. */
   withoutRule: readonly UnruledCountry[];
+  /** What else there is to know of the law. */
+  law: LawOutlook;
   /** What a person should know although nothing is wrong with the file. */
   warnings: string[];
 }
@@ -72,7 +76,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   const rules = campaignRules(file, header.columns, now);
   const startsAt = dialsFrom(rules, now);
   const preflight = new Preflight(rules, startsAt);
-  const census = new WindowCensus(rules);
+  const census = new WindowCensus(rules, now);
   const leftOut = { asked: false, reason: 'left out by --offline' } as const;
   const campaign = { campaignId: file.id, rules, at: startsAt };
   const ledger = isOffline ? unasked(leftOut) : await openLedger(campaign);
@@ -89,6 +93,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
     records,
     ...preflight.outlook({ assumptions, accountLines, records: records.asked ? records : null }),
     withoutRule: unruled,
+    law: census.law(),
     service: isOffline ? leftOut : await checkService(config, rules),
     ledger: ledger.state,
     warnings: [
@@ -117,6 +122,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
 export function refuseUnstartable({ file, rules, report, impossible }: CheckResult): void {
   refuseEmptyCampaign(file, report);
   refuseImpossible(file, rules, impossible);
+  refuseMissingBasis(file, report.law);
   refuseTooEarlyEnd(file, rules, report);
 }
 
@@ -125,7 +131,7 @@ export function checkAsJson({ file, report, listNotes, impossible, canGo: starta
   const { id, name, path, hash, listPath: list } = file;
   const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
   return {
-    startable: startable && !impossible.all,
+    startable: startable && !impossible.all && lacksBasis(report.law).length === 0,
     campaign,
     ...report,
     impossibleWindows: impossibleAsJson(impossible),
@@ -154,6 +160,8 @@ function hookWarnings(config: Config, rules: CampaignRules): string[] {
 
 function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
   if (impossible.all) return 'no recipient in the list can ever be called';
+  if (lacksBasis(report.law).length > 0)
+    return 'the law asks for consent, and the campaign file does not state its basis';
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 

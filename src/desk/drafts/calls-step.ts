@@ -1,4 +1,4 @@
-import { weekdays } from '../../domain/campaign-rules.ts';
+import { bases, weekdays } from '../../domain/campaign-rules.ts';
 import { readServiceOffers, type ServiceOffers } from '../../control/check/offers.ts';
 import { panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -29,6 +29,7 @@ const labels: Readonly<Record<string, string>> = {
   'retry.voicemail': 'Again after a mailbox',
   'caps.calls': 'Calls to a number, at most',
   'caps.within': 'Within this time',
+  basis: 'What the calls rest on',
   'opt_out.collected': 'How the agent notes a wish not to be called again',
 };
 
@@ -89,6 +90,15 @@ export async function callsStep(
       <div class="entry-row days">
         ${weekdays.map((day) => text(`hours.${day}`, 'Empty: closed.', { placeholder: '09:00-12:00, 13:00-17:00' }))}
         ${text('holidays', 'Countries such as US or GB-ENG, dates such as 2030-12-24; commas between them.')}
+      </div>
+      <div class="entry-row">
+        ${choice(form, {
+          name: 'basis',
+          label: labels['basis'] ?? '',
+          hint: 'Some laws ask for consent, and the check says which. It is written down, not judged.',
+          options: [['', 'Not stated'], ...bases.map((basis) => [basis, basis.replaceAll('_', ' ')] as const)],
+          unknown: 'no basis that is known',
+        })}
       </div>
       <div class="entry-row">
         ${text('starts_at', 'Empty: as soon as it is started.', { type: 'datetime-local' })}

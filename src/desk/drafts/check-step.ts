@@ -9,6 +9,7 @@ import { usualAssumptions, type CampaignForecast } from '../../preflight/campaig
 import { shortfallText } from '../../preflight/shortfall.ts';
 import { problemOf } from '../../api/core/problem.ts';
 import { exclusionTexts } from '../../words/exclusions.ts';
+import { lawSentences } from '../../words/law.ts';
 import { endText } from '../../words/forecast.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './draft-files.ts';
@@ -56,6 +57,7 @@ export async function checkStep(
       panel('What would happen', [verdict(checked), startForm(open, checked)]),
       isOffered && report.accepted > 0 ? panel('Rehearse it first', rehearseForm(open)) : null,
       panel('Who can be called', funnel(checked)),
+      lawPanel(checked),
       report.rejections.length === 0 ? null : panel('Rows that cannot be called', rejections(checked)),
       report.forecast === null ? null : panel('When it would end', forecast(checked, report.forecast)),
     ],
@@ -192,6 +194,17 @@ function funnel({ report }: CheckResult): HtmlValue {
     ]),
     start.nextAt === null ? null : html`<p class="muted">The first of those who wait: ${instant(start.nextAt, 'full')}</p>`,
   ]; // prettier-ignore
+}
+
+function lawPanel({ report }: CheckResult): HtmlValue {
+  const sentences = lawSentences(report.law);
+  if (sentences.length === 0) return null;
+  return panel(
+    'The law where they are',
+    html`<ul class="points">
+      ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
+    </ul>`,
+  );
 }
 
 function rejections({ report }: CheckResult): HtmlValue {

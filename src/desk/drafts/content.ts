@@ -38,6 +38,7 @@ function campaignContent(fields: DraftFields, listName: string): object {
     variables: { values: Object.fromEntries(variablesOf(fields)) },
     hours: fields['hours'] === 'any' ? 'any' : weekOf(fields),
     holidays: holidays.length === 0 ? undefined : holidays,
+    basis: value('basis'),
     starts_at: opensAt === undefined ? undefined : zonedInstant(opensAt, value('times_zone')),
     ends_at: endsAt === undefined ? undefined : zonedInstant(endsAt, value('times_zone')),
     retry: filled({

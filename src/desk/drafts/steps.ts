@@ -35,6 +35,7 @@ export const steps = [
       'hours.sat',
       'hours.sun',
       'holidays',
+      'basis',
       'starts_at',
       'ends_at',
       'times_zone',

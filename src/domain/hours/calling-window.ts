@@ -1,5 +1,5 @@
 import type { Zone } from 'luxon';
-import { weekdays, type CallingCalendar, type DailyWindow } from '../campaign-rules.ts';
+import { weekdays, type CallingCalendar, type DailyWindow, type LegalHours } from '../campaign-rules.ts';
 import { firstThat } from '../first-that.ts';
 import { timeZone } from '../time-zone.ts';
 
@@ -10,7 +10,7 @@ export const windowHorizonMs = 45 * dayMs;
 const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
 
 /** A calendar, and the local dates between which it has a say. */
-export type DatedCalendar = CallingCalendar & { from?: string | null; until?: string | null };
+export type DatedCalendar = CallingCalendar & Partial<Pick<LegalHours, 'from' | 'until' | 'eves'>>;
 
 /** Calendars, zones and instant of one decision about the calling window. */
 export interface WindowInput {
@@ -132,12 +132,14 @@ function computeIntervals(calendar: DatedCalendar, zone: Zone, from: number): In
   const to = from + dayMs + windowHorizonMs + 7 * dayMs;
   const intervals: Interval[] = [];
   const closed = new Set(calendar.closedOn.map(localDayOf));
+  const eves = new Set(calendar.eves?.dates.map(localDayOf));
   const firstRuled = calendar.from == null ? -Infinity : localDayOf(calendar.from);
   const lastRuled = calendar.until == null ? Infinity : localDayOf(calendar.until);
   const windowsOf = (day: number): readonly DailyWindow[] => {
     if (day < firstRuled || day > lastRuled) return wholeDay;
     if (closed.has(day)) return [];
-    return calendar.hours === null ? wholeDay : (calendar.hours[weekdayOf(day)] ?? []);
+    const usual = calendar.hours === null ? wholeDay : (calendar.hours[weekdayOf(day)] ?? []);
+    return eves.has(day) && usual.length > 0 ? (calendar.eves?.windows ?? []) : usual;
   };
   for (const segment of segmentsOf(zone, from, to)) {
     const firstDay = Math.floor((segment.from + segment.offsetMs) / dayMs);

@@ -1,5 +1,5 @@
 import type { DatedCalendar } from './calling-window.ts';
-import { unruledCountries, type CampaignRules, type LegalHours } from '../campaign-rules.ts';
+import { unruledCountries, type Basis, type CampaignRules, type LegalHours } from '../campaign-rules.ts';
 import { usTerritories } from '../us-territories.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
@@ -38,15 +38,58 @@ export function calendarsFor(
 
 /** The law that holds where a recipient may be: of a country whose hours no rule knows, that of any such country. */
 export function lawFor({ law }: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
-  return findOnce(laws, law, place, () => {
-    const known = law.filter((rule) => holdsAt(rule, place));
-    return known.some(rulesCountry) ? known : [...known, ...law.filter(isForUnruled)];
-  });
+  return findOnce(laws, law, place, () => findLaw(law, place));
 }
 
-/** Whether a rule is for every country whose hours no other rule knows. */
-export function isForUnruled({ country }: Pick<LegalHours, 'country'>): boolean {
-  return country === unruledCountries;
+/** The same of rules that are still growing. */
+export function findLaw(law: readonly LegalHours[], place: RecipientPlace): readonly LegalHours[] {
+  const known = law.filter((rule) => holdsAt(rule, place));
+  return known.some(rulesCountry) ? known : [...known, ...law.filter(({ country }) => country === unruledCountries)];
+}
+
+/** Whether a rule is for countries whose hours no other rule knows: for all of them, or for one with its holidays. */
+export function isForUnruled({ country, holidays }: Pick<LegalHours, 'country' | 'holidays'>): boolean {
+  return country === unruledCountries || holidays === 'made';
+}
+
+/** What a person should know of the law that holds for the rows of a list, besides hours and caps. */
+export interface LawOutlook {
+  basis: Basis | null;
+  /** Rules that ask for the consent of those who are called, while the campaign may call; those with most rows first. */
+  consent: { country: string; kind: NonNullable<LegalHours['consent']>; rows: number; source: string }[];
+  /** Rules that could not be confirmed at their source: what of them, and for how many rows they hold; those with most rows first. */
+  unconfirmed: { id: string; what: string; rows: number; source: string }[];
+}
+
+/** `between`: from when to when the campaign may call, in epoch milliseconds; the end may be unknown. */
+export function lawOutlook(
+  { law, basis }: Pick<CampaignRules, 'law' | 'basis'>,
+  places: Iterable<RecipientPlace & { rows: number }>,
+  { from, to }: { from: number; to: number | null },
+): LawOutlook {
+  const rows = new Map<LegalHours, number>();
+  for (const place of places)
+    for (const rule of lawFor({ law }, place)) rows.set(rule, (rows.get(rule) ?? 0) + place.rows);
+  const held = [...rows].map(([rule, count]) => ({ ...rule, rows: count })).sort((a, b) => b.rows - a.rows);
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  const holds = (rule: LegalHours): boolean =>
+    (rule.from === null || to === null || rule.from <= dayOf(to)) && (rule.until === null || rule.until >= dayOf(from));
+  return {
+    basis: basis ?? null,
+    consent: held
+      .filter(holds)
+      .flatMap(({ country, consent, rows: count, source }) =>
+        consent === undefined ? [] : [{ country, kind: consent, rows: count, source }],
+      ),
+    unconfirmed: held.flatMap(({ id, unconfirmed, rows: count, source }) =>
+      unconfirmed === undefined ? [] : [{ id, what: unconfirmed, rows: count, source }],
+    ),
+  };
+}
+
+/** What the law of these countries forbids without a basis that the campaign file states, so that it must not begin. */
+export function lacksBasis({ basis, consent }: LawOutlook): LawOutlook['consent'] {
+  return basis === null ? consent.filter(({ kind }) => kind === 'required') : [];
 }
 
 /** Hours of a state alone say nothing about the others, and a cap nothing about hours. */

@@ -223,7 +223,14 @@ export async function importCampaign(
   await store.transaction(async (tx) => {
     const published = await tx
       .updateTable('campaigns')
-      .set({ state: 'draft', state_reason: null, rows_total: total, rows_rejected: rejected })
+      // The rules once more: what the list told of them while it was read belongs to them.
+      .set({
+        state: 'draft',
+        state_reason: null,
+        rules: JSON.stringify(input.rules),
+        rows_total: total,
+        rows_rejected: rejected,
+      })
       .where('campaign_id', '=', input.campaignId)
       .where('state_reason', '=', token)
       .executeTakeFirst();

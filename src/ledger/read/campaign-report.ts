@@ -2,6 +2,9 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Store } from '../open-ledger.ts';
 import { readCourse, type Course } from './course.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
+import { lawOutlook, type LawOutlook } from '../../domain/hours/legal-hours.ts';
+import { placeOf } from '../plan/candidates.ts';
+import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 
 /** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */
@@ -15,6 +18,7 @@ export interface CampaignReport extends Report {
   lastCallAt: number | null;
   funnel: Funnel;
   course: ReportedCourse | null;
+  law: LawOutlook;
   /** What the calls have cost: null, since no record of the service tells it. */
   cost: null;
 }
@@ -35,8 +39,22 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     lastCallAt: course?.to ?? null,
     funnel: await readFunnel(store.db, campaign),
     course: course === null ? null : reportedCourse(course),
+    law: await readLawOutlook(store.db, campaign),
     cost: null,
   };
+}
+
+/** What there is to know of the law of the rows that could be called. */
+export async function readLawOutlook(db: Queries, { campaignId, rules, createdAt }: Campaign): Promise<LawOutlook> {
+  const groups = await db
+    .selectFrom('recipients')
+    .select((eb) => ['country', 'regions', eb.fn.countAll<number>().as('rows')])
+    .where('campaign_id', '=', campaignId)
+    .where((eb) => eb.or([eb('outcome', 'is', null), eb('outcome', '<>', 'rejected')]))
+    .groupBy(['country', 'regions'])
+    .execute();
+  const places = groups.map(({ rows, ...group }) => ({ ...placeOf(group), rows }));
+  return lawOutlook(rules, places, { from: createdAt, to: rules.endsAt });
 }
 
 export function reportedCourse({ stepMs, points, pauses }: Course): ReportedCourse {

@@ -28,8 +28,8 @@ async function check(law: string, { now = monday, rules = '' } = {}) {
 
 test('the date of the packaged rules is told, and that they are off', async () => {
   const on = await check('');
-  expect(on.stdout).toMatch(/^Law {7}rules as of 2026-11-22$/m);
-  expect(on.law).toEqual({ rules: expect.any(Number), packagedAsOf: '2026-11-22', own: null, none: [] });
+  expect(on.stdout).toMatch(/^Law {7}rules as of 2026-11-24$/m);
+  expect(on.law).toEqual({ rules: expect.any(Number), packagedAsOf: '2026-11-24', own: null, none: [] });
   const off = await check('law: off\n');
   expect(off.stdout).toMatch(/^Law {7}off: calling hours and caps by law do not hold$/m);
   expect(off.law).toBeNull();
@@ -43,7 +43,7 @@ rules:
 `;
   const { stdout, law, folder } = await check('law: ./my-rules.yaml\n', { rules });
   const path = join(folder, 'my-rules.yaml');
-  expect(stdout).toContain(`Law       rules as of 2026-11-22
+  expect(stdout).toContain(`Law       rules as of 2026-11-24
           ${path} as of 2026-01-01
           It replaces us-fl; adds us-ga.
 `);
@@ -51,10 +51,10 @@ rules:
 });
 
 test('old rules are warned about by the clock of the check', async () => {
-  const old = /^Warning: the rules by law that come with Carillon are as of 2026-11-22, more than 6 months ago/m;
-  expect((await check('', { now: Date.UTC(2027, 4, 22) })).stderr).toMatch(old);
-  expect((await check('', { now: Date.UTC(2027, 4, 21) })).stderr).not.toMatch(old);
-  expect((await check('law: off\n', { now: Date.UTC(2027, 4, 22) })).stderr).not.toMatch(old);
+  const old = /^Warning: the rules by law that come with Carillon are as of 2026-11-24, more than 6 months ago/m;
+  expect((await check('', { now: Date.UTC(2027, 4, 24) })).stderr).toMatch(old);
+  expect((await check('', { now: Date.UTC(2027, 4, 23) })).stderr).not.toMatch(old);
+  expect((await check('law: off\n', { now: Date.UTC(2027, 4, 24) })).stderr).not.toMatch(old);
 });
 
 test('check names the countries without a rule, when people there are called, and how to say otherwise', async () => {
@@ -68,7 +68,7 @@ test('check names the countries without a rule, when people there are called, an
   };
   const both = await told('');
   expect(both.stderr).toMatch(
-    /^Warning: no rule by law is known for BR \(2 rows\), JP \(1 row\): nobody there is called outside of mon-fri 09:00-20:00 of their own time; name a file with a rule of your own under law, or law: \{ BR: none \} if the hours of the campaign are to hold alone there\.$/m,
+    /^Warning: no rule by law is known for BR \(2 rows\), JP \(1 row\): nobody there is called outside of mon-fri 09:00-20:00 of their own time, nor on public holidays that are known there; name a file with a rule of your own under law, or law: \{ BR: none \} if the hours of the campaign are to hold alone there\.$/m,
   );
   expect(both.withoutRule).toEqual([
     { country: 'BR', rows: 2 },
@@ -118,7 +118,7 @@ test.each(dialects)(
 
 test('carillon doctor names the date of the packaged rules, and warns when they are old', async () => {
   const name = 'Rules by law';
-  const detail = expect.stringMatching(/^\d+ rules as of 2026-11-22$/);
+  const detail = expect.stringMatching(/^\d+ rules as of 2026-11-24$/);
   expect(await checkLaw(monday)).toEqual([{ name, status: 'ok', detail, advice: null }]);
-  expect(await checkLaw(Date.UTC(2027, 4, 22))).toMatchObject([{ name, status: 'warning', detail }]);
+  expect(await checkLaw(Date.UTC(2027, 4, 24))).toMatchObject([{ name, status: 'warning', detail }]);
 });
