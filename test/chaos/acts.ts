@@ -46,6 +46,8 @@ export interface Standing {
   submitting: string | null;
   /** Numbers that nobody may dial from an effect on. */
   stopped: Map<string, number>;
+  /** Numbers of which the API said that their row was withdrawn. */
+  withdrawn: Set<string>;
   /** Numbers that persons tried to stop by the program itself, whether they heard of it or not. */
   tried: Set<string>;
   /** How often persons have wished for a pause or its end, as the workflow counts them. */

@@ -71,8 +71,8 @@ export class SmallCampaign {
     [this.#sandbox, this.#clock] = [sandbox, clock];
     const rows = this.#scenario.people.map((manner, index) => rowOf(index, manner));
     this.#standing = {
-      campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), tried: new Set(), wishes: 0,
-      pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [],
+      campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), withdrawn: new Set(),
+      tried: new Set(), wishes: 0, pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [],
     }; // prettier-ignore
     const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
     this.#crew = new Crew(campaign, { sandbox, clock });

@@ -62,10 +62,13 @@ test('a pause whose answer was lost is over once somebody has resumed, also when
   expect(judgeEnding(ending)).toEqual([]);
 });
 
-test('seed 9156: a pause dies after its commit, a resume, then a call', async () => {
-  const place = await openPlace('sqlite', 'desk-9156');
+test.each([
+  [9156, 'a pause dies after its commit, a resume, then a call'],
+  [20_161, 'a row is withdrawn that had ended as suppressed'],
+])('seed %i: %s', async (seed) => {
+  const place = await openPlace('sqlite', `desk-${seed}`);
   const weaves = emptyWeaves();
-  await runSeed(place, 9156, weaves);
+  await runSeed(place, seed, weaves);
   expect(weaves.broken).toEqual([]);
 });
 

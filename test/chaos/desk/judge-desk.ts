@@ -67,7 +67,7 @@ function* judgeLists({ ledger, person, standing, sandbox }: Ending): Generator<B
     if (act === 'suppress' && !listed.has(to))
       yield { rule: 'answered, and not done', to, what: 'the do-not-call list has no such number' };
     const row = ledger.recipients.find(({ e164 }) => e164 === to);
-    if (act === 'withdraw' && standing.stopped.has(to) && row?.outcome !== 'cancelled' && !called.has(to))
+    if (act === 'withdraw' && standing.withdrawn.has(to) && row?.outcome !== 'cancelled' && !called.has(to))
       yield { rule: 'answered, and not done', to, what: `withdrawn, and ends as ${row?.outcome}` };
   }
   for (const { e164 } of barred)

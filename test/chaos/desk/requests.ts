@@ -71,7 +71,9 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
       request: { path: `${small}/withdraw`, body: { ids: [last.externalId] } },
       number: last.e164,
       heard: ({ withdrawn }: { withdrawn: number }, context) => {
-        if (withdrawn > 0) context.standing.stopped.set(last.e164, context.mark());
+        if (withdrawn === 0) return;
+        context.standing.stopped.set(last.e164, context.mark());
+        context.standing.withdrawn.add(last.e164);
       },
     };
   },
