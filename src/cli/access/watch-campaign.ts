@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceClock } from '../../convai/service-clock.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
+import { hasEnded, pausedByPerson } from '../../domain/lifecycle.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { lastEventSeq, readEvents, type CampaignEvent } from '../../ledger/events.ts';
 import { countStarts } from '../../ledger/limits/counters.ts';
@@ -37,6 +37,8 @@ interface WatchInput {
   leave: AbortSignal;
   /** Looks at what the database cannot tell: whether Temporal and a worker are there. Never throws for those. */
   supervise?: () => Promise<string[]>;
+  /** Nobody is there to have the campaign go on: a pause that it made by itself, and does not end by itself, is its end. */
+  alone?: boolean;
 }
 
 const everyMs = 500;
@@ -44,7 +46,7 @@ const superviseEveryMs = 5_000;
 
 /** Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Throws what `supervise` throws. */
 export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
-  const { view, leave, supervise = () => Promise.resolve([]) } = input;
+  const { view, leave, supervise = () => Promise.resolve([]), alone = false } = input;
   const read = createReader(input);
   let notices: string[] = [];
   let supervisedAt = performance.now();
@@ -52,7 +54,8 @@ export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   let failure: { error: unknown } | null = null;
   for (;;) {
     const snapshot = await read();
-    const over = hasEnded(snapshot.campaign) || leave.aborted;
+    const { campaign } = snapshot;
+    const over = hasEnded(campaign) || leave.aborted || (alone && needsPerson(campaign));
     view.show(snapshot, over ? [] : notices);
     if (over) return snapshot;
     if (failure !== null) throw (failure as { error: unknown }).error;
@@ -73,6 +76,10 @@ export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
     }
     await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
   }
+}
+
+function needsPerson({ state, stateReason, resumeAt }: Campaign): boolean {
+  return state === 'paused' && stateReason !== pausedByPerson && resumeAt === null;
 }
 
 const minuteMs = 60_000;

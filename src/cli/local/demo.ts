@@ -6,7 +6,7 @@ import { createControl } from '../../control/control.ts';
 import { startAloud, tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
 import { readCampaign } from '../../import/import-list.ts';
-import { renderOutcomes } from '../../words/campaign.ts';
+import { pauseLines, renderOutcomes } from '../../words/campaign.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { demoFaults, demoLimits } from './demo-faults.ts';
 import { createDemoFolder, type DemoFolder } from './demo-folder.ts';
@@ -26,7 +26,8 @@ Runs a campaign of 300 rows, some of them bad, with retries, against a service t
 late and loses answers. Each kind of fault happens at least once. Needs no setup: Temporal, sandbox, database, worker
 and the page to watch it on are started for the demo. All files go to a new folder demo-<time> in the current folder.
 
-Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1.
+Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1, also when the
+campaign pauses by itself: nobody is there to have it go on, unless --keep.
 
 Examples:
   carillon demo
@@ -82,9 +83,13 @@ async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, 
   io.stdout.write(
     `Watch it: ${desk.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`,
   );
-  const snapshot = await playCampaign(io, world, folder, leave);
+  // With --keep somebody looks on, and may mend on the page what the campaign has paused for.
+  const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep });
   if (!hasEnded(snapshot.campaign)) {
-    io.stderr.write(`\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
+    const [why = ''] = leave.aborted ? [] : pauseLines(snapshot.campaign);
+    io.stderr.write(
+      `${why === '' ? '' : `\n${why}`}\nStopped before the campaign's end. Its files are in ${folder.folder}\n`,
+    );
     io.exitCode = 1;
     return;
   }
@@ -98,7 +103,13 @@ async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, 
   await untilAborted(leave);
 }
 
-async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave: AbortSignal): Promise<Snapshot> {
+interface Play {
+  folder: DemoFolder;
+  leave: AbortSignal;
+  alone: boolean;
+}
+
+async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone }: Play): Promise<Snapshot> {
   const { config, store, connect } = world;
   const control = createControl({ config, store, now: () => io.now(), connect });
   const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
@@ -106,7 +117,7 @@ async function playCampaign(io: Io, world: LocalWorld, folder: DemoFolder, leave
   io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   const clock = keepServiceClock(config.SVC_BASE_URL);
-  return watchCampaign({ store, campaignId: folder.name, clock, fromSeq: 0, view, leave });
+  return watchCampaign({ store, campaignId: folder.name, clock, fromSeq: 0, view, leave, alone });
 }
 
 /** Tables, conduct and files. Answers whether all is as it should be. */
