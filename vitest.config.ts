@@ -39,7 +39,7 @@ const limits = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   // What is polled for comes by itself; its default limit of a second is no time on a busy machine.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 240_000 } },
   unstubEnvs: true,
   pool: 'forks',
   // More than a small machine's two cores, since the longest files wait most of their time.

@@ -18,7 +18,7 @@ export default defineConfig({
     env: { DIALECTS: 'sqlite' },
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 100_000 } },
     pool: 'forks',
     // Files share the modules that a worker has loaded: loading them takes as long as the tests.
     isolate: false,

@@ -7,7 +7,7 @@ import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts'
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
@@ -34,7 +34,7 @@ test('of three numbers two may call: they share the list, also when the worker i
     const worker = run.startWorker();
     await run.start();
     const gate = run.sandbox.gates.set('batch_work_done', 3);
-    const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
+    const info = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
     await worker.kill();
     run.sandbox.gates.release(gate);
     run.startWorker();

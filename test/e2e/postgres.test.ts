@@ -5,7 +5,7 @@ import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 let postgres: PostgresServer;
@@ -63,7 +63,7 @@ test.concurrent('of two workers on one database either may die; the other goes o
     run.startWorker();
     await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
     await run.start();
-    const met = await run.sandbox.gates.waitUntilReached(gate, 60_000);
+    const met = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
     const sender = await findSender(run);
     const [dead, alive] = run.workers[0]?.pid === sender ? run.workers : run.workers.toReversed();
     expect(dead?.pid).toBe(sender);
@@ -82,7 +82,7 @@ test('PostgreSQL restarted in the middle does not stop the campaign', async () =
     const gate = run.sandbox.gates.set('batch_work_done', 2);
     const worker = run.startWorker();
     await run.start();
-    expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+    expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
     const { posts } = await run.untilBatch(2, ['posting']);
     await postgres.restart(async () => {
       run.sandbox.gates.release(gate);

@@ -11,7 +11,7 @@ import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { killInGap } from '../support/kill-gaps.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 import { runCommand } from '../support/worker-process.ts';
 
 let folder: string;
@@ -64,7 +64,7 @@ test.for([
       const gate = run.sandbox.gates.set('batch_work_done', 2);
       run.startWorker();
       await run.start();
-      expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+      expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
       await loseTemporal(async () => {
         run.sandbox.gates.release(gate);
         await run.untilBatch(2, ['confirmed']);
@@ -125,7 +125,7 @@ async function setBack(run: CampaignRun): Promise<void> {
   const gate = run.sandbox.gates.set('batch_received', 2);
   const worker = run.startWorker();
   await run.start();
-  expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+  expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
   const backup = await backUp(run);
   run.sandbox.gates.release(gate);
   await untilLastRequest(run);

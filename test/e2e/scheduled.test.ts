@@ -9,7 +9,7 @@ import { readAllEvents } from '../../src/ledger/events.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
-import { until, within } from '../support/until.ts';
+import { patienceMs, until, within } from '../support/until.ts';
 
 const rowCount = 8;
 const names = Array.from({ length: rowCount }, (_, i) => `Planted${i + 1}`);
@@ -58,7 +58,7 @@ test('a worker that is killed while it fetches the list, and again while it call
   let worker = await world.work();
   const fired = await world.run('schedule', 'trigger', world.id, '--json');
   const { campaignId, workflowId } = JSON.parse(fired.stdout) as { campaignId: string; workflowId: string };
-  await within('the list is asked for', served.asked, 60_000);
+  await within('the list is asked for', served.asked);
   worker.signal('SIGKILL');
   await worker.ended;
   expect((await world.run('status')).stdout).toBe('');
@@ -66,7 +66,7 @@ test('a worker that is killed while it fetches the list, and again while it call
 
   const gate = world.sandbox.gates.set('batch_work_done', 2);
   worker = await world.work();
-  expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+  expect(await world.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
   worker.signal('SIGKILL');
   await worker.ended;
   world.sandbox.gates.release(gate);
@@ -74,7 +74,7 @@ test('a worker that is killed while it fetches the list, and again while it call
 
   const { client, connection } = await connectTemporal(readConfig(world.env));
   onTestFinished(() => connection.close());
-  const result = await within('the firing ends', client.workflow.getHandle(workflowId).result(), 120_000);
+  const result = await within('the firing ends', client.workflow.getHandle(workflowId).result());
   expect(result).toEqual({ campaignId, total: rowCount, done: rowCount });
   expect((await describe(world)).last).toMatchObject({ campaignId, result: 'completed' });
 
@@ -103,13 +103,13 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   const gate = world.sandbox.gates.set('batch_work_done', 1);
   const fired = await world.run('schedule', 'trigger', world.id, '--json');
   const { campaignId, workflowId } = JSON.parse(fired.stdout) as { campaignId: string; workflowId: string };
-  expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+  expect(await world.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
 
   const { client, connection } = await connectTemporal(readConfig(world.env));
   onTestFinished(() => connection.close());
   await client.workflow.getHandle(`campaign/${campaignId}/1`).terminate('by hand');
   world.sandbox.gates.release(gate);
-  await expect(within('the firing ends', client.workflow.getHandle(workflowId).result(), 60_000)).rejects.toThrow();
+  await expect(within('the firing ends', client.workflow.getHandle(workflowId).result())).rejects.toThrow();
   expect((await describe(world)).last).toMatchObject({
     result: 'failed',
     reason: expect.stringMatching(/^The run failed: .*terminated/i),

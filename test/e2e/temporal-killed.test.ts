@@ -6,6 +6,7 @@ import type { DevServer } from '../../src/temporal/dev-server.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { patienceMs } from '../support/until.ts';
 
 let folder: string;
 let temporal: TestTemporal<DevServer>;
@@ -29,7 +30,7 @@ test.for([
       const gate = run.sandbox.gates.set('batch_work_done', n);
       const worker = run.startWorker();
       await run.start();
-      expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+      expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
       const pid = temporal.server.pid;
       temporal.server.kill();
       run.sandbox.gates.release(gate);

@@ -5,7 +5,7 @@ import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { commitVerdict, gaps, goOn, type Gap } from '../support/kill-gaps.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { within } from '../support/until.ts';
+import { patienceMs, within } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
@@ -19,7 +19,6 @@ afterAll(async () => {
 const seed = 4_711;
 const kills = 10;
 const recipients = 120;
-const patienceMs = 240_000;
 
 /**
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
@@ -34,7 +33,7 @@ async function killAt(run: CampaignRun, place: Place, nth: number): Promise<stri
   if (place === 'reading') {
     const reads = run.toService.holdBack('GET ');
     const worker = run.startWorker();
-    await within('a read is on its way', reads, patienceMs);
+    await within('a read is on its way', reads);
     await worker.kill();
     run.toService.drop();
     return null;
@@ -48,7 +47,7 @@ async function killAt(run: CampaignRun, place: Place, nth: number): Promise<stri
   if (place === 'reply_sent') {
     await worker.freeze();
     gates.release(gate);
-    await within('the reply is sent', gates.waitUntilReached(replied, patienceMs), patienceMs);
+    await within('the reply is sent', gates.waitUntilReached(replied, patienceMs));
   }
   if (place === 'verdict_committed') await commitVerdict(run, n, gate);
   await worker.kill();
@@ -78,7 +77,7 @@ async function play(id: string, points: readonly { place: Place; nth: number }[]
       if (lost !== null) lostReplies.push(lost);
     }
     run.startWorker();
-    await run.untilEnd(200_000);
+    await run.untilEnd();
     expect(run.workers.filter((worker) => worker.hasEnded())).toHaveLength(points.length);
     await judgeRun(run, { lostReplies });
     return outcomesOf(run);

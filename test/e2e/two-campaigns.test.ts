@@ -12,7 +12,7 @@ import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { plantList } from '../support/planted-list.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 /** The server suggests to continue as new at 4,096 events by default. */
 const suggestedEvents = 60;
@@ -70,7 +70,7 @@ test.concurrent('a worker killed again and again while the campaign continues as
     await run.start();
     for (const nth of [3, 4]) {
       const gate = run.sandbox.gates.set('batch_work_done', nth);
-      const info = await run.sandbox.gates.waitUntilReached(gate, 60_000);
+      const info = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
       lostReplies.push(info?.requestId ?? 'nothing came');
       await worker.kill();
       run.sandbox.gates.release(gate);
@@ -88,7 +88,7 @@ test.concurrent('pause stops dialling, resume goes on, cancel ends it with an ou
     const gate = run.sandbox.gates.set('batch_work_done', 2);
     run.startWorker();
     await run.start();
-    expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+    expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
     expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     expect((await findCampaign(run.store.db, run.id))?.state).toBe('paused');
     // Again is harmless: it is paused.
@@ -100,7 +100,7 @@ test.concurrent('pause stops dialling, resume goes on, cancel ends it with an ou
 
     const next = run.sandbox.gates.set('batch_work_done', 1);
     expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
-    expect(await run.sandbox.gates.waitUntilReached(next, 60_000)).not.toBeNull();
+    expect(await run.sandbox.gates.waitUntilReached(next, patienceMs)).not.toBeNull();
     expect(await handle.executeUpdate(cancelUpdate)).toBe(true);
     run.sandbox.gates.release(next);
     await run.untilEnd();
@@ -125,7 +125,7 @@ test.concurrent.for([
       await run.start();
       await run.startAnother(second.id, second.list);
       await run.untilEnd();
-      await run.untilEnd(120_000, second.id);
+      await run.untilEnd(second.id);
       await judgeRun(run, { dialect, others: [second], misconduct: ['redial_too_soon'] });
     });
   },

@@ -8,7 +8,7 @@ import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until, within } from '../support/until.ts';
+import { patienceMs, until, within } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
@@ -70,12 +70,12 @@ test.concurrent.for([
       const gate = run.sandbox.gates.set(point, 2);
       const first = run.startWorker();
       await run.start();
-      expect(await run.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+      expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
       const ended = first.terminate();
       await until('the worker has heard it', () => first.output().includes('stopping: '));
       expect(first.hasEnded()).toBe(false);
       run.sandbox.gates.release(gate);
-      expect(await within('the worker has ended', ended, 30_000)).toEqual({ code: 0, signal: null });
+      expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
       expect(await run.batch(2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
       run.startWorker();
       await run.untilEnd();

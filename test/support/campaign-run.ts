@@ -19,7 +19,7 @@ import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { buildRules, minuteMs, type RulesChanges } from './campaign-rules.ts';
 import { plantList, type PlantedList } from './planted-list.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import { until, within } from './until.ts';
+import { patienceMs, until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 
 /** Service milliseconds per real one: a call of a minute takes 0.2 s. */
@@ -67,7 +67,7 @@ export interface CampaignRun {
   startAnother(id: string, list: PlantedList): Promise<void>;
   batch(n: number): Promise<Selectable<Database['batches']> | undefined>;
   untilBatch(n: number, states: readonly string[]): Promise<Selectable<Database['batches']>>;
-  untilEnd(limitMs?: number, campaignId?: string): Promise<CampaignCounters>;
+  untilEnd(campaignId?: string): Promise<CampaignCounters>;
   /** For the message of a test that fails. */
   describe(): Promise<string>;
   close(): Promise<void>;
@@ -103,7 +103,7 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
 }
 
 /** For runs in which a request is held while something slow goes on, and none is to be given up. */
-export const patient = { SVC_HEADERS_TIMEOUT_MS: '20000' };
+export const patient = { SVC_HEADERS_TIMEOUT_MS: String(patienceMs) };
 
 /** Short enough that a killed worker costs seconds, long enough for a machine with two busy cores. */
 const limits = {
@@ -191,14 +191,11 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
         const row = await batch(n);
         return row !== undefined && states.includes(row.state) ? row : undefined;
       }),
-    untilEnd: async (limitMs = 120_000, campaignId = id) => {
+    untilEnd: async (campaignId = id) => {
       const { workflow } = temporal.client;
       try {
-        return (await within(
-          `campaign ${campaignId} ends`,
-          workflow.getHandle(campaignWorkflowId(campaignId, 1)).result(),
-          limitMs,
-        )) as CampaignCounters;
+        const result = workflow.getHandle(campaignWorkflowId(campaignId, 1)).result();
+        return (await within(`campaign ${campaignId} ends`, result)) as CampaignCounters;
       } catch (error) {
         throw new Error(`${(error as Error).message}\n${await run.describe()}`, { cause: error });
       }

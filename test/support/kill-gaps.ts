@@ -3,18 +3,17 @@ import { pausedByPerson } from '../../src/domain/lifecycle.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';
-import { until, within } from './until.ts';
+import { patienceMs, until, within } from './until.ts';
 
 /** What had happened last with a batch when the worker died. */
 export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
 export type Gap = (typeof gaps)[number];
 
-const patienceMs = 240_000;
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
 
 async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Promise<void> {
-  const info = await within(point, run.sandbox.gates.waitUntilReached(gate, patienceMs), patienceMs + 1_000);
+  const info = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
   if (info === null) throw new Error(`No batch came to ${point}`);
 }
 
@@ -31,7 +30,7 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
   const worker = run.startWorker();
   await run.start();
   if (held === undefined) await untilGate(run, gate, point);
-  else await within(`POST ${n} is on its way`, held, patienceMs);
+  else await within(`POST ${n} is on its way`, held);
   if (gap === 'reply_sent') {
     await worker.freeze();
     gates.release(gate);

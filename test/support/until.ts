@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Only what hangs takes so long, on however busy a machine; less than a test may take, so that it is told what was waited for. */
+export const patienceMs = 240_000;
+
 /** Asks until the answer is neither undefined nor false, and gives it back. Throws what was waited for when the limit has passed. */
 export async function until<Answer>(
   what: string,
   ask: () => Answer | undefined | false | Promise<Answer | undefined | false>,
-  { limitMs = 60_000, everyMs = 15 }: { limitMs?: number; everyMs?: number } = {},
+  { limitMs = patienceMs, everyMs = 15 }: { limitMs?: number; everyMs?: number } = {},
 ): Promise<Answer> {
   const deadline = Date.now() + limitMs;
   for (;;) {
@@ -16,7 +19,7 @@ export async function until<Answer>(
 }
 
 /** The promise's value, or an error that says what was waited for. */
-export async function within<Value>(what: string, promise: Promise<Value>, limitMs: number): Promise<Value> {
+export async function within<Value>(what: string, promise: Promise<Value>, limitMs = patienceMs): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`Waited ${limitMs / 1000} s in vain until ${what}`)), limitMs);

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../src/temporal/connection.ts';
 import type { ScheduleView } from '../../../src/control/schedules/view.ts';
-import { until } from '../../support/until.ts';
+import { patienceMs, until } from '../../support/until.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
 
 /** A worker process starts, and whole campaigns run. */
@@ -153,7 +153,7 @@ test('a firing is skipped while the campaign of the one before still runs', asyn
   await world.work();
   const gate = world.sandbox.gates.set('batch_work_done', 1);
   const id = await trigger(world);
-  expect(await world.sandbox.gates.waitUntilReached(gate, 60_000)).not.toBeNull();
+  expect(await world.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A run now would be skipped/),
