@@ -6,6 +6,7 @@ import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { strangerAt, type Person } from './people.ts';
 
 export const template = 'Hello {{ name }}, this is the clinic about your visit.';
+export const numberedTemplate = 'Hello {{ name }} number {{ n }}, this is the clinic about your visit.';
 
 function control(path: string, body: unknown) {
   return (sandbox: RunningSandbox): Promise<unknown> =>

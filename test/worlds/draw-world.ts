@@ -1,7 +1,7 @@
 import { Random } from '../../src/sandbox/core/random.ts';
 import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
 import type { Mix } from '../activities/mixes/drive-campaign.ts';
-import { buildRows, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { buildRow, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';
 import { drawPeople, type Crowd, type Person } from './people.ts';
@@ -55,13 +55,15 @@ function buildMix(
   const { dialect = random.pick(['spec', 'extended']), firstMessage = template, records = {}, lateRings } = traits;
   const rules = buildRules({
     firstMessage,
-    pacing: { batchSize: apart ? 20 : random.pick([20, 5, 2]), refillThreshold: random.pick([5, 1]) },
+    list: { ...buildRules().list, columns: ['phone', 'name', 'n'] },
+    pacing: {
+      batchSize: apart ? 20 : random.pick([20, 5, 2]),
+      refillThreshold: random.pick([5, 1]),
+      ...(traits.concurrent === undefined ? {} : { maxConcurrentCalls: traits.concurrent }),
+    },
     timing: { settleMs, lateLookbackMs: hourMs, pollMs: minuteMs },
   });
-  const rows = buildRows(
-    people.map(({ e164 }) => e164),
-    (index) => people[index]?.name ?? '',
-  );
+  const rows = people.map(({ e164, name }, index) => buildRow(index + 1, e164, [e164, name, String(index + 1)]));
   const late = rows.filter(() => random.chance(0.6)).map((row, index) => ({ ...row, row: index + 1 }));
   const refusals = (traits.faults ?? []).flatMap(({ nth }) => (typeof nth === 'number' ? [nth] : []));
   return {

@@ -6,6 +6,7 @@ const attemptFacts = 'src/ledger/doubt/correlation-rows.ts';
 const openBatches = 'src/ledger/doubt/open-batches.ts';
 const dialGuard = 'src/ledger/doubt/dial-guard.ts';
 const correlation = 'src/domain/correlation/correlation.ts';
+const lineWords = 'src/domain/correlation/line-words.ts';
 
 const settleWithoutDoubts = edit(
   conclude,
@@ -66,16 +67,35 @@ export const guardsOfRecords: readonly Guard[] = [
     name: 'rule 1: other words do not prove another call',
     keeps:
       'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
-    edits: [edit('src/domain/correlation/evidence.ts', "? 'few_shared' : null", "? 'somebody_else' : null")],
+    edits: [edit('src/domain/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
     worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'words that share little' },
   },
   {
     name: 'rule 1: one or two words prove nothing',
     keeps: 'A line of one or two words may be ours, altered and shortened.',
-    edits: [edit('src/domain/correlation/line-words.ts', 'if (shown.words.length < leastWords) return false;')],
+    edits: [edit(lineWords, 'if (shown.words.length < leastWords) return false;')],
     worlds: ['barge_in', 'altered', 'mixed'],
     test: { file: 'test/domain/correlation/line-words.test.ts', name: 'few words' },
+  },
+  {
+    name: 'rule 1: a field that was cut',
+    keeps: 'A value that was cut off is compared with the beginning of the own one, so that it disowns nobody.',
+    edits: [edit(lineWords, 'distanceToBeginning(rest, expected.rest)', 'editDistance(rest, expected.rest)')],
+    worlds: ['shortened', 'interrupted', 'mixed'],
+    test: { file: 'test/domain/correlation/line-words.test.ts', name: 'somebody else is' },
+  },
+  {
+    name: 'rule 1: words cut from several lines',
+    keeps: 'A line that was cut off where those of several calls are equal belongs to none of them.',
+    edits: [
+      edit(
+        'src/ledger/doubt/doubts.ts',
+        'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;',
+      ),
+    ],
+    worlds: ['interrupted', 'shortened', 'namesakes', 'mixed'],
+    test: { file: 'test/ledger/doubt/cut-lines.test.ts', name: 'two may have spoken' },
   },
   {
     name: 'rule 2: ringing after bare records',

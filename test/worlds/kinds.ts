@@ -9,6 +9,7 @@ import {
   foreignCall,
   inboundCall,
   listLag,
+  numberedTemplate,
   restart,
   several,
   template,
@@ -29,6 +30,8 @@ export interface Traits {
   workers?: Mix['workers'];
   /** A second campaign to some of the people. */
   second?: boolean;
+  /** Calls that may be open at once, where fewer are than usual. */
+  concurrent?: number;
   /** Processes die and replies are lost. */
   kills?: boolean;
 }
@@ -174,6 +177,16 @@ export const kinds: Record<string, Kind> = {
     draw: (random, people) => ({
       ...told(random.pick(['none', 'bare'])),
       events: several(random, [1, 1], () => strangersTalk(random, people, Math.round(random.between(0, 5 * minuteMs)))),
+    }),
+  },
+  // One in six of those who answer cuts the opening line off at some word; first names are shared, and a number behind them is not.
+  interrupted: {
+    crowd: () => ({ count: 84, answering: 0.3, optOutEvery: 20, hasty: false, firstNames: true }),
+    draw: (random) => ({
+      firstMessage: numberedTemplate,
+      dialect: 'spec',
+      concurrent: 10,
+      records: { unanswered: random.pick(['none', 'bare']), shortened: 1 / 6 },
     }),
   },
   // The same long after the last of its own calls, while everybody waits to be called again: nothing tells whose words they are.

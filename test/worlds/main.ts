@@ -1,6 +1,7 @@
 /** Runs seeds of the worlds by hand and prints figures by world: npm run worlds -- --seeds 1000 */
 import { parseArgs } from 'node:util';
 import { startPostgresServer } from '../support/postgres-server.ts';
+import { formatCutLines } from './cut-lines.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';
 import { addUp, formatFigures, runWorlds } from './run-worlds.ts';
 
@@ -35,6 +36,9 @@ const total = addUp(figures.values());
 const sorted = [...figures].sort(([a], [b]) => worldNames.indexOf(a) - worldNames.indexOf(b));
 const text = [
   formatFigures(new Map([...sorted, ...(total === undefined ? [] : [['all', total] as const])])),
+  ...[...figures].flatMap(([name, each]) =>
+    Object.keys(each.cut).length === 0 || values.world !== name ? [] : [formatCutLines(each.cut, each.rows)],
+  ),
   ...broken.slice(0, Number(values.stories)),
 ].join('\n\n');
 // What a killed process left waiting would keep this one.

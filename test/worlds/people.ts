@@ -31,6 +31,8 @@ export interface Crowd {
   hasty?: boolean;
   /** So many names among all of them; a name of their own each when left out. */
   names?: number | undefined;
+  /** They have first names alone, which come round again. */
+  firstNames?: boolean;
 }
 
 /** Endings that decide what happens, so that a story can be read; the rest is left to the service's seed. */
@@ -42,7 +44,7 @@ const misses = ['0101', '0102', '0102', '0104', '0110', '0103'] as const;
 
 export function drawPeople(
   random: Random,
-  { count, optOutEvery, answering: share, names = Infinity, hasty: some = false }: Crowd,
+  { count, optOutEvery, answering: share, names = Infinity, firstNames: plain = false, hasty: some = false }: Crowd,
 ): Person[] {
   const taken = new Set<string>();
   const draw = (endings: readonly [string, ...string[]]): string => {
@@ -54,17 +56,24 @@ export function drawPeople(
     }
   };
   return Array.from({ length: count }, (_, index) => {
-    const plain = `01${Math.floor(random.between(30, 99))}`;
+    const drawn = `01${Math.floor(random.between(30, 99))}`;
     const answers = some ? ([...patient, interrupting] as const) : patient;
     const answering = some && random.chance(0.1) ? ([gone] as const) : answers;
     const fixed = random.chance(share) ? answering : misses;
-    const ending = index % optOutEvery === 1 ? (['0108'] as const) : random.chance(0.8) ? fixed : ([plain] as const);
-    return { e164: draw(ending), name: nameOf(names === Infinity ? index : index % names) };
+    const ending = index % optOutEvery === 1 ? (['0108'] as const) : random.chance(0.8) ? fixed : ([drawn] as const);
+    return {
+      e164: draw(ending),
+      name: plain ? firstNameOf(index) : nameOf(names === Infinity ? index : index % names),
+    };
   });
 }
 
+function firstNameOf(index: number): string {
+  return firstNames[index % firstNames.length] ?? '';
+}
+
 function nameOf(index: number): string {
-  return `${firstNames[index % firstNames.length]} ${lastNames[(index * 3 + Math.floor(index / firstNames.length)) % lastNames.length]}`;
+  return `${firstNameOf(index)} ${lastNames[(index * 3 + Math.floor(index / firstNames.length)) % lastNames.length]}`;
 }
 
 /** Somebody of whom no list knows. */

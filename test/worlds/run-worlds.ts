@@ -2,6 +2,7 @@ import { fetch } from 'undici';
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
+import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
 import type { World } from './draw-world.ts';
 import { countGivenUp, judgeWorld, nameOf, type Breach } from './judge-world.ts';
 
@@ -21,6 +22,8 @@ export interface Figures {
   brokenSeeds: number;
   /** Second calls that a single straggler among the records led to. */
   stragglers: number;
+  /** By the words that were spoken before the opening line was cut off. */
+  cut: Record<number, CutLines>;
   ticks: number;
   realMs: number;
 }
@@ -74,6 +77,7 @@ function figuresOf(world: World, { trial, ticks, resumes }: Outcome, breaches: B
     breaches: byRule,
     brokenSeeds: promised.length > 0 ? 1 : 0,
     stragglers: breaches.length - promised.length,
+    cut: countCutLines(trial.ledger),
     ticks,
     realMs,
   };
@@ -85,7 +89,7 @@ function add(a: Figures, b: Figures): Figures {
   ) as unknown as Figures;
   const breaches = { ...a.breaches };
   for (const [rule, count] of Object.entries(b.breaches)) breaches[rule] = (breaches[rule] ?? 0) + count;
-  return { ...sum, breaches, presses: Math.max(a.presses, b.presses) };
+  return { ...sum, breaches, cut: addCutLines(a.cut, b.cut), presses: Math.max(a.presses, b.presses) };
 }
 
 export function addUp(figures: Iterable<Figures>): Figures | undefined {

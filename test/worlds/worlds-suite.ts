@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { range } from '../activities/mixes/run-mixes.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
+import { formatCutLines } from './cut-lines.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
@@ -40,5 +41,18 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
     expect(apart.givenUp / apart.rows, story).toBeLessThanOrEqual(0.01);
     expect(apart.presses, story).toBeLessThanOrEqual(1);
     expect(apart.retries, story).toBeGreaterThan(apart.rows / 2);
+  });
+
+  const name = `where people interrupt the agent, few whose names it has spoken are left in doubt, on ${database}: seeds ${from} to ${to}`;
+  // Fewer seeds than there are worlds may not come to it.
+  test.runIf(to - from >= worldNames.length)(name, () => {
+    const { cut = {}, rows = 0 } = figures.get('interrupted') ?? {};
+    const named = Object.entries(cut).filter(([words]) => Number(words) >= 2);
+    const story = formatCutLines(cut, rows);
+    expect(
+      named.reduce((sum, [, each]) => sum + each.records, 0),
+      story,
+    ).toBeGreaterThan(0);
+    expect(named.reduce((sum, [, each]) => sum + each.rows, 0) / rows, story).toBeLessThanOrEqual(0.1);
   });
 }

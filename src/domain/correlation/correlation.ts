@@ -5,6 +5,7 @@ import {
   fitsWindow,
   indexAttempts,
   isPossible,
+  isSpokenBy,
   readClues,
   wordsAgainst,
   type AttemptIndex,
@@ -116,11 +117,16 @@ function isNear(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): b
   return shown !== null && own !== null && isNearLine(shown, own) && fitsWindow(attempt, clue, index);
 }
 
-/** Everybody, where somebody's line is near: each further one whose record it may be is one too many. */
+/**
+ * Those whose own words are shown, though cut. Where these are words that many have, everybody: each further one whose record it may be is
+ * one too many.
+ */
 function nearLines(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {
   if (clue.line === null || index.byLine.has(clue.line)) return none;
   const shown = wordingOf(clue.line);
-  return shown !== null && hasNearLine(shown, index.nearLines) ? index.all : none;
+  if (shown === null || !hasNearLine(shown, index.nearLines)) return none;
+  const spoken = index.all.filter((attempt) => isSpokenBy(attempt, shown));
+  return spoken.length > 0 ? spoken : index.all;
 }
 
 function numbersCalled(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {

@@ -1,6 +1,14 @@
 import type { ConversationFacts } from '../conversation-facts.ts';
 import { groupBy } from '../group-by.ts';
-import { isNearLine, namesSomebodyElse, shapeOf, sharesFewWords, wordingOf } from './line-words.ts';
+import {
+  isCutOwnLine,
+  isNearLine,
+  namesSomebodyElse,
+  shapeOf,
+  sharesFewWords,
+  wordingOf,
+  type Wording,
+} from './line-words.ts';
 
 /** An attempt that was, or may have been, sent to the service. */
 export interface CorrelationAttempt {
@@ -127,15 +135,23 @@ export function isPossible(attempt: CorrelationAttempt, clue: Clue, index: Attem
 }
 
 /**
- * What the words of a record say against its being the attempt's. `few_shared`: they are other words, which says something only while the
+ * What the words of a record say against its being the attempt's. `other_words`: they are other words, which says something only while the
  * agent is known to speak the attempt's.
  */
-export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 'somebody_else' | 'few_shared' | null {
+export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 'somebody_else' | 'other_words' | null {
   const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
   if (shown === null || own === null || isNearLine(shown, own)) return null;
   const shape = attempt.template === null ? null : shapeOf(attempt.template);
-  if (shape !== null && namesSomebodyElse(shape, shown, own)) return 'somebody_else';
-  return sharesFewWords(shown, own) ? 'few_shared' : null;
+  const named = shape === null ? null : namesSomebodyElse(shape, shown, own);
+  if (named === 'surely') return 'somebody_else';
+  return named === 'perhaps' || sharesFewWords(shown, own) ? 'other_words' : null;
+}
+
+/** Whether the words of a record are those of the attempt, as far as they were spoken, and reach into what is its own. */
+export function isSpokenBy(attempt: Pick<CorrelationAttempt, 'openingLine' | 'template'>, shown: Wording): boolean {
+  const own = wordingOf(attempt.openingLine);
+  if (own === null) return false;
+  return own.near === shown.near || (attempt.template !== null && isCutOwnLine(shapeOf(attempt.template), shown, own));
 }
 
 /** An opening line in Unicode NFC with single spaces; null when nothing is left to compare. */

@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts';
+import { distanceToBeginning, editDistance } from '../edit-distance.ts';
 import { firstThat } from '../first-that.ts';
 import { remember } from '../remember.ts';
 import { nearForm, nearWords } from './near-form.ts';
@@ -28,9 +28,19 @@ export function isNearLine(a: Wording, b: Wording): boolean {
   return short.words.length >= leastWords && long.near.startsWith(short.near);
 }
 
+/** Whether a line was cut off: a beginning of it is shown. */
+export function isCutLine(shown: Wording, whole: Wording): boolean {
+  return shown.near.length < whole.near.length && whole.near.startsWith(shown.near);
+}
+
+/** Whether one of these near forms, which are sorted, begins so. */
+export function hasBeginning(beginning: string, sorted: readonly string[]): boolean {
+  return (sorted[firstFrom(sorted, beginning)] ?? '').startsWith(beginning);
+}
+
 /** Whether one of these near forms, which are sorted, is that of a near line (see `isNearLine`). */
 export function hasNearLine({ words, near }: Wording, sorted: readonly string[]): boolean {
-  if (words.length >= leastWords && (sorted[firstFrom(sorted, near)] ?? '').startsWith(near)) return true;
+  if (words.length >= leastWords && hasBeginning(near, sorted)) return true;
   let beginning = '';
   for (const [index, word] of words.entries()) {
     beginning += word;
@@ -48,56 +58,93 @@ function firstFrom(sorted: readonly string[], text: string): number {
 /** Whether what was shown shares fewer than half of its words with a line; a word or two may be ours, altered and cut short. */
 export function sharesFewWords(shown: Wording, line: Wording): boolean {
   if (shown.words.length < leastWords) return false;
-  const known = new Set(line.words);
-  const shared = shown.words.filter((word) => known.has(word)).length;
-  return shared * 2 < shown.words.length;
+  // The last word may have been cut.
+  const last = shown.words.length - 1;
+  const isShared = (word: string, at: number) =>
+    line.words.some((known) => known === word || (at === last && known.startsWith(word)));
+  return shown.words.filter(isShared).length * 2 < shown.words.length;
 }
 
-/** The fixed text of a template in near form: before the first field, between the fields, and behind the last. */
+/**
+ * The fixed text of a template in near form: before the first field, between the fields, and behind the last. What is too short to be told
+ * from letters of a value counts as part of the values around it.
+ */
 export type TemplateShape = readonly string[];
+
+/** Fewer letters of a fixed text than this may stand in any value. */
+const leastFixed = 5;
 
 /** Null where the fixed text depends on the row. */
 export const shapeOf: (template: string) => TemplateShape | null = remember((template) => {
-  const fixed = template.split(/\{\{[\s\S]*?\}\}/).map(nearForm);
-  return template.includes('{%') || fixed.length === 1 ? null : fixed;
+  const [first = '', ...others] = template.split(/\{\{[\s\S]*?\}\}/).map(nearForm);
+  if (template.includes('{%') || others.length === 0) return null;
+  const isLong = (fixed: string) => fixed.length >= leastFixed;
+  const last = others.pop() ?? '';
+  return [first, ...others.filter(isLong), isLong(last) ? last : ''];
 }, 1_000);
 
 /**
- * Whether somebody else was meant: the fixed words of the template stand around a field, and the value there is further than a third, by
- * edit distance, from that of the attempt's own line. A field that cannot be found, or was cut, says nothing.
+ * Whether a line was cut off behind words that are this one's own: it is the beginning of it, three words at least, and reaches into a
+ * field of its template.
  */
-export function namesSomebodyElse(shape: TemplateShape, shown: Wording, own: Wording): boolean {
-  const mine = valuesIn(shape, own.near);
-  const theirs = valuesIn(shape, shown.near);
-  return theirs.some((value, index) => {
+export function isCutOwnLine(shape: TemplateShape | null, shown: Wording, own: Wording): boolean {
+  if (shape === null || shown.words.length < leastWords || !own.near.startsWith(shown.near)) return false;
+  return shown.near.length >= (shape[0] ?? '').length + shortestValue;
+}
+
+/**
+ * Whether somebody else was meant. `surely`: the fixed words of the template stand around a field, and the value there is further than a
+ * third, by edit distance, from that of the attempt's own line; or a field behind such a one is as far, as much of it as was spoken.
+ * `perhaps`: the first field is as far, as much of it as was spoken. A field that cannot be found says nothing.
+ */
+export function namesSomebodyElse(shape: TemplateShape, shown: Wording, own: Wording): 'surely' | 'perhaps' | null {
+  const mine = fieldsIn(shape, own.near);
+  const theirs = fieldsIn(shape, shown.near);
+  for (const [index, { value, rest }] of theirs.entries()) {
     const expected = mine[index];
-    return value !== null && expected != null && isFar(value, expected);
-  });
+    if (expected === undefined) return null;
+    if (value !== null && expected.value !== null) {
+      if (isFar(editDistance(value, expected.value), value, expected.value)) return 'surely';
+    } else if (isFar(distanceToBeginning(rest, expected.rest), rest, expected.value ?? expected.rest))
+      return index > 0 ? 'surely' : 'perhaps';
+  }
+  return null;
+}
+
+/** A line as far as its first field goes; null where nothing of the template stands behind that. */
+export function beginningOf(shape: TemplateShape, own: Wording): string | null {
+  const value = fieldsIn(shape, own.near)[0]?.value ?? null;
+  return value === null ? null : (shape[0] ?? '') + value;
 }
 
 const shortestValue = 2;
 
-function isFar(value: string, expected: string): boolean {
-  if (value.length < shortestValue || expected.startsWith(value)) return false;
-  return editDistance(value, expected) * 3 > Math.max(value.length, expected.length);
+/** One letter misheard makes no other name. */
+function isFar(distance: number, value: string, expected: string): boolean {
+  return value.length >= shortestValue && distance > 1 && distance * 3 > Math.max(value.length, expected.length);
 }
 
-/** The value of each field; null from the first one on whose surroundings cannot be found. */
-function valuesIn(shape: TemplateShape, near: string): (string | null)[] {
-  const values: (string | null)[] = [];
+/** What stands in a field: the text from there on, and the value; null where the words behind it were cut off, or cannot be found. */
+interface Field {
+  value: string | null;
+  rest: string;
+}
+
+/** The fields as far as they can be found. */
+function fieldsIn(shape: TemplateShape, near: string): Field[] {
+  const fields: Field[] = [];
   const [first = '', ...others] = shape;
   if (!beginsLike(near, first)) return [];
   let rest = near.slice(first.length);
-  for (const [index, fixed] of others.entries()) {
-    const isLast = index === others.length - 1;
-    // Nothing behind the field tells where it ends, or whether it was cut.
-    if (fixed === '') return isLast && first !== '' && rest !== '' ? [...values, rest] : values;
-    const found = findFixed(rest, fixed);
-    if (found === null) return values;
-    values.push(rest.slice(0, found));
+  for (const fixed of others) {
+    const found = fixed === '' ? null : findFixed(rest, fixed);
+    if (found !== null) fields.push({ value: rest.slice(0, found), rest });
+    // Words that nothing of the template stands before may be anybody's.
+    else if (first !== '' || fields.length > 0) return [...fields, { value: null, rest }];
+    else return [];
     rest = rest.slice(found + fixed.length);
   }
-  return values;
+  return fields;
 }
 
 /** One letter in four may differ. */
@@ -106,9 +153,6 @@ function beginsLike(text: string, fixed: string): boolean {
   if (text.length < fixed.length) return false;
   return editDistance(text.slice(0, fixed.length), fixed) * 4 <= fixed.length;
 }
-
-/** Fewer letters of a fixed text than this may stand in any value. */
-const leastFixed = 5;
 
 /** Where a fixed text begins: whole, by either half when a letter was changed, or cut at the end of what is shown; null: nowhere. */
 function findFixed(text: string, fixed: string): number | null {

@@ -1,9 +1,10 @@
-import { lookAheadOf, readAgent, toCorrelation, type Timing } from './correlation-rows.ts';
+import { lookAheadOf, readAgent, readBatches, toCorrelation, type Timing } from './correlation-rows.ts';
 import { sql } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import {
   indexAttempts,
   isPossible,
+  isSpokenBy,
   readClues,
   wordsAgainst,
   type Clue,
@@ -13,7 +14,6 @@ import { wordingOf } from '../../domain/correlation/line-words.ts';
 import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/recorded-talk.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
-import { wordsKey } from '../words-key.ts';
 import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';
 
 /** A record that is not finished after this long counts as it is. */
@@ -68,9 +68,9 @@ export async function readDoubts(
   const dismissed = await readDismissals(db, attempts);
   const seqOf = new Map(attempts.map((row) => [row.attempt_id, row.posted_seq ?? 0]));
   const index = indexAttempts(asked, noClock);
-  const spoken = new OurLines(reading);
   const clues = records.map((row) => readClues([factsOf(row)], index, noClock)[0]);
   const talks = clues.filter((clue) => clue !== undefined);
+  const spoken = new OurLines(reading, talks);
   const othersOf = new Map(asked.map((attempt) => [attempt, countOthers(attempt, talks, agent)]));
   for (const [at, row] of records.entries()) {
     const clue = clues[at];
@@ -81,7 +81,7 @@ export async function readDoubts(
       if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
       if (!isPossible(attempt, clue, index)) continue;
       const others = othersOf.get(attempt) ?? 0;
-      const words = undecided ? null : await judgeWords(reading, { attempt, clue, spoken, others });
+      const words = undecided ? null : await judgeWords(reading, { attempt, clue, spoken, others, row });
       if (words === 'others') continue;
       const doubt = doubts.get(attempt.attemptId) ?? { candidates: [], undecided: false };
       if (!undecided && words !== 'too_early') doubt.candidates.push(row.conversation_id);
@@ -142,14 +142,23 @@ function factsOf(row: ConversationRow): ConversationFacts {
   return { ...facts, agentId: facts.agentId ?? row.agent_id, startedAt: facts.startedAt ?? row.first_seen_at };
 }
 
+/** What one record is to one attempt. */
+interface Asked {
+  attempt: CorrelationAttempt;
+  clue: Clue;
+  row: ConversationRow;
+  spoken: OurLines;
+  others: number;
+}
+
 async function judgeWords(
   { agent, timing, now }: Reading,
-  { attempt, clue, spoken, others }: { attempt: CorrelationAttempt; clue: Clue; spoken: OurLines; others: number },
+  { attempt, clue, row, spoken, others }: Asked,
 ): Promise<'others' | 'too_early' | null> {
   const against = wordsAgainst(attempt, clue.line);
   if (against === 'somebody_else') return 'others';
   const startedAt = clue.startedAt ?? 0;
-  if (await spoken.byAnother(attempt, clue.line, startedAt)) return 'others';
+  if (await spoken.byAnother(attempt, clue, row.seen_seq)) return 'others';
   if (against === null || agent?.words_first == null || agent.words_last === null) return null;
   // Whoever changed what the agent says has not done so while its calls before and after began with our words. A single call beside
   // one of ours is as good: a change would show in those that follow.
@@ -165,48 +174,55 @@ function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent:
   if (first === null || last === null) return 0;
   return clues.filter(
     ({ line, startedAt }) =>
-      startedAt !== null && (startedAt < first || startedAt > last) && wordsAgainst(attempt, line) === 'few_shared',
+      startedAt !== null && (startedAt < first || startedAt > last) && wordsAgainst(attempt, line) === 'other_words',
   ).length;
 }
 
-/** Whether a line that a record shows is that of another attempt of ours, word for word. */
-class OurLines {
-  readonly #known = new Map<string, { e164: string; posted_at: number | null }[]>();
-  readonly #reading: Reading;
+/** Calls that own no record, and what their records would show. */
+type SilentCall = Pick<AttemptRow, 'e164' | 'posted_at' | 'posted_seq'> &
+  Pick<CorrelationAttempt, 'openingLine' | 'template'>;
 
-  constructor(reading: Reading) {
+/** Whether a line that a record shows is that of another attempt of ours, as far as it was spoken. */
+class OurLines {
+  readonly #known = new Map<string, SilentCall[]>();
+  readonly #reading: Reading;
+  readonly #earliestStart: number;
+  readonly #marginMs: number;
+  #calls: Promise<SilentCall[]> | undefined;
+
+  constructor(reading: Reading, clues: readonly Clue[]) {
     this.#reading = reading;
+    this.#marginMs = 2 * reading.timing.clockToleranceMs;
+    this.#earliestStart = Math.min(...clues.map(({ startedAt }) => startedAt ?? 0));
   }
 
-  async byAnother(attempt: CorrelationAttempt, line: string | null, startedAt: number): Promise<boolean> {
+  async byAnother(attempt: CorrelationAttempt, { line, startedAt }: Clue, seenSeq: number): Promise<boolean> {
     const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
-    if (line === null || shown === null || own === null) return false;
+    if (line === null || shown === null || own === null || startedAt === null) return false;
     // Of two lines of which one begins the other either may have been spoken.
     if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;
-    const key = wordsKey(line);
-    const calls = this.#known.get(key) ?? (await this.#find(key));
-    this.#known.set(key, calls);
-    const { lookAheadMs, timing } = this.#reading;
-    const { clockToleranceMs } = timing;
-    return calls.some(
-      ({ e164, posted_at: at }) =>
-        e164 !== attempt.e164 &&
-        at !== null &&
-        at - 2 * clockToleranceMs <= startedAt &&
-        startedAt <= at + lookAheadMs + 2 * clockToleranceMs,
-    );
+    this.#calls ??= this.#readCalls();
+    const calls = this.#known.get(line) ?? (await this.#calls).filter((call) => isSpokenBy(call, shown));
+    this.#known.set(line, calls);
+    return calls.some(({ e164, posted_at: postedAt, posted_seq: postedSeq }) => {
+      if (e164 === attempt.e164 || postedAt === null || seenSeq < (postedSeq ?? 0)) return false;
+      return (
+        postedAt - this.#marginMs <= startedAt && startedAt <= postedAt + this.#reading.lookAheadMs + this.#marginMs
+      );
+    });
   }
 
-  async #find(key: string) {
-    return this.#reading.db
-      .selectFrom('recipients')
-      .innerJoin('attempts', 'attempts.recipient_id', 'recipients.recipient_id')
-      .select(['attempts.e164', 'attempts.posted_at'])
-      .where('recipients.words_key', '=', key)
-      .where('attempts.agent_id', '=', this.#reading.agentId)
-      .where('attempts.posted_at', 'is not', null)
-      .where('attempts.conversation_id', 'is', null)
+  async #readCalls(): Promise<SilentCall[]> {
+    const { db, agentId } = this.#reading;
+    const rows = await db
+      .selectFrom('attempts')
+      .select(['e164', 'posted_at', 'posted_seq', 'opening_line as openingLine', 'batch_id'])
+      .where('agent_id', '=', agentId)
+      .where('posted_at', '>=', this.#earliestStart - this.#reading.lookAheadMs - this.#marginMs)
+      .where('conversation_id', 'is', null)
       .execute();
+    const batches = await readBatches(db, [...new Set(rows.map((row) => row.batch_id))]);
+    return rows.map((row) => ({ ...row, template: batches.get(row.batch_id)?.template ?? null }));
   }
 }
 

@@ -75,6 +75,42 @@ test.each<[string, Partial<ConversationFacts>, string[]]>([
   expect(pairs([attempt()], [record(facts)])).toEqual(expected);
 });
 
+const template = 'Hello {{ name }} number {{ k }}, this is the clinic.';
+
+function called(name: string, k: number, facts: Partial<CorrelationAttempt> = {}): CorrelationAttempt {
+  const openingLine = `Hello ${name} number ${k}, this is the clinic.`;
+  const e164 = `+1212555${String(100 + k).padStart(4, '0')}`;
+  return attempt({ attemptId: `${name} ${k}`, e164, reference: null, openingLine, template, ...facts });
+}
+
+/** What a record shows of the first words, and whose it is among these: Daniel 1, 7, 18 and 19, Jan 7 and Jon 8, and Maria 4. */
+test.each<[string, string[]]>([
+  ['Hello Daniel number 19,', ['Daniel 19=c1(near_line)']],
+  ['hello daniel, number 18 this', ['Daniel 18=c1(near_line)']],
+  ['Hello Jan number', ['Jan 7=c1(near_line)']],
+  ['Hello Maria num', ['Maria 4=c1(near_line)']],
+  // The last word may have been cut.
+  ['Hello Daniel number 1', []],
+  ['Hello Daniel number', []],
+  ['Hello J', []],
+  ['Hello', []],
+  // Altered as well.
+  ['Hello Danixl number 19,', []],
+])('%j, cut off there, is of %j', (openingLine, expected) => {
+  const people = [
+    ...[1, 7, 18, 19].map((k) => called('Daniel', k)),
+    called('Jan', 7),
+    called('Jon', 8),
+    called('Maria', 4),
+  ];
+  expect(pairs(people, [record({ openingLine })])).toEqual(expected);
+});
+
+test("a line that was cut off behind somebody's own words is of nobody else, even where it cannot be theirs", () => {
+  const over = called('Daniel', 19, { possibleUntil: posted });
+  expect(pairs([over, called('Danixl', 1)], [record({ openingLine: 'Hello Daniel number 19' })])).toEqual([]);
+});
+
 test.each<[string, Partial<ConversationFacts>]>([
   ['an inbound call', { direction: 'inbound' }],
   ['another agent', { agentId: 'agent_b' }],
