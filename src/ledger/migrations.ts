@@ -220,6 +220,11 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       },
     },
     '005-sessions': { up: (db: Kysely<Database>) => createTable(db, 'sessions', sessions) },
+    '006-cut-lines': {
+      async up(db: Kysely<Database>) {
+        await sql.raw('alter table agents add column cut_at bigint').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

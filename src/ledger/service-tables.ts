@@ -87,6 +87,8 @@ export interface ServiceTables {
     /** Start of the first and of the last record whose words were those of the attempt that owns it. */
     words_first: number | null;
     words_last: number | null;
+    /** Start of the last of those in which the words were cut off. */
+    cut_at: number | null;
     /** 1 once a record has shown an empty transcript and no duration. */
     bare_shown: Generated<number>;
     /** The longest duration that a record with an empty transcript has shown. */

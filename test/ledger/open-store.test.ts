@@ -177,6 +177,7 @@ test('reading makes no schema', async () => {
     '003-webhooks',
     '004-log-reading',
     '005-sessions',
+    '006-cut-lines',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

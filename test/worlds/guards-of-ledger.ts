@@ -22,8 +22,8 @@ const plannerWithoutWords = [
 ];
 const overlapping = edit(
   'src/ledger/plan/planning.ts',
-  'wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>()',
-  'new Set<string>()',
+  'wordsKept ? await findOverlapping(tx, together) : { ids: [], until: input.now }',
+  '{ ids: [] as string[], until: input.now }',
 );
 
 /** What keeps two processes, or two moments of one, from dialling twice. */

@@ -1,7 +1,7 @@
 import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { heardOptOut, readDisposition, ruledDisposition, type AttemptResult } from '../../domain/disposition.ts';
-import { isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
+import { isCutLine, isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
 import { lockCampaign } from '../locks.ts';
@@ -9,10 +9,10 @@ import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
-import { updateBatch, updateRecipient } from '../updates.ts';
+import { updateAgent, updateBatch, updateRecipient } from '../updates.ts';
 import type { ConversationRow } from '../schema.ts';
 
-/** When the agent was last, and first, heard to begin a call with the words that it was given. */
+/** When the agent was last, and first, heard to begin a call with the words that it was given, and when it was last cut off. */
 async function noteOwnWords(
   tx: Tx,
   attempt: { agent_id: string; opening_line: string | null },
@@ -20,7 +20,9 @@ async function noteOwnWords(
 ): Promise<void> {
   const [shown, own] = [wordingOf(openingLine), wordingOf(attempt.opening_line)];
   if (shown === null || own === null || startedAt === null || !isNearLine(shown, own)) return;
-  await widenWords(tx, { startedAt, agentId: attempt.agent_id });
+  const agentId = attempt.agent_id;
+  await widenWords(tx, { startedAt, agentId });
+  if (isCutLine(shown, own)) await updateAgent(tx, agentId, { cut_at: startedAt });
 }
 
 const widenWords = prepared((tx: Tx, { startedAt, agentId }: { startedAt: number; agentId: string }) =>

@@ -2,7 +2,7 @@ import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
 import { openAttemptStates } from '../../domain/ledger.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { hasNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
+import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../domain/correlation/line-words.ts';
 import { readAgent } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
 
@@ -35,31 +35,62 @@ export function hasFreeWords(agentId: string) {
       and attempts.state in (${sqlStates(openAttemptStates)})))`;
 }
 
+/** So long after a record whose words were cut off others may be. */
+const cutsMs = 24 * 3_600_000;
+
+/** Rows that would be called together, and by whose rules. */
+interface Together {
+  rules: Pick<CampaignRules, 'agentId' | 'firstMessage'>;
+  rows: readonly { id: string; openingLine: string | null }[];
+  now: number;
+}
+
 /**
  * Of rows that would be called together: those whose opening line begins that of another call of the agent, open or among them, or goes on
- * where that one ends. What a record shows of such a line may be either.
+ * where that one ends. What a record shows of such a line may be either. While people interrupt the agent, also those whose first field,
+ * such as a first name, is that of such a call without a record: a record that is cut off behind it may be of either. This only keeps few
+ * in doubt, so nobody waits for it where nearly all begin alike. Until when they wait is answered, too.
  */
 export async function findOverlapping(
   db: Queries,
-  agentId: string,
-  rows: readonly { id: string; openingLine: string | null }[],
-): Promise<Set<string>> {
+  { rules, rows, now }: Together,
+): Promise<{ ids: string[]; until: number }> {
   const open = await db
     .selectFrom('attempts')
-    .select('opening_line')
-    .where('agent_id', '=', agentId)
+    .select(['opening_line', 'conversation_id'])
+    .where('agent_id', '=', rules.agentId)
     .where('state', 'in', openAttemptStates)
     .where('words_key', 'is not', null)
     .execute();
-  const lines = open.flatMap((row) => wordingOf(row.opening_line)?.near ?? []).sort();
-  const overlapping = new Set<string>();
+  const linesOf = (calls: typeof open) => calls.flatMap((row) => wordingOf(row.opening_line)?.near ?? []).sort();
+  const lines = linesOf(open);
+  const silent = linesOf(open.filter((row) => row.conversation_id === null));
+  const cutAt = (await readAgent(db, rules.agentId))?.cut_at ?? null;
+  const beginnings = cutAt === null || cutAt < now - cutsMs ? new Map<string, string>() : beginningsOf(rules, rows);
+  const ids: string[] = [];
   const chosen: string[] = [];
   for (const { id, openingLine } of rows) {
     const wording = wordingOf(openingLine);
     if (wording === null) continue;
+    const among = chosen.toSorted();
+    const beginning = beginnings.get(id);
     // Few rows are chosen at once; the open calls may be thousands.
-    if (hasNearLine(wording, lines) || hasNearLine(wording, chosen.toSorted())) overlapping.add(id);
+    if (hasNearLine(wording, lines) || hasNearLine(wording, among)) ids.push(id);
+    else if (beginning !== undefined && [silent, among].some((known) => hasBeginning(beginning, known))) ids.push(id);
     else chosen.push(wording.near);
   }
-  return overlapping;
+  // Those who begin alike may be many, and wait long.
+  return { ids, until: now + (beginnings.size === 0 ? 30_000 : 120_000) };
+}
+
+/** How the lines of the rows begin, by row; none where fewer than a quarter of them differ in it. */
+function beginningsOf({ firstMessage }: Together['rules'], rows: Together['rows']): Map<string, string> {
+  const shape = firstMessage === null ? null : shapeOf(firstMessage);
+  const beginnings = new Map<string, string>();
+  for (const { id, openingLine } of rows) {
+    const wording = wordingOf(openingLine);
+    const beginning = shape === null || wording === null ? null : beginningOf(shape, wording);
+    if (beginning !== null) beginnings.set(id, beginning);
+  }
+  return new Set(beginnings.values()).size * 4 < rows.length ? new Map<string, string>() : beginnings;
 }

@@ -166,11 +166,10 @@ async function fillBatch(
   const recipients = rendered.flatMap(({ row, texts }) =>
     texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
   );
-  const overlapping = wordsKept ? await findOverlapping(tx, rules.agentId, recipients.map(toLine)) : new Set<string>();
-  const until = input.now + lookAgainMs;
-  const deferral = { until, reason: 'words', ids: [...overlapping] };
-  if (overlapping.size > 0) await deferRecipients(tx, input, [deferral]);
-  const apart = recipients.filter(({ row }) => !overlapping.has(row.recipient_id));
+  const together = { rules, rows: recipients.map(toLine), now: input.now };
+  const overlapping = wordsKept ? await findOverlapping(tx, together) : { ids: [], until: input.now };
+  if (overlapping.ids.length > 0) await deferRecipients(tx, input, [{ ...overlapping, reason: 'words' }]);
+  const apart = recipients.filter(({ row }) => !overlapping.ids.includes(row.recipient_id));
   if (apart.length === 0) return undefined;
   const caller = callers?.caller ?? numbers[0] ?? '';
   const reference = referencesWith(input, rules);

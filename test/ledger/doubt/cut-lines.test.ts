@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
-import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openTestStore } from '../test-stores.ts';
 
 const line = ', this is the clinic.';
@@ -56,4 +56,47 @@ test('a line that was cut off within the first field speaks against others only 
     'answered',
     'answered',
   ]);
+});
+
+/** Who is called together. */
+async function calledTogether(scenario: Scenario, n: number, now: number): Promise<string[]> {
+  await scenario.plan(n, now);
+  const attempts = (await scenario.attempts()).filter(({ batch_id: id }) => id === scenario.batchId(n));
+  return attempts.map(({ opening_line: spoken }) => spoken?.replace('Hello ', '').replace(line, '') ?? '');
+}
+
+const people = ['Ada number 1', 'Daniel number 2', 'Ada number 3', 'Daniel number 4', 'Hugo number 5'];
+
+test('people whose lines begin alike are called together as long as nobody interrupts the agent', async () => {
+  const scenario = await begin(...people);
+  expect(await calledTogether(scenario, 1, noon)).toEqual(people);
+});
+
+test('once the agent was interrupted, people whose lines begin alike are called one after the other', async () => {
+  const scenario = await begin('Ingrid number 6', ...people);
+  const { db } = scenario.store;
+  await db
+    .updateTable('recipients')
+    .set({ due_at: noon + 1 })
+    .where('row_number', '>', 1)
+    .execute();
+  await scenario.dial(1);
+  const later = noon + 3 * minuteMs;
+  await scenario.sweep(later, [talk('Hello Ingrid number')]);
+  expect(await calledTogether(scenario, 2, later)).toEqual(['Ada number 1', 'Daniel number 2', 'Hugo number 5']);
+  await scenario.post(2, later);
+  await scenario.verdict(2, 'confirmed', { now: later, callsInitiated: 3 });
+  const soon = later + minuteMs;
+  expect(await scenario.plan(3, soon)).toMatchObject({ kind: 'wait' });
+  // Whoever has a record of their own cannot own another one.
+  await scenario.sweep(soon, [talk(`Hello Ada number 1${line}`, later + 5_000)]);
+  expect(await calledTogether(scenario, 3, soon + minuteMs)).toEqual(['Ada number 3']);
+});
+
+test('where nearly all lines begin alike nobody waits for another', async () => {
+  const alike = [1, 2, 3, 4, 5, 6].map((k) => `Ada number ${k}`);
+  const scenario = await begin(...alike);
+  await scenario.sweep(noon);
+  await scenario.store.db.updateTable('agents').set({ cut_at: noon }).where('agent_id', '=', agentId).execute();
+  expect(await calledTogether(scenario, 1, noon)).toEqual(alike);
 });
