@@ -70,7 +70,8 @@ export interface EventData {
   'batch.planned': { size: number };
   /** How many the pre-dial hook was asked about, and what it said; `eligible`: ids of attempts. */
   'batch.screened': { asked: number; refused: number; later: number; eligible: readonly string[] };
-  'batch.posting': { k: number; size: number; deadlineReal: number; caller: string };
+  /** `speed`: service milliseconds per real one, where it is not 1. */
+  'batch.posting': { k: number; size: number; deadlineReal: number; caller: string; speed?: number };
   'batch.state':
     | { state: 'confirmed'; by: 'reply'; service_batch_id: string; calls_initiated: number }
     | { state: 'confirmed'; by: 'evidence' }

@@ -1,7 +1,7 @@
 import { batchStateEvent } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
-import { unsentStates, type BatchState } from '../../domain/ledger.ts';
+import { unansweredAttemptStates, unsentStates, type BatchState } from '../../domain/ledger.ts';
 import { readCallersOut } from '../limits/callers.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
@@ -105,7 +105,8 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const firstSubmitAt = batch.first_submit_at ?? now;
   if (batch.first_submit_at === null) await updateBatch(tx, batchId, { first_submit_at: now });
   const blocked = await blockedUntil(tx, campaign, now);
-  const until = pauseForClocks(input, seen === 'undecided' ? Math.max(blocked ?? 0, now + lookAgainMs) : blocked);
+  const waits = Math.max(blocked ?? 0, seen === 'undecided' ? now + lookAgainMs : 0, await latestDue(tx, batchId));
+  const until = pauseForClocks(input, waits > now ? waits : null);
   if ((until ?? now) - firstSubmitAt > longestSubmitMs) {
     // The planner takes the same people again at once: what could not be sent for so long is not tried anew in the same second.
     if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
@@ -128,6 +129,21 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   return { kind: 'verdict', state: to };
 }
 
+/**
+ * When the last one of an unsent batch is due: in the future where the clock went back since they were planned, or where the end of an
+ * earlier call was corrected.
+ */
+async function latestDue(tx: Tx, batchId: string): Promise<number> {
+  const row = await tx
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .select((eb) => eb.fn.max('recipients.due_at').as('due'))
+    .where('attempts.batch_id', '=', batchId)
+    .where('attempts.state', 'in', unansweredAttemptStates)
+    .executeTakeFirst();
+  return row?.due ?? 0;
+}
+
 /** A batch that is `posting`, and who of it is called. */
 interface Entered {
   campaign: Campaign;
@@ -138,12 +154,12 @@ interface Entered {
 }
 
 async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Entered): Promise<PostingStep> {
-  const { batchId, now, nowReal, postingWindowMs } = input;
+  const { batchId, now, nowReal, postingWindowMs, speed } = input;
   const { campaignId, rules } = campaign;
   const k = batch.posts + 1;
   const { caller } = batch;
   const deadlineReal = nowReal + postingWindowMs;
-  const answerByMs = Math.ceil((postingWindowMs + input.httpTimeoutMs) * input.speed);
+  const answerByMs = Math.ceil((postingWindowMs + input.httpTimeoutMs) * speed);
   await updateBatch(tx, batchId, {
     posts: k,
     first_posted_at: batch.first_posted_at ?? now,
@@ -168,7 +184,7 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
     .where('attempt_id', 'in', ids)
     .execute();
   const event = { at: now, campaignId, batchId };
-  const begun = { k, size: ids.length, deadlineReal, caller };
+  const begun = { k, size: ids.length, deadlineReal, caller, ...(speed === 1 ? {} : { speed }) };
   const events: NewEvent[] = [{ ...event, type: 'batch.posting', data: begun }];
   for (const { attempt, terms } of sorted.dial) {
     const { attempt_id: attemptId, recipient_id: recipientId, e164, person } = attempt;

@@ -49,7 +49,8 @@ export async function releaseAttempts(
     if (talk !== undefined) await finish({ outcome: talk, reason: reachedEarlier });
     else {
       const posted = recipient.counted + recipient.uncounted_in_row > 0;
-      await requeueRecipient(tx, { campaignId, now }, { ...recipient, posted, dueAt: next.dueAt });
+      const dueAt = Math.max(next.dueAt, recipient.due_at);
+      await requeueRecipient(tx, { campaignId, now }, { ...recipient, posted, dueAt });
     }
   }
   await appendEvents(tx, events);

@@ -50,6 +50,7 @@ async function tally(
     optedOut: settled.some((row) => row.disposition === 'opted_out' && row.number !== until),
     // One that is planned or open decides for itself when it ends.
     isLatest: attempts.every((row) => row.number <= until),
+    isBeforeRetry: attempts.some((row) => row.number > until) && settled.every((row) => row.number <= until),
   };
 }
 
@@ -99,6 +100,8 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
     else if (!hasClosed(campaign) || recipient.outcome === null)
       await takeBackOutcome(tx, { campaignId, now }, { ...recipient, posted: true, dueAt: next.at });
   }
+  // A retry that is planned and not on its way yet waits as long as the corrected end asks for.
+  else if (counts.isBeforeRetry && next.kind === 'retry') await updateRecipient(tx, recipientId, { due_at: next.at });
   return next.countsAs;
 }
 

@@ -6,6 +6,7 @@ import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
 import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
 
@@ -471,4 +472,25 @@ test.for(dialects)('a busy line is retried as a new attempt, after its delay: %s
     until: noon + 6 * minuteMs,
   });
   expect(await scenario.dial(2, noon + 6 * minuteMs)).toEqual(['spring/1/2']);
+});
+
+test('a retry that is planned waits where its due time is still to come by the clock of the request', async () => {
+  const rows = buildRows(numbers(1), () => 'G');
+  const scenario = await beginProven(await openTestStore('sqlite'), { rules: { pacing }, rows });
+  const [number = ''] = numbers(1);
+  const call = { ...answered('c1', number, noon + 1_000), ...busy, agentId };
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [call]);
+  const due = noon + 6 * minuteMs;
+  await scenario.plan(2, due);
+  expect(await scenario.post(2, due - 2 * minuteMs)).toEqual({ kind: 'blocked', until: due });
+  // The record is read once more, and says that nobody answered: that asks for another delay.
+  const { attempt_id: attemptId = '' } = (await scenario.attempts())[0] ?? {};
+  const result = { disposition: 'no_answer', detail: null, counted: true } as const;
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: due }, [{ attemptId, result }]),
+  );
+  expect(await scenario.post(2, due)).toEqual({ kind: 'blocked', until: due + 10 * minuteMs });
+  expect(await scenario.post(2, due + 10 * minuteMs)).toMatchObject({ kind: 'post' });
+  expect((await verifyLog(scenario.store.db, null)).ok).toBe(true);
 });
