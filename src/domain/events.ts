@@ -18,6 +18,12 @@ interface CallEnd {
 /** `failing`: nothing was taken for days; `disabled`: its receiver said for good that it wants nothing (410). */
 export type WebhookChange = 'added' | 'removed' | 'paused' | 'resumed' | 'failing' | 'recovered' | 'disabled';
 
+/** Keyed hashes of a row: where it leads, when and to whom; and what its cells are. */
+export interface RowHash {
+  hash: string;
+  cells: string;
+}
+
 interface Entry {
   e164: string;
   /** `account` or a campaign id. */
@@ -56,8 +62,8 @@ export interface EventData {
     rules: CampaignRules;
     timeZoneData: string;
   };
-  /** Keyed hashes of the rows from this one on, as base64url. */
-  'campaign.rows': { from: number; hashes: string };
+  /** Keyed hashes of the rows from this one on, as base64url; each is split as in `RowHash`. */
+  'campaign.rows': { from: number; hashes: string; cells: string };
   'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number };
   'campaign.edited': { added: number; corrected: number; withdrawn: number };
   'campaign.adjusted': { from: Limits; to: Limits; by: 'person' };
@@ -115,9 +121,9 @@ export interface EventData {
   'hook.failed': (NoticeFacts | { hook: 'pre_dial' }) & { fault: string; status?: number | null };
   'schedule.fired': Firing;
   'schedule.failed': Firing;
-  'recipient.added': { hash: string };
+  'recipient.added': RowHash;
   /** `outcome`: what the correction takes back. */
-  'recipient.corrected': { outcome: Outcome | null; numberChanged: boolean; hash: string };
+  'recipient.corrected': RowHash & { outcome: Outcome | null; numberChanged: boolean };
   'recipient.withdrawn': { by: 'person'; note?: string };
   /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
   'operator.acted': { name: string; action: string };

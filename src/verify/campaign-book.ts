@@ -1,9 +1,9 @@
 import type { LoggedEvent } from './logged-event.ts';
-import type { ScreeningBook } from './judge-screening.ts';
+import type { ScreeningBook } from './judge-dial.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
 import type { NumberBook, PlacedCall } from './number-book.ts';
-import type { RowBook } from './row-book.ts';
+import { RowBook } from './row-book.ts';
 
 /** One attempt. */
 export interface AttemptBook {
@@ -18,10 +18,14 @@ export interface AttemptBook {
   state: 'settled' | 'released' | null;
   /** How it ended, as last corrected. */
   disposition: string | null;
+  /** What else is said of its end. */
+  detail: string | null;
   counted: boolean;
   /** Which budget of its recipient it uses up. */
   budget: number;
   conversation: string | null;
+  /** By what the record was found to be its own. */
+  evidence: string | null;
   /** Nobody is called again before; infinity: not at all. Null: it has nothing to say about that. */
   retryFrom: number | null;
   /** Zones in which it went; null where the log does not tell, or they were changed since. */
@@ -34,6 +38,8 @@ export interface AttemptBook {
 export interface BatchBook {
   batchId: string;
   state: string;
+  /** Under which name the service took it; null: it has not said so. */
+  serviceId: string | null;
   /** Calls that it was to have, and those that were planned. */
   size: number;
   planned: number;
@@ -75,6 +81,8 @@ export interface CampaignBook {
   rules: JudgedRules;
   /** As the import tells them, for the tables. */
   toldRules: object;
+  /** Of campaign file and list. */
+  fileHash: string | null;
   limits: Limits;
   rows: number;
   /** 1, but for a test call, which keeps the number that its row has in the list. */
@@ -82,12 +90,20 @@ export interface CampaignBook {
   rejected: number;
   importedAt: number;
   rowBook: RowBook;
+  /** Hashes of what is shown of the rows; empty where the log was begun without them. */
+  cellBook: RowBook;
   state: string;
   /** The highest time so far. */
   lastAt: number;
+  /** Service milliseconds per real one, the most that a request told. */
+  speed: number;
   lastSeq: number;
   batches: Map<string, BatchBook>;
   outcomes: Map<string, string>;
+  /** Why each has the outcome that it was given last. */
+  reasons: Map<string, string | null>;
+  /** `attempt conversation` of the records that a person has given to calls. */
+  given: Set<string>;
   /** Outcomes not judged yet, by recipient. */
   pending: Map<string, PendingOutcome>;
   /** Recipients about whom something was told since their outcome that may change it. */
@@ -133,18 +149,23 @@ export interface JudgedLine {
 /** The book of a campaign that has just been imported. */
 export function openBook(
   event: LoggedEvent,
-  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'rows' | 'firstRow' | 'rejected' | 'rowBook'>,
+  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'fileHash' | 'rows' | 'firstRow' | 'rejected'>,
 ): CampaignBook {
   return {
     ...told,
     campaignId: event.campaignId,
+    rowBook: new RowBook(),
+    cellBook: new RowBook(),
     importedAt: event.at,
     lastAt: event.at,
+    speed: 1,
     lastSeq: event.seq,
     limits: told.rules.limits,
     state: 'draft',
     batches: new Map(),
     outcomes: new Map(),
+    reasons: new Map(),
+    given: new Set(),
     pending: new Map(),
     moved: new Set(),
     requeued: new Set(),
@@ -171,6 +192,11 @@ export function callsOf(campaign: CampaignBook, recipientId: string): readonly A
 /** The recipient of an attempt, by its id. */
 export function rowOf(attemptId: string): string {
   return attemptId.slice(0, attemptId.lastIndexOf('/'));
+}
+
+/** Which of its row an attempt is, from 1. */
+export function nthOf({ attemptId }: Pick<AttemptBook, 'attemptId'>): number {
+  return Number(attemptId.slice(attemptId.lastIndexOf('/') + 1));
 }
 
 export function findAttempt(campaign: CampaignBook, attemptId = ''): AttemptBook | undefined {

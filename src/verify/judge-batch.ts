@@ -1,6 +1,6 @@
 import type { BatchBook, JudgedLine } from './campaign-book.ts';
 import { takeBackStarts } from './judge-limits.ts';
-import { numberOf } from './judged-rules.ts';
+import { numberOf, textOf } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
 import { mayBatchMove } from './transitions.ts';
 
@@ -27,6 +27,7 @@ export function beginPost({ campaign, event, data, violate }: JudgedLine, batch:
     violate('caller_out_dialled', `batch ${batchId} was sent from ${String(data['caller'])}`);
   if (batch.planned !== batch.size)
     violate('log_incomplete', `batch ${batchId} was to have ${batch.size} calls, and the log has ${batch.planned}`);
+  campaign.speed = Math.max(campaign.speed, numberOf(data['speed']) ?? 1);
   batch.firstPostedAt ??= event.at;
   batch.k = k;
   batch.verdicts[k - 1] = null;
@@ -72,6 +73,7 @@ export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLin
   if (needsVerdict && !batch.verdicts.includes(to))
     violate('cause_missing', `batch ${batchId} is ${to}, and no request of it has that verdict`);
   if (batch.owes === to) batch.owes = null;
+  batch.serviceId ??= textOf(data['service_batch_id']);
   // The line of the record that proves it stands behind.
   if (to === 'confirmed' && data['by'] === 'evidence')
     batch.lacksMatch = batch.calls.some(({ conversation }) => conversation !== null) ? null : event;

@@ -2,9 +2,9 @@ import { rowNumber, rowOf, type AttemptBook, type JudgedLine } from './campaign-
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
 import { judgeWithdrawn } from './judge-edit.ts';
-import { judgeBudget, judgeCounted, judgePace, noteDelay } from './judge-limits.ts';
+import { judgeBudget, judgeCounted, judgeDelay, judgePace, noteDelay } from './judge-limits.ts';
 import { isTalk, judgeReached } from './judge-outcome.ts';
-import { judgeScreened } from './judge-screening.ts';
+import { minuteMs } from './local-time.ts';
 import { numberOf, textOf } from './judged-rules.ts';
 import { hashRow } from './row-book.ts';
 
@@ -27,6 +27,7 @@ export function dial(
   judgeRow(line, rowKey, recipientId);
   judgeCall(line);
   judgeBudget(line, recipientId);
+  judgeDelay(line, recipientId);
   judgeWithdrawn(line, recipientId);
   judgeScreened(line);
   judgeReached(line, recipientId);
@@ -93,6 +94,7 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   attempt.state = 'settled';
   attempt.endedAt = wasMade ? at : (attempt.endedAt ?? at);
   attempt.disposition = textOf(data['disposition']);
+  attempt.detail = textOf(data['detail']);
   if (wasMade && attempt.call !== null) numbers.place(attempt.call);
   judgeCounted(line, attempt, recipientId);
   attempt.counted = data['counted'] === true;
@@ -117,4 +119,31 @@ export function release({ campaign, numbers, event, violate }: JudgedLine, attem
   if (attempt.call === null) return;
   numbers.unplace(attempt.call);
   numbers.closeCall(attempt.call.number, attemptId);
+}
+
+/** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
+export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
+
+/** An answer of the hook is good for this long. */
+const freshMs = 15 * minuteMs;
+
+/** Notes what the hook said of a batch. */
+export function noteScreening({ campaign, event, data }: JudgedLine): void {
+  const { batchId = '', at } = event;
+  const { eligible } = data;
+  campaign.screened.set(batchId, { at, eligible: new Set(Array.isArray(eligible) ? eligible : []) });
+}
+
+/** Whether the hook allowed a call that was placed, and not too long before. */
+function judgeScreened({ campaign, event, data, violate }: JudgedLine): void {
+  if (!campaign.rules.screened) return;
+  const { batchId = '', attemptId, at } = event;
+  const screened = campaign.screened.get(batchId);
+  if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
+    violate('unscreened_dialled', `call ${attemptId} was placed without a yes of the pre-dial hook`);
+  else if (at - screened.at > freshMs)
+    violate(
+      'unscreened_dialled',
+      `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`,
+    );
 }

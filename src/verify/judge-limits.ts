@@ -1,6 +1,7 @@
 import {
   callsOf,
   countedOf,
+  nthOf,
   type AttemptBook,
   type BatchBook,
   type CampaignBook,
@@ -38,10 +39,6 @@ export function judgeCounted({ campaign, data, violate }: JudgedLine, attempt: A
     violate('miscounted', `${what}, and neither did ${maxUncounted} before it in a row`);
 }
 
-function nthOf({ attemptId }: AttemptBook): number {
-  return Number(attemptId.slice(attemptId.lastIndexOf('/') + 1));
-}
-
 /** Notes when the recipient of a call that has ended, or was corrected, may be called again: jitter only adds to it. */
 export function noteDelay({ campaign, event, data }: JudgedLine, attempt: AttemptBook, recipientId: string): void {
   attempt.retryFrom = null;
@@ -67,13 +64,18 @@ function nextDay({ zones }: AttemptBook, at: number): number {
   return mornings.length === 0 ? at : Math.max(...mornings);
 }
 
-/** Whether the delay after the last call to the recipient was over when another was planned. */
+/** The clock of the machine that sends may be so much behind that of the one that has planned. */
+const clocksApartMs = 1_000;
+
+/** Whether the delay after the last call to the recipient was over when another was planned, and when it was placed. */
 export function judgeDelay({ campaign, event, violate }: JudgedLine, recipientId: string): void {
-  const last = callsOf(campaign, recipientId).findLast(
-    ({ state, attemptId }) => state === 'settled' && attemptId !== event.attemptId,
-  );
-  if (last?.retryFrom == null || event.at >= last.retryFrom) return;
-  const what = `call ${event.attemptId} was planned ${last.retryFrom - event.at} ms too early after ${last.attemptId}`;
+  const calls = callsOf(campaign, recipientId);
+  const own = calls.findIndex(({ attemptId }) => attemptId === event.attemptId);
+  const last = calls.slice(0, own < 0 ? calls.length : own).findLast(({ state }) => state === 'settled');
+  const at = Math.min(campaign.lastAt, event.at + clocksApartMs);
+  if (last?.retryFrom == null || at >= last.retryFrom) return;
+  const done = event.type === 'attempt.planned' ? 'planned' : 'placed';
+  const what = `call ${event.attemptId} was ${done} ${last.retryFrom - event.at} ms too early after ${last.attemptId}`;
   violate('retry_too_early', `${what}, which ended as ${last.disposition}`);
 }
 

@@ -1,7 +1,8 @@
 import type { Queries } from '../ledger/tx.ts';
 import type { Difference } from './judge-tables.ts';
 import type { LogJudge } from './log-judge.ts';
-import { chunksOf, readMeta, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
+import { disownedBy, namedBy } from './judge-record.ts';
+import { chunksOf, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
 
 /** An entry of the service's list, as far as it says these things. Instants are epoch milliseconds. */
 export interface ListedConversation {
@@ -36,7 +37,6 @@ export async function judgeList(
 ): Promise<{ differences: Omit<Difference, 'table' | 'id'>[]; notes: string[] }> {
   const differences: Omit<Difference, 'table' | 'id'>[] = [];
   const notes: string[] = [];
-  const ledgerId = await readMeta(db, 'ledger_id');
   for (const { agentId, from } of await readPostSpans(db, service.accountId)) {
     const possible: string[] = [];
     let listed = 0;
@@ -47,14 +47,20 @@ export async function judgeList(
           db,
           page.map(({ conversationId }) => conversationId),
         );
+        for (const entry of page) {
+          const owner = owners.get(entry.conversationId);
+          const against = owner === undefined ? null : disownedBy(judge, entry, owner);
+          if (owner === undefined || against === null) continue;
+          const what = `conversation ${entry.conversationId} of the service belongs to call ${owner.attempt_id}, and ${against}`;
+          differences.push({ campaignId: owner.campaign_id, rule: 'record_ignored', what });
+        }
         const unowned = page.filter(({ conversationId, inbound }) => !owners.has(conversationId) && !inbound);
         const ours = await readServiceBatches(
           db,
           unowned.flatMap(({ batchId }) => batchId ?? []),
         );
         for (const entry of unowned) {
-          const prefix = `${ledgerId}:`;
-          const attemptId = entry.references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
+          const attemptId = namedBy(judge, entry.references);
           const batch = ours.get(entry.batchId ?? '');
           const campaignId = batch?.campaignId ?? campaignOf(judge, attemptId);
           if (campaignId !== null) {

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from './logged-event.ts';
+import { textOf } from './judged-rules.ts';
 import {
   callsOf,
   countedOf,
@@ -28,6 +29,7 @@ export function noteOutcome(line: JudgedLine): void {
   // Null: it is taken back, and the recipient waits again.
   if (typeof outcome === 'string') {
     campaign.outcomes.set(recipientId, outcome);
+    campaign.reasons.set(recipientId, textOf(data['reason']));
     campaign.requeued.delete(recipientId);
   } else {
     campaign.outcomes.delete(recipientId);

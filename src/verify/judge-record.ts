@@ -1,8 +1,14 @@
 import type { JudgedRules } from './judged-rules.ts';
+import type { LogJudge } from './log-judge.ts';
 import type { AttemptRow } from './reader.ts';
 
 /** What the judge reads of the facts of a record, as the tables keep them. */
 interface Facts {
+  direction?: string | null;
+  calleeNumber?: string | null;
+  batchId?: string | null;
+  references?: readonly string[];
+  openingLine?: string | null;
   callResult?: string | null;
   userTurns?: number;
   agentTurns?: number;
@@ -45,4 +51,50 @@ function plain(value: unknown): string | null {
     return plain('value' in value ? value.value : 'result' in value ? value.result : null);
   if (typeof value === 'string') return value.trim().toLowerCase();
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
+}
+
+/** What a record says about whose it is. */
+export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
+/** A call that is said to own it. */
+export type Owner = Pick<AttemptRow, 'attempt_id' | 'batch_id' | 'e164'>;
+
+/** The call that a record names by an echoed reference of this database, if it names one. */
+export function namedBy({ ledgerId }: Pick<LogJudge, 'ledgerId'>, references: readonly string[]): string | undefined {
+  const prefix = `${ledgerId}:`;
+  return references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
+}
+
+/** What a record says against being this call's; null: nothing. */
+export function disownedBy(judge: LogJudge, record: Whose, owner: Owner): string | null {
+  const { calleeNumber = null, batchId = null, references = [] } = record;
+  const named = namedBy(judge, references);
+  if (named !== undefined && named !== owner.attempt_id) return `it names call ${named}`;
+  if (calleeNumber !== null && calleeNumber !== owner.e164) return 'it shows another number';
+  const batch = judge.serviceBatches.get(batchId ?? '') ?? owner.batch_id;
+  return batch === owner.batch_id ? null : `it names batch ${batch}`;
+}
+
+/** As `disownedBy`, of the stored record that a call owns: it also has to show by what it was found to be the call's. */
+export function misplacedBy(judge: LogJudge, row: AttemptRow): string | null {
+  if (row.facts === null) return null;
+  const facts = JSON.parse(row.facts) as Facts;
+  if (facts.direction === 'inbound') return 'it is an inbound call';
+  const against = disownedBy(judge, facts, row);
+  if (against !== null) return against;
+  const { evidence, opening_line: line } = row;
+  const [isNamed, isNumber] = [namedBy(judge, facts.references ?? []) !== undefined, facts.calleeNumber != null];
+  if (evidence === 'reference' && !isNamed) return 'it names no call';
+  if ((evidence === 'number' || evidence === 'batch_and_number') && !isNumber) return 'it shows no number';
+  if (evidence !== 'opening_line') return null;
+  if (facts.openingLine == null) return 'it shows no words';
+  const [shown, own] = [lettersOf(facts.openingLine), lettersOf(line ?? '')];
+  return shown.startsWith(own) || own.startsWith(shown) ? null : 'it begins with other words';
+}
+
+/** The letters and digits of a line, as far as a service leaves them as they were sent. */
+function lettersOf(line: string): string {
+  return line
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 }

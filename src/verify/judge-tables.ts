@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '../ledger/tx.ts';
-import { findAttempt, rowNumber, type CampaignBook } from './campaign-book.ts';
-import { recordAgainst } from './judge-record.ts';
+import type { CampaignBook } from './campaign-book.ts';
+import { compareCall, compareRow } from './compare-row.ts';
 import type { LogJudge } from './log-judge.ts';
 import type { LogRule, Violate } from './log-rules.ts';
 import {
@@ -9,18 +9,20 @@ import {
   partsOf,
   readAttempts,
   readBatches,
+  eachEntry,
   readCampaigns,
+  readFigures,
   readEntries,
   readRecipients,
+  readStrays,
   type AttemptRow,
   type BatchRow,
   type RecipientRow,
 } from './reader.ts';
-import { hashRow } from './row-book.ts';
 
 /** A difference between log and tables. While they are being written it need not be one: it is looked at again. */
 export interface Difference {
-  table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'suppressions';
+  table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'conversations' | 'suppressions';
   id: string;
   campaignId: string;
   rule: LogRule;
@@ -31,7 +33,6 @@ export interface Difference {
 export async function judgeTables(
   db: Queries,
   judge: LogJudge,
-  rowKey: string | null,
   again: readonly Difference[] | null = null,
 ): Promise<Difference[]> {
   const of = (table: Difference['table']): readonly string[] | null =>
@@ -42,7 +43,7 @@ export async function judgeTables(
       read: (scope) => readRecipients(db, scope),
       idOf: (row) => row.recipient_id,
       known: recipientIds,
-      compare: (compared, row) => compareRow(compared, row, rowKey),
+      compare: compareRow,
     })),
     ...(await judgeTable<AttemptRow>('attempts', judge, of('attempts'), {
       read: (scope) => readAttempts(db, scope),
@@ -56,6 +57,7 @@ export async function judgeTables(
       known: ({ batches }) => batches.keys(),
       compare: compareBatch,
     })),
+    ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
     ...(await judgeEntries(db, judge, of('suppressions'))),
   ];
 }
@@ -69,7 +71,8 @@ interface Comparing<Row> {
 }
 
 /** What the log has under an id, and where to note how the tables differ. */
-interface Compared {
+export interface Compared {
+  judge: LogJudge;
   campaign: CampaignBook;
   id: string;
   violate: Violate;
@@ -77,32 +80,32 @@ interface Compared {
 
 async function judgeTable<Row extends { campaign_id: string }>(
   table: Difference['table'],
-  { campaigns }: LogJudge,
+  judge: LogJudge,
   ids: readonly string[] | null,
   { read, idOf, known, compare }: Comparing<Row>,
 ): Promise<Difference[]> {
   const differences: Difference[] = [];
   const counts = new Map<string, number>();
-  const judge = (campaignId: string, id: string, row: Row | undefined): void => {
+  const { campaigns } = judge;
+  const look = (campaignId: string, id: string, row: Row | undefined): void => {
     counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
     const campaign = campaigns.get(campaignId);
     // That the campaign is not in the log is told once.
     if (campaign === undefined) return;
     const violate: Violate = (rule, what) => differences.push({ table, id, campaignId, rule, what });
-    compare({ campaign, id, violate }, row);
+    compare({ judge, campaign, id, violate }, row);
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
     for await (const { ids: part, rows } of partsOf(some, read, idOf)) {
       const byId = new Map(rows.map((row) => [idOf(row), row]));
-      for (const id of part ?? []) judge(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
+      for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
     }
   };
   if (ids !== null) {
     await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
     return differences;
   }
-  for await (const { rows } of partsOf(null, read, idOf))
-    for (const row of rows) judge(row.campaign_id, idOf(row), row);
+  for await (const { rows } of partsOf(null, read, idOf)) for (const row of rows) look(row.campaign_id, idOf(row), row);
   for (const [campaignId, campaign] of campaigns) {
     const inLog = [...known(campaign)];
     if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;
@@ -123,58 +126,16 @@ function* attemptIds({ calls }: CampaignBook): Generator<string> {
   for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
 }
 
-function compareRow({ campaign, id, violate }: Compared, row: RecipientRow | undefined, rowKey: string | null): void {
-  const differ = (what: string): void => violate('rows_differ', `row ${id} ${what}`);
-  if (row === undefined) return differ('of the list is not in the tables');
-  const number = rowNumber(campaign, id);
-  if (number === null) return differ('is in the tables, and the log knows of no such row');
-  const known = campaign.outcomes.get(id) ?? null;
-  // Of rejected rows the log tells the number only.
-  const excused = known === null && row.outcome === 'rejected';
-  if (row.outcome !== known && !excused) differ(`has outcome ${row.outcome} in the tables, and ${known} in the log`);
-  const hash = rowKey === null ? null : campaign.rowBook.of(number);
-  if (hash == null || rowKey === null) return;
-  const regions = row.regions === null ? null : (JSON.parse(row.regions) as unknown);
-  const { e164, external_id: person, country, not_before: notBefore, expires_at: expiresAt } = row;
-  const zones = JSON.parse(row.zones) as unknown;
-  if (hashRow(rowKey, id, { e164, person, zones, country, regions, notBefore, expiresAt }) !== hash)
-    differ('leads to another number, person, place or time than its list said');
-}
-
-function compareCall({ campaign, id, violate }: Compared, row: AttemptRow | undefined): void {
-  const attempt = findAttempt(campaign, id);
-  if (row === undefined) return violate('calls_differ', `call ${id} is in the log, and not in the tables`);
-  if (attempt === undefined) return violate('calls_differ', `call ${id} is in the tables, and not in the log`);
-  const compare = (what: string, inTable: unknown, inLog: unknown): void => {
-    if (inTable === inLog) return;
-    const both = `${String(inTable)} in the tables, and ${String(inLog)} in the log`;
-    violate('calls_differ', `${what} of call ${id} is ${both}`);
-  };
-  const ended = row.state === 'settled' || row.state === 'released' ? row.state : null;
-  compare('the end', ended, attempt.state);
-  compare('the batch', row.batch_id, attempt.batchId);
-  if (attempt.call !== null && row.e164 !== attempt.call.number)
-    violate('calls_differ', `call ${id} went to another number by the tables than by the log`);
-  // The fate of a batch that was posted again may be unknown: then the first request counts.
-  const postedAt = [attempt.postedAt, attempt.call?.at ?? null, campaign.batches.get(attempt.batchId)?.firstPostedAt];
-  if (!postedAt.includes(row.posted_at)) compare('the time', row.posted_at, attempt.postedAt);
-  if (ended === 'settled' && attempt.state === 'settled') {
-    compare('the disposition', row.disposition, attempt.disposition);
-    compare('the place in the budget', row.counted === 1, attempt.counted);
-  }
-  if (ended !== null && attempt.state === ended) compare('the end', row.settled_at, attempt.endedAt);
-  compare('the record', row.conversation_id, attempt.conversation);
-  const says = recordAgainst(campaign.rules, row);
-  if (says !== null)
-    violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
-}
-
 function compareBatch({ campaign, id, violate }: Compared, row: BatchRow | undefined): void {
   const differ = (what: string): void => violate('requests_differ', what);
   const batch = campaign.batches.get(id);
   if (row === undefined) return differ(`batch ${id} is in the log, and not in the tables`);
   if (batch === undefined) return differ(`batch ${id} is in the tables, and not in the log`);
   if (row.state !== batch.state) differ(`batch ${id} is ${row.state} in the tables, and ${batch.state} in the log`);
+  if (batch.serviceId !== null && row.service_batch_id !== batch.serviceId)
+    differ(
+      `the service took batch ${id} as ${row.service_batch_id} by the tables, and as ${batch.serviceId} by the log`,
+    );
   const inTables = row.posts.map(({ k, verdict }) => `${k} ${verdict ?? 'without a verdict'}`).join(', ');
   const inLog = batch.told.map((verdict, index) => `${index + 1} ${verdict ?? 'without a verdict'}`).join(', ');
   const first = row.posts[0]?.posted_at ?? null;
@@ -206,6 +167,15 @@ async function judgeCampaigns(
       differ(`the campaign is ${row.state} in the tables, and ${campaign.state} in the log`);
     if (!isDeepStrictEqual(JSON.parse(row.rules), campaign.toldRules))
       differ('the rules of the campaign in the tables are not those of its import');
+    const [told, counted] = [await readFigures(db, campaignId), figuresOf(campaign)];
+    for (const name of new Set([...told.keys(), ...counted.keys()]))
+      if (told.get(name) !== counted.get(name))
+        differ(`the report counts ${told.get(name) ?? 0} of ${name}, and the log has ${counted.get(name) ?? 0}`);
+    if (row.file_hash !== campaign.fileHash) differ('campaign file and list of the tables are not those of the import');
+    if (row.agent_id !== campaign.rules.agentId)
+      differ(
+        `the campaign calls with agent ${row.agent_id} by the tables, and with ${campaign.rules.agentId} by the log`,
+      );
     if (row.rows_total !== campaign.rows || row.rows_rejected !== campaign.rejected)
       differ(
         `the tables have ${row.rows_total} rows, ${row.rows_rejected} rejected, and the log ${campaign.rows}, ${campaign.rejected} rejected`,
@@ -214,21 +184,51 @@ async function judgeCampaigns(
   return differences;
 }
 
-/** Whoever the log has on the do-not-call list stands on it; more than those harm nobody. */
+/** How many rows of each outcome, and calls of each disposition, the log has. */
+function figuresOf({ outcomes, rejected, calls }: CampaignBook): Map<string, number> {
+  const figures = new Map<string, number>();
+  const add = (name: string, count: number) => void figures.set(name, (figures.get(name) ?? 0) + count);
+  if (rejected > 0) add('outcome rejected', rejected);
+  for (const outcome of outcomes.values()) add(`outcome ${outcome}`, 1);
+  for (const attempts of calls.values())
+    for (const { state, disposition } of attempts) if (state === 'settled') add(`disposition ${disposition}`, 1);
+  return figures;
+}
+
+/** Records that point to a call which has another one, or none: results and report would show them as its own. */
+async function judgeStrays(db: Queries): Promise<Difference[]> {
+  return (await readStrays(db)).map(({ conversationId, attemptId }) => ({
+    table: 'conversations',
+    id: conversationId,
+    campaignId: attemptId.slice(0, attemptId.indexOf('/')),
+    rule: 'calls_differ',
+    what: `record ${conversationId} points to call ${attemptId}, whose record it is not`,
+  }));
+}
+
+/** The do-not-call list is what the log says, no less and no more. */
 async function judgeEntries(db: Queries, { numbers }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (ids?.length === 0) return differences;
+  const differ = (scope: string, number: string, what: string): void => {
+    const id = `${scope} ${number}`;
+    if (ids?.includes(id) === false) return;
+    const told = `${what} the do-not-call list of ${scope}`;
+    differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what: told });
+  };
   for await (const chunk of chunksOf(numbers.entries())) {
     const entries = await readEntries(
       db,
       chunk.map(({ number }) => number),
     );
     for (const { scope, number, expiresAt } of chunk) {
-      const id = `${scope} ${number}`;
-      if (ids?.includes(id) === false || (entries.get(id) ?? 0) >= expiresAt) continue;
-      const what = `a number that the log has on the do-not-call list of ${scope} is not on it, or for less long`;
-      differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what });
+      const inTable = entries.get(`${scope} ${number}`);
+      if (inTable === undefined) differ(scope, number, 'a number that the log has put on the list is not on');
+      else if (inTable !== expiresAt)
+        differ(scope, number, `a number stands ${inTable < expiresAt ? 'less' : 'more'} long than the log says on`);
     }
   }
+  for await (const { scope, e164 } of eachEntry(db))
+    if (!numbers.has(scope, e164)) differ(scope, e164, 'a number that the log has not put there stands on');
   return differences;
 }

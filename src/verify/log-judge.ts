@@ -1,17 +1,16 @@
 import type { LoggedEvent } from './logged-event.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
-import { dial, release, settle, type CallFacts } from './judge-dial.ts';
+import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
 import { judgeDebts, judgeEnd } from './judge-end.ts';
 import { adjustLimits, linesBeyond } from './judge-limits.ts';
 import { judgeOutcome, noteOutcome, takePending } from './judge-outcome.ts';
 import { planAttempt, planBatch } from './judge-plan.ts';
-import { noteScreening } from './judge-screening.ts';
+import { TimeBook } from './judge-times.ts';
 import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
 import type { LogRule, LogViolation, Violate } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
-import { RowBook } from './row-book.ts';
 import { mayCampaignMove } from './transitions.ts';
 
 type Data = Record<string, unknown>;
@@ -26,11 +25,14 @@ const accountScope = 'account';
 export class LogJudge {
   readonly campaigns = new Map<string, CampaignBook>();
   readonly numbers = new NumberBook();
-  /** Times that are a little lower than one before them, as clocks of two processes may be: how many, and by how much at most. */
-  readonly falls = { count: 0, mostMs: 0 };
+  readonly times = new TimeBook();
+  /** Batches by the names that the service gave them. */
+  readonly serviceBatches = new Map<string, string>();
   /** Calls beyond the lines of their campaign, and by how many: records that belong to nobody may explain them. */
   readonly beyondLines: { violation: LogViolation; agentId: string; excess: number }[] = [];
-  readonly #rowKey: string | null;
+  /** Key of the hashes of rows, and id of the database, which each reference names; null: it has none. */
+  readonly rowKey: string | null;
+  readonly ledgerId: string | null;
   readonly #violations: LogViolation[] = [];
   /** Of each number whose person opted out in a call: the lines that tell so, until the number stands on the do-not-call list. */
   readonly #unlisted = new Map<string, LoggedEvent[]>();
@@ -38,8 +40,9 @@ export class LogJudge {
   #events = 0;
   #calls = 0;
 
-  constructor(rowKey: string | null = null) {
-    this.#rowKey = rowKey;
+  constructor(rowKey: string | null = null, ledgerId: string | null = null) {
+    this.rowKey = rowKey;
+    this.ledgerId = ledgerId;
   }
 
   /** `facts`: what the tables know of the call that the event begins. */
@@ -95,7 +98,9 @@ export class LogJudge {
       this.#violate(event, 'opt_out_unlisted', what);
     }
     const last = Number.MAX_SAFE_INTEGER;
-    const violations = this.#violations.toSorted((a, b) => (a.seq ?? last) - (b.seq ?? last));
+    const excused = this.times.excused();
+    const judged = this.#violations.filter((violation) => !excused.has(violation));
+    const violations = judged.toSorted((a, b) => (a.seq ?? last) - (b.seq ?? last));
     return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.campaigns.keys()] };
   }
 
@@ -110,13 +115,13 @@ export class LogJudge {
       return;
     }
     const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const told = { rules: readJudgedRules(rules), toldRules: rules, rowBook: new RowBook() };
+    const told = { rules: readJudgedRules(rules), toldRules: rules, fileHash: textOf(data['hash']) };
     const rows = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
     this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
 
   #follow(line: JudgedLine, facts: CallFacts | undefined): void {
-    this.#noteTime(line);
+    this.times.note(line, (what) => this.#violate(line.event, 'time_reversed', what));
     const { recipientId, attemptId } = line.event;
     const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
     // Whoever looks at a row changes nothing of it.
@@ -126,28 +131,12 @@ export class LogJudge {
     if (told?.brought === true) judgeOutcome(told.pending, true);
   }
 
-  #noteTime({ campaign, event, data, violate }: JudgedLine): void {
-    const { at } = event;
-    campaign.lastSeq = event.seq;
-    // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is told.
-    if (event.type === 'campaign.state' && data['to'] === 'failed') return;
-    const fall = event.type.startsWith('clock.') ? 0 : campaign.lastAt - at;
-    if (fall > campaign.rules.clockToleranceMs) {
-      const [from, to] = [new Date(campaign.lastAt), new Date(at)];
-      violate('time_reversed', `${event.type} is told of ${to.toISOString()}, after ${from.toISOString()}`);
-      campaign.lastAt = at;
-    } else if (fall > 0) {
-      this.falls.count += 1;
-      this.falls.mostMs = Math.max(this.falls.mostMs, fall);
-    }
-    campaign.lastAt = event.type.startsWith('clock.') ? at : Math.max(campaign.lastAt, at);
-  }
-
   #step(line: JudgedLine, facts: CallFacts | undefined): void {
     const { campaign, event, data, violate } = line;
     switch (event.type) {
       case 'campaign.rows':
         campaign.rowBook.take(Number(data['from']), String(data['hashes']));
+        if (typeof data['cells'] === 'string') campaign.cellBook.take(Number(data['from']), data['cells']);
         break;
       case 'campaign.state':
         moveCampaign(line, String(data['to']), textOf(data['from']));
@@ -176,7 +165,10 @@ export class LogJudge {
         withBatch(line, (batch) => (this.#calls -= takeVerdict(line, batch)));
         break;
       case 'batch.state':
-        withBatch(line, (batch) => (this.#calls += moveBatch(line, batch)));
+        withBatch(line, (batch) => {
+          this.#calls += moveBatch(line, batch);
+          if (batch.serviceId !== null) this.serviceBatches.set(batch.serviceId, batch.batchId);
+        });
         break;
       case 'attempt.planned':
         this.#plan(line);
@@ -209,6 +201,9 @@ export class LogJudge {
       case 'recipient.outcome':
         noteOutcome(line);
         break;
+      case 'recipient.decided':
+        if (data['decision'] === 'theirs') campaign.given.add(`${event.attemptId} ${String(data['conversation'])}`);
+        break;
       case 'recipient.retried':
         judgeRetry(line);
         break;
@@ -225,7 +220,6 @@ export class LogJudge {
       case 'hook.delivered':
       case 'hook.failed':
       case 'operator.acted':
-      case 'recipient.decided':
       case 'recipient.deferred':
       case 'campaign.imported':
       case 'schedule.fired':
@@ -253,7 +247,7 @@ export class LogJudge {
     const { attemptId } = line.event;
     const attempt = findAttempt(line.campaign, attemptId);
     if (attempt === undefined) line.violate('log_incomplete', `call ${attemptId} was placed and never planned`);
-    else dial(line, attempt, { rowKey: this.#rowKey, facts });
+    else dial(line, attempt, { rowKey: this.rowKey, facts });
   }
 
   #violate({ campaignId, seq, at }: LoggedEvent, rule: LogRule, what: string): LogViolation {
@@ -287,6 +281,9 @@ function match({ campaign, event, data, violate }: JudgedLine): void {
   if (attempt?.postedAt == null)
     return violate('log_incomplete', `call ${event.attemptId} has a record and was never placed`);
   attempt.conversation = textOf(data['conversation']);
+  attempt.evidence = textOf(data['evidence']);
+  if (attempt.evidence === 'person' && !campaign.given.has(`${attempt.attemptId} ${attempt.conversation}`))
+    violate('cause_missing', `call ${attempt.attemptId} was given its record by a person, and nobody has said so`);
   const batch = campaign.batches.get(attempt.batchId);
   if (batch !== undefined) batch.lacksMatch = null;
 }

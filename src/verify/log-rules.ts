@@ -9,7 +9,7 @@ export const logRules = {
   cap_exceeded: 'no number and no person rings more often than the caps of campaign and law allow, over all campaigns',
   budget_exceeded: 'nobody is called more often than the campaign allows',
   miscounted: 'a call uses up the budget unless it is proven that nobody picked up',
-  retry_too_early: 'nobody is called again before the delay that the end of the last call asks for',
+  retry_too_early: 'nobody is planned or called again before the delay that the end of the last call asks for',
   reached_dialled: 'nobody is called again who was reached or opted out',
   withdrawn_dialled: 'nobody is called whom a person withdrew and did not put back',
   open_changed: 'no row is changed or withdrawn while a call to its recipient is planned or open',
@@ -28,13 +28,13 @@ export const logRules = {
   time_reversed: 'the times of a campaign never fall',
   log_incomplete: 'every step stands in the log after the one that it follows from',
   campaign_differs: 'state, rules and rows of every campaign are in the tables as in the log',
-  rows_differ: 'the results of every row are in the tables as in the log, and its number and zones as imported',
-  calls_differ: 'every call is in the tables as in the log',
+  rows_differ: 'the results of every row are in the tables as in the log, and its number, zones and cells as imported',
+  calls_differ: 'every call and the record that it owns are in the tables as in the log',
   requests_differ: 'every request, its verdict and its batch are in the tables as in the log',
-  list_differs: 'whoever was put on the do-not-call list stands on it',
+  list_differs: 'the do-not-call list is what the log says: nobody was put on it or taken off it in silence',
   record_contradicts: 'no end of a call contradicts the record that it owns',
   record_ignored:
-    "every record of the service that names one of our calls belongs to that call, by the service's own list",
+    "every record that names one of our calls belongs to that call, as stored and in the service's own list",
 } as const;
 export type LogRule = keyof typeof logRules;
 

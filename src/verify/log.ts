@@ -34,17 +34,17 @@ export async function verifyLog(
   campaignId: string | null,
   { onProgress = () => {}, service }: VerifyOptions = {},
 ): Promise<LogReport> {
-  const rowKey = await readMeta(db, 'row_key');
-  const judge = new LogJudge(rowKey);
+  const judge = new LogJudge(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
   let read = await follow(db, judge, 0, onProgress);
-  let differences = await judgeTables(db, judge, rowKey);
+  let differences = await judgeTables(db, judge);
   for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
     // A line that came meanwhile may be what the tables have and the log had not.
     const end = await lastSeq(db);
     if (end === read) break;
     read = await follow(db, judge, read, onProgress);
-    differences = await judgeTables(db, judge, rowKey, differences);
+    differences = await judgeTables(db, judge, differences);
   }
+  const { violations, events, calls, campaigns } = judge.finish();
   const notes = notesOf(judge);
   const moving = (await lastSeq(db)) !== read;
   if (moving && differences.length > 0) {
@@ -53,7 +53,6 @@ export async function verifyLog(
   }
   const listed = service === undefined ? null : await judgeList(db, judge, service);
   notes.push(...(listed?.notes ?? ["The service's own list of conversations was not read: no service was named."]));
-  const { violations, events, calls, campaigns } = judge.finish();
   const excused = await excusedLines(db, judge);
   const all = [
     ...violations.filter((violation) => !excused.has(violation)),
@@ -99,8 +98,11 @@ async function excusedLines(db: Queries, judge: LogJudge): Promise<Set<LogViolat
   return excused;
 }
 
-function notesOf({ falls }: LogJudge): string[] {
+function notesOf({ times: { falls }, campaigns }: LogJudge): string[] {
   const notes: string[] = [];
+  for (const { campaignId, cellBook } of campaigns.values())
+    if (!cellBook.isHashed)
+      notes.push(`The log of ${campaignId} has no hashes of its cells: whether a cell was changed was not judged.`);
   if (falls.count > 0)
     notes.push(
       `${falls.count} times lie up to ${falls.mostMs} ms before the one above them, as clocks of several machines do.`,

@@ -37,6 +37,11 @@ export class NumberBook {
     return [all, campaignId].some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
   }
 
+  /** Whether the log has put a number on the list of this scope and not taken it off. */
+  has(scope: string, number: string): boolean {
+    return this.#suppressed.has(`${scope} ${number}`);
+  }
+
   /** Entries as the log has them last. */
   *entries(): Generator<{ scope: string; number: string; expiresAt: number }> {
     for (const [key, expiresAt] of this.#suppressed) {

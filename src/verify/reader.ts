@@ -71,9 +71,21 @@ export async function countUnownedOver(db: Queries, agentId: string, until: numb
 export async function readCampaigns(db: Queries) {
   return db
     .selectFrom('campaigns')
-    .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'account_id'])
+    .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'file_hash', 'agent_id'])
     .where('state', '!=', 'importing')
     .execute();
+}
+
+/** How many rows the report counts by outcome, and calls by disposition. */
+export async function readFigures(db: Queries, campaignId: string): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('aggregates')
+    .select(['kind', 'value', 'count'])
+    .where('campaign_id', '=', campaignId)
+    .where('kind', 'in', ['outcome', 'disposition'])
+    .where('count', '!=', 0)
+    .execute();
+  return new Map(rows.map(({ kind, value, count }) => [`${kind} ${value}`, count]));
 }
 
 /** The rows with these ids, or a page of all of them. */
@@ -104,7 +116,17 @@ export async function readRecipients(db: Queries, scope: Scope) {
   return db
     .selectFrom('recipients')
     .select(['recipient_id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
-    .select(['not_before', 'expires_at', 'outcome'])
+    .select([
+      'not_before',
+      'expires_at',
+      'outcome',
+      'reason',
+      'state',
+      'row_number',
+      'cells',
+      'attempts',
+      'last_attempt_id',
+    ])
     .where((eb) => ('ids' in scope ? eb('recipient_id', 'in', scope.ids) : eb('recipient_id', '>', scope.after)))
     .orderBy('recipient_id')
     .limit(perPage)
@@ -121,6 +143,8 @@ export async function readAttempts(db: Queries, scope: Scope) {
     .select(['attempts.attempt_id', 'attempts.campaign_id', 'attempts.batch_id', 'attempts.e164', 'attempts.state'])
     .select(['attempts.posted_at', 'attempts.settled_at', 'attempts.disposition', 'attempts.detail'])
     .select(['attempts.counted', 'attempts.conversation_id', 'conversations.facts', 'conversations.final'])
+    .select(['attempts.recipient_id', 'attempts.number', 'attempts.agent_id', 'attempts.person', 'attempts.evidence'])
+    .select(['attempts.opening_line', 'conversations.attempt_id as owner'])
     .where((eb) =>
       'ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after),
     )
@@ -135,7 +159,7 @@ export type BatchRow = Awaited<ReturnType<typeof readBatches>>[number];
 export async function readBatches(db: Queries, scope: Scope) {
   const batches = await db
     .selectFrom('batches')
-    .select(['batch_id', 'campaign_id', 'state', 'planned_at'])
+    .select(['batch_id', 'campaign_id', 'state', 'planned_at', 'service_batch_id'])
     .where((eb) => ('ids' in scope ? eb('batch_id', 'in', scope.ids) : eb('batch_id', '>', scope.after)))
     .orderBy('batch_id')
     .limit(perPage)
@@ -167,6 +191,41 @@ export async function readEntries(db: Queries, numbers: readonly string[]): Prom
   return entries;
 }
 
+/** Every entry of the do-not-call list, over or not. */
+export async function* eachEntry(db: Queries): AsyncGenerator<{ e164: string; scope: string }> {
+  for (let last = { e164: '', scope: '' }; ;) {
+    const { e164, scope } = last;
+    const rows = await db
+      .selectFrom('suppressions')
+      .select(['e164', 'scope'])
+      .where((eb) => eb.or([eb('e164', '>', e164), eb.and([eb('e164', '=', e164), eb('scope', '>', scope)])]))
+      .orderBy('e164')
+      .orderBy('scope')
+      .limit(perPage)
+      .execute();
+    yield* rows;
+    if (rows.length < perPage) return;
+    last = rows.at(-1) ?? last;
+  }
+}
+
+/** Records that point to a call of which they are not the record. */
+export async function readStrays(db: Queries): Promise<{ conversationId: string; attemptId: string }[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .leftJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
+    .select(['conversations.conversation_id', 'conversations.attempt_id'])
+    .where('conversations.attempt_id', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('attempts.conversation_id', 'is', null),
+        eb('attempts.conversation_id', '!=', eb.ref('conversations.conversation_id')),
+      ]),
+    )
+    .execute();
+  return rows.map((row) => ({ conversationId: row.conversation_id, attemptId: row.attempt_id ?? '' }));
+}
+
 /** What there is, in parts that one statement can take. */
 export async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let chunk: Item[] = [];
@@ -192,14 +251,14 @@ export async function readPostSpans(db: Queries, accountId: string): Promise<{ a
   return rows.map((row) => ({ agentId: row.agent_id, from: row.from ?? 0 }));
 }
 
-/** Which of these conversations belong to a call. */
-export async function readOwners(db: Queries, conversationIds: readonly string[]): Promise<Set<string>> {
+/** The calls to which these conversations belong, by conversation. */
+export async function readOwners(db: Queries, conversationIds: readonly string[]) {
   const rows = await db
     .selectFrom('attempts')
-    .select('conversation_id')
+    .select(['conversation_id', 'attempt_id', 'campaign_id', 'batch_id', 'e164'])
     .where('conversation_id', 'in', conversationIds)
     .execute();
-  return new Set(rows.map((row) => row.conversation_id ?? ''));
+  return new Map(rows.map((row) => [row.conversation_id ?? '', row]));
 }
 
 /** Our batches by the names that the service gave them. */

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 /** What a row of the list says about whom it leads to, under the names that the log has. */
 export interface RowFacts {
@@ -20,24 +20,38 @@ export function hashRow(key: string, recipientId: string, facts: RowFacts): stri
   return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes).toString('base64url');
 }
 
+/** The keyed hash of what the results show of a row, as its import wrote it: its cells as JSON, and the code with which it was rejected. */
+export function hashCells(
+  key: string,
+  recipientId: string,
+  shown: { cells: string; rejectedAs: string | null },
+): string {
+  const text = [key, recipientId, shown.rejectedAs ?? '', shown.cells].join('\n');
+  return hash('sha256', text, 'buffer').subarray(0, hashBytes).toString('base64url');
+}
+
 /** The hashes of the rows of a campaign: eight bytes for each row of the list, and those of rows that were added or corrected. */
 export class RowBook {
   readonly #parts: { from: number; hashes: Buffer }[] = [];
-  readonly #changed = new Map<number, string>();
+  readonly #changed = new Map<number, string | undefined>();
+
+  /** Whether the log has told any when the list was imported: an earlier version told none of the cells. */
+  get isHashed(): boolean {
+    return this.#parts.length > 0;
+  }
 
   take(from: number, hashes: string): void {
     this.#parts.push({ from, hashes: Buffer.from(hashes, 'base64url') });
   }
 
-  /** A row that was added or corrected. */
-  change(row: number, hash: string): void {
-    this.#changed.set(row, hash);
+  /** A row that was added or corrected; null: without a hash. */
+  change(row: number, hash: string | null): void {
+    this.#changed.set(row, hash ?? undefined);
   }
 
   /** The hash of a row; undefined: there is none. */
   of(row: number): string | undefined {
-    const changed = this.#changed.get(row);
-    if (changed !== undefined) return changed;
+    if (this.#changed.has(row)) return this.#changed.get(row);
     let [low, high] = [0, this.#parts.length - 1];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);

@@ -16,10 +16,17 @@ test.each<[NewEvent, string | null]>([
   [{ ...base, type: 'recipient.retried', data: { outcome: 'exhausted', by: 'person' } }, 'row.reopened'],
   [{ ...base, type: 'recipient.retried', data: { outcome: null, by: 'person' } }, null],
   [
-    { ...base, type: 'recipient.corrected', data: { outcome: 'undialable', numberChanged: true, hash: 'x' } },
+    {
+      ...base,
+      type: 'recipient.corrected',
+      data: { outcome: 'undialable', numberChanged: true, hash: 'x', cells: 'x' },
+    },
     'row.reopened',
   ],
-  [{ ...base, type: 'recipient.corrected', data: { outcome: null, numberChanged: false, hash: 'x' } }, null],
+  [
+    { ...base, type: 'recipient.corrected', data: { outcome: null, numberChanged: false, hash: 'x', cells: 'x' } },
+    null,
+  ],
   [{ ...base, type: 'attempt.settled', data: { disposition: 'answered', detail: null, counted: true } }, null],
   [state('draft', 'scheduled'), null],
   [state('draft', 'running'), 'campaign.started'],

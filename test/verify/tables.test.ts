@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { openPosting } from '../../src/ledger/dial/posting.ts';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { logRules } from '../../src/verify/log-rules.ts';
 import type { ListedConversation, ServiceList } from '../../src/verify/judge-list.ts';
@@ -137,7 +138,7 @@ const corruptions: [rules: string[], what: string, statements: string[]][] = [
     [`delete from events where type = 'round.ended' or (type = 'campaign.state' and data like '%completed%')`],
   ],
   [
-    ['row_forged', 'rows_differ'],
+    ['row_forged', 'rows_differ', 'record_ignored'],
     'log and tables have a stranger in the place of a row',
     [
       inLog('attempt.posted', 'spring/3/1', 'e164', `'${stranger}'`),
@@ -156,6 +157,8 @@ const corruptions: [rules: string[], what: string, statements: string[]][] = [
       `update attempts set disposition = 'answered' where attempt_id = 'spring/2/1'`,
       `update recipients set outcome = 'completed' where recipient_id = 'spring/2'`,
       'delete from suppressions',
+      `update aggregates set count = count + 1 where value in ('answered', 'completed')`,
+      `delete from aggregates where value = 'opted_out'`,
     ],
   ],
 ];
@@ -206,6 +209,45 @@ test('a record that may be a call without one is told, and so is a list that can
     },
   };
   expect(await told(broken)).toContain('was not judged: not reachable');
+});
+
+test('the cells of a list that was imported without hashes of them are not judged, which is told', async () => {
+  const scenario = await playCampaign('sqlite');
+  await corrupt(scenario, [
+    `update events set data = json_remove(data, '$.cells') where type = 'campaign.rows'`,
+    `update recipients set cells = '[]'`,
+  ]);
+  const { ok, notes } = await verifyLog(scenario.store.db, null);
+  expect([ok, ...notes]).toEqual([true, expect.stringContaining('no hashes of its cells'), expect.anything()]);
+});
+
+test('a record of the service that belongs to a call and names another one is named', async () => {
+  const scenario = await playCampaign('sqlite');
+  const references = ['spring/1/1', 'spring/2/1'].map((attemptId) => [`${scenario.store.ledgerId}:${attemptId}`]);
+  const judged = references.map((own) => named(scenario, listing({ conversationId: 'conv_a', references: own })));
+  expect(await Promise.all(judged)).toEqual([[], ['record_ignored']]);
+  expect(await named(scenario, listing({ calleeNumber: stranger }))).toEqual(['record_ignored']);
+});
+
+/** The service's clock, which runs at this speed, is set back between the request and the end of its calls. */
+async function setBack(speed: number, byMs: number): Promise<string[]> {
+  const scenario = await beginProven(await openCleanStore('sqlite'), { rows: buildRows([ana], () => 'Ana') });
+  await scenario.plan(1);
+  const limits = { postingWindowMs: 10_000, httpTimeoutMs: 60_000, speed };
+  await openPosting(scenario.store, { batchId: scenario.batchId(1), now: noon, nowReal: noon, ...limits });
+  await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
+  await scenario.sweep(noon - byMs, [answered('conv_a', ana, noon)]);
+  return named(scenario);
+}
+
+test.each([
+  [1, 5, []],
+  [1, 5.6, ['time_reversed']],
+  [60, 5.6, []],
+  [60, 299, []],
+  [60, 301, ['time_reversed']],
+])('the tolerance of clocks is real time: at speed %d, %d min of service time', async (speed, minutes, expected) => {
+  expect(await setBack(speed, minutes * minuteMs)).toEqual(expected);
 });
 
 test('every rule about tables and service has a change that it alone names', () => {

@@ -214,8 +214,9 @@ export async function importCampaign(
       total += 1;
       firstRow ??= row.row;
       if (row.verdict === 'rejected') rejected += 1;
-      hashes.add(recipientId(input.campaignId, row.row), row);
-      pending.push(recipientOf(row, { campaignId: input.campaignId, keyOf, now }));
+      const recipient = recipientOf(row, { campaignId: input.campaignId, keyOf, now });
+      hashes.add(row, recipient);
+      pending.push(recipient);
     }
     if (pending.length >= rowsPerCommit) await flush();
   }

@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto';
-import type { NewEvent } from '../../domain/events.ts';
+import { createHmac, hash } from 'node:crypto';
+import type { NewEvent, RowHash } from '../../domain/events.ts';
 import type { ImportRow } from './import-campaign.ts';
+import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 
 /** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
@@ -19,36 +20,51 @@ function digest(key: string, recipientId: string, row: ImportRow): Buffer {
   return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes);
 }
 
-/** Hashes rows that are added or corrected, for their events. */
-export async function rowHasher(db: Queries): Promise<(recipientId: string, row: ImportRow) => string> {
-  const key = await readRowKey(db);
-  return (id, row) => digest(key, id, row).toString('base64url');
+/** What the results show of a row: its cells, and why it was rejected. */
+type ShownRow = Pick<Row<'recipients'>, 'recipient_id' | 'cells'> & { reason?: string | null | undefined };
+
+/** As `digest`, of what leads nowhere: calls do not tell it. */
+function digestShown(key: string, { recipient_id: recipientId, cells, reason }: ShownRow): Buffer {
+  // None of the first three has a line break.
+  const text = [key, recipientId, reason ?? '', cells].join('\n');
+  return hash('sha256', text, 'buffer').subarray(0, hashBytes);
 }
 
-/** The hashes of a list, 500 to an event: a million rows are eight megabytes. */
+/** Hashes rows that are added or corrected, for their events. */
+export async function rowHasher(db: Queries): Promise<(recipientId: string, row: ImportRow) => RowHash> {
+  const key = await readRowKey(db);
+  return (id, row) => ({
+    hash: digest(key, id, row).toString('base64url'),
+    cells: digestShown(key, { recipient_id: id, cells: JSON.stringify(row.cells) }).toString('base64url'),
+  });
+}
+
+/** The hashes of a list, 500 rows to an event: a million rows are sixteen megabytes. */
 export class RowHashes {
   readonly #key: string;
-  readonly #parts: { from: number; rows: number; hashes: Buffer }[] = [];
+  readonly #parts: { from: number; rows: number; hashes: Buffer; cells: Buffer }[] = [];
 
   constructor(key: string) {
     this.#key = key;
   }
 
-  add(recipientId: string, row: ImportRow): void {
+  /** `shown`: the recipient that the row has become. */
+  add(row: ImportRow, shown: ShownRow): void {
     const last = this.#parts.at(-1);
     const goesOn = last !== undefined && last.rows < rowsPerEvent && row.row === last.from + last.rows;
-    const part = goesOn ? last : { from: row.row, rows: 0, hashes: Buffer.allocUnsafe(rowsPerEvent * hashBytes) };
+    const room = () => Buffer.allocUnsafe(rowsPerEvent * hashBytes);
+    const part = goesOn ? last : { from: row.row, rows: 0, hashes: room(), cells: room() };
     if (!goesOn) this.#parts.push(part);
-    digest(this.#key, recipientId, row).copy(part.hashes, part.rows * hashBytes);
+    digest(this.#key, shown.recipient_id, row).copy(part.hashes, part.rows * hashBytes);
+    digestShown(this.#key, shown).copy(part.cells, part.rows * hashBytes);
     part.rows += 1;
   }
 
   events(campaignId: string, at: number): NewEvent[] {
-    return this.#parts.map(({ from, rows, hashes }) => ({
-      at,
-      campaignId,
-      type: 'campaign.rows' as const,
-      data: { from, hashes: hashes.toString('base64url', 0, rows * hashBytes) },
-    }));
+    return this.#parts.map(({ from, rows, ...hashed }) => {
+      const text = (hashes: Buffer) => hashes.toString('base64url', 0, rows * hashBytes);
+      const data = { from, hashes: text(hashed.hashes), cells: text(hashed.cells) };
+      return { at, campaignId, type: 'campaign.rows', data };
+    });
   }
 }

@@ -192,7 +192,7 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
   const rows = added.map((row, index) => {
     const recipient = recipientOf({ ...row, row: first + index }, { campaignId, keyOf, now });
     const { recipient_id: recipientId } = recipient;
-    const data = { hash: hashed(recipientId, row) };
+    const data = hashed(recipientId, row);
     events.push({ at: now, campaignId, type: 'recipient.added', recipientId, data });
     return recipient;
   });
@@ -205,7 +205,7 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
     const numberChanged = row.e164 !== target.e164;
     await correct(tx, target, { row, outcome, numberChanged, key: keyOf(row.cells), now });
     if (outcome === 'rejected') accepted += 1;
-    const data = { outcome, numberChanged, hash: hashed(recipientId, row) };
+    const data = { outcome, numberChanged, ...hashed(recipientId, row) };
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });
   }
   if (events.length === 0) return;
