@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkLayout, checkSizes } from './check-layout.ts';
 import { readFolderGraph } from './import-graph.ts';
+import { checkWeight, mostOf } from './weigh.ts';
 
 const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
 const check = (sources: Record<string, string>) =>
@@ -41,5 +42,12 @@ test('a file of more than 300 lines and a folder of more than 25 files are named
   expect(checkSizes(new Map([...full, ['a/more.ts', 'x\n'.repeat(301)]]))).toEqual([
     'a/more.ts has 301 lines, more than 300: split it.',
     'a has 26 files, more than 25: give some a folder.',
+  ]);
+});
+
+test('a measure of the code that has grown over its limit is named with both figures', () => {
+  expect(checkWeight(mostOf)).toEqual([]);
+  expect(checkWeight({ ...mostOf, 'test files': 9 }, { ...mostOf, 'test files': 8 })).toEqual([
+    'test files: 9, more than 8 (test/layout/weigh.ts): take out what it needs.',
   ]);
 });

@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import { checkLayout, checkSizes } from './check-layout.ts';
 import { readFolderGraph, readSources } from './import-graph.ts';
+import { checkWeight, mostOf, weigh, type Weight } from './weigh.ts';
 
-const sources = readSources(join(import.meta.dirname, '../..'));
+const root = join(import.meta.dirname, '../..');
+const sources = readSources(root);
 const graph = readFolderGraph(sources);
 if (process.argv.includes('--graph'))
   for (const [from, edges] of [...graph].sort(([a], [b]) => a.localeCompare(b)))
     console.log(`${from} → ${edges.size === 0 ? 'nothing' : [...edges.keys()].sort().join(', ')}`);
-const faults = [...checkLayout(graph), ...checkSizes(sources)];
+const weight = weigh(root);
+if (process.argv.includes('--weight'))
+  for (const [name, value] of Object.entries(weight))
+    console.log(`${name}: ${value} of at most ${mostOf[name as keyof Weight]}`);
+const faults = [...checkLayout(graph), ...checkSizes(sources), ...checkWeight(weight)];
 for (const fault of faults) console.error(fault);
 const imports = [...graph.values()].reduce((sum, edges) => sum + edges.size, 0);
 console.log(`${graph.size} folders, ${imports} imports between them, ${faults.length} against the layout`);
