@@ -35,7 +35,7 @@ export class Readings {
   }
 
   /**
-   * `key`: names what is read, with everything that it depends on. A reading that failed is not kept. `oldestMs`: no older one is given out,
+   * `key`: names what is read, with all that it depends on. A reading that failed is not kept. `oldestMs`: no older one is given out,
    * however long it took.
    */
   async read<Value>(key: string, make: () => Promise<Value>, oldestMs = mostAgeMs): Promise<Value> {

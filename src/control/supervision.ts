@@ -97,7 +97,7 @@ const askMs = 2_000;
 /** Somebody who has just started a worker looks again. */
 const oldestLookMs = 1_000;
 
-/** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of those that have closed. Never throws. */
+/** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of closed ones. Never throws. */
 export async function lookAtWorkflows(
   control: Control,
   campaigns: readonly Campaign[],
