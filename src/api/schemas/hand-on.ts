@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bases, consentKinds } from '../../domain/campaign-rules.ts';
 import { outcomes } from '../../domain/outcome.ts';
 import { resultsFormats } from '../../results/file.ts';
 import { course, funnel } from './campaign.ts';
@@ -13,6 +14,18 @@ const callTotals = {
   talkSeconds: z.number().nullable(),
 };
 const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals }));
+
+const lawOutlook = z
+  .object({
+    basis: z.enum(bases).nullable().meta({ description: 'What the campaign file states that its calls rest on.' }),
+    consent: z
+      .array(z.object({ country: z.string(), kind: z.enum(consentKinds), rows: z.int(), source: z.string() }))
+      .meta({ description: 'Laws that ask for consent, and the rows for which they hold.' }),
+    unconfirmed: z.array(z.object({ id: z.string(), what: z.string(), rows: z.int(), source: z.string() })).meta({
+      description: 'Rules that could not be confirmed at their source: what of them, and for how many rows they hold.',
+    }),
+  })
+  .meta({ id: 'Law' });
 
 /** What `carillon report --json` prints. */
 export const report = z
@@ -41,6 +54,7 @@ export const report = z
     evaluation: z.record(z.string(), lines).optional(),
     funnel,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
+    law: lawOutlook,
     cost: z.null().meta({ description: 'What the calls have cost: no record of the service tells it.' }),
   })
   .meta({ id: 'Report' });
