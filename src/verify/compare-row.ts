@@ -17,7 +17,8 @@ export function compareRow({ judge, campaign, id, violate }: Compared, row: Reci
   // Of rejected rows the log tells the number and the hashes only.
   const isRejected = known === null && row.outcome === 'rejected';
   if (!isRejected) compare('outcome', row.outcome, known);
-  if (!isRejected && row.outcome === known) compare('reason', row.reason, campaign.reasons.get(id) ?? null);
+  const reason = known === null ? null : (campaign.reasons.get(id) ?? null);
+  if (!isRejected && row.outcome === known) compare('reason', row.reason, reason);
   const calls = callsOf(campaign, id);
   const waits = calls.some(({ state }) => state === null) ? 'open' : 'waiting';
   if (row.outcome === known || isRejected) compare('state', row.state, row.outcome === null ? waits : 'done');
