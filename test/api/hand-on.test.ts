@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { appendEvents } from '../../src/ledger/events.ts';
 import { withInstants } from '../../src/input/with-instants.ts';
 import { readCampaignReport } from '../../src/ledger/read/campaign-report.ts';
@@ -79,17 +79,17 @@ test('events are read from a cursor on, and followed as they are added', async (
     });
   const live = await follow({});
   expect(live.response.headers['content-type']).toBe('text/event-stream');
-  await vi.waitFor(() => expect(live.text()).toMatch(/^id: \d+\n\n/));
+  await expect.poll(() => live.text()).toMatch(/^id: \d+\n\n/);
   await world.store.transaction((tx) =>
     appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round: 1 } }]),
   );
-  await vi.waitFor(() => expect(live.text()).toMatch(/id: \d+\nevent: round\.ended\ndata: {/));
+  await expect.poll(() => live.text()).toMatch(/id: \d+\nevent: round\.ended\ndata: {/);
   live.end();
   const again = await follow({ 'last-event-id': String(body.cursor) });
-  await vi.waitFor(() => expect(again.text()).toContain('event: round.ended'));
+  await expect.poll(() => again.text()).toContain('event: round.ended');
   expect(again.text().match(/^event:/gm)).toHaveLength(1);
   const whole = await follow({ 'last-event-id': '0' });
-  await vi.waitFor(() => expect(whole.text()).toContain('event: round.ended'));
+  await expect.poll(() => whole.text()).toContain('event: round.ended');
   expect(whole.text()).toContain('event: campaign.imported');
   // Streams that are open do not keep it from closing.
   await world.app.close();

@@ -52,10 +52,14 @@ test('without Temporal the page names the schedules, says that it does not answe
 test('a Temporal that takes connections and says nothing is waited for no longer than 3 s', async () => {
   const address = await startMuteServer();
   const config = readConfig({ TEMPORAL_ADDRESS: address });
-  const desk = await DeskWorld.over(await openScheduled(), {}, (limitMs) => openTemporal({}, config, limitMs));
-  const begun = performance.now();
+  const limits: (number | undefined)[] = [];
+  const desk = await DeskWorld.over(await openScheduled(), {}, (limitMs) => {
+    limits.push(limitMs);
+    return openTemporal({}, config, limitMs);
+  });
   const { status, text } = await desk.get('/schedules');
-  expect(performance.now() - begun).toBeLessThan(3_000);
+  for (const limitMs of limits) expect(limitMs).toBeLessThanOrEqual(3_000);
+  expect(limits).not.toEqual([]);
   expect(status).toBe(200);
   expect(text).toContain(`Temporal at ${address} cannot be used`);
 });

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withRun } from '../support/campaign-run.ts';
+import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
+import { leave } from '../support/kill-gaps.ts';
 import { findTokens } from '../support/leak-scan.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { patienceMs } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
@@ -59,12 +61,14 @@ const valueOf = ({ attributes }: Span, key: string): unknown =>
 test('a round is one trace from the campaign to the id of each conversation, told by two workers; it tells no secret', async () => {
   const collector = await startCollector();
   try {
-    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
+    const settings = { ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
     await withRun({ id: 'traced', seed: 1041, temporal, settings }, async (run) => {
+      const gate = run.sandbox.gates.set('batch_work_done', 2);
       const first = run.startWorker();
       await run.start();
+      expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
       await expect.poll(() => collector.spans().length).toBeGreaterThan(0);
-      expect(await first.terminate()).toEqual({ code: 0, signal: null });
+      await leave(run, first, gate);
       const last = run.startWorker();
       await run.untilEnd();
       const ledger = await judgeRun(run);
@@ -106,7 +110,7 @@ test('a round is one trace from the campaign to the id of each conversation, tol
 });
 
 test('a collector that is away keeps no call from being placed', async () => {
-  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
+  const settings = { ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
   await withRun({ id: 'untraced', seed: 1042, temporal, settings }, async (run) => {
     const worker = run.startWorker();
     await run.start();

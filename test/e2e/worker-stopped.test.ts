@@ -6,9 +6,9 @@ import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { untilActivityRuns } from '../support/kill-gaps.ts';
+import { leave, untilActivityRuns } from '../support/kill-gaps.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { patienceMs, until, within } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 
@@ -71,11 +71,7 @@ test.concurrent.for([
       const first = run.startWorker();
       await run.start();
       expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
-      const ended = first.terminate();
-      await until('the worker has heard it', () => first.output().includes('stopping: '));
-      expect(first.hasEnded()).toBe(false);
-      run.sandbox.gates.release(gate);
-      expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
+      await leave(run, first, gate);
       expect(await run.batch(2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
       run.startWorker();
       await run.untilEnd();

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
+import { leave } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import type { WorkerProcess } from '../support/worker-process.ts';
 import { lookAgainUpdate } from '../../workflows/messages.ts';
-import { patienceMs, until, within } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 const deploymentName = 'carillon';
 
@@ -50,14 +50,6 @@ async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> 
     await handle.executeUpdate(lookAgainUpdate);
     return (await readVersions(run)).at(-1) === buildId;
   });
-}
-
-/** Has a worker end with the request that the service holds for it. */
-async function leave(run: CampaignRun, worker: WorkerProcess, gate: string): Promise<void> {
-  const ended = worker.terminate();
-  await until('it has heard that', () => worker.output().includes('stopping: '));
-  run.sandbox.gates.release(gate);
-  expect(await within('it has ended', ended)).toEqual({ code: 0, signal: null });
 }
 
 test('a campaign moves on to the version that is made current, and back, in its middle', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { noon, plainNumbers, startTestSandbox, type TestSandbox } from './harness.ts';
 
 // Whatever makes a caller dial a person twice, produced exactly, and told by truth, journal and conduct report. That a campaign survives
@@ -162,7 +162,7 @@ test('(f) a webhook that comes twice is the same event twice, of a call that was
   await sandbox.batch(['+12125550101']);
   sandbox.clock.advance(3_600_000);
   const [call] = sandbox.calls();
-  await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
+  await expect.poll(() => received.length).toBe(2);
   expect(received[0]).toEqual(received[1]);
   expect(received[0]?.data.conversation_id).toBe(call?.conversationId);
   expect(sandbox.calls()).toHaveLength(1);

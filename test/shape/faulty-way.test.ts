@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startFaultyWay, type FaultyWay } from '../support/faulty-way.ts';
 
 const closers: (() => unknown)[] = [];
@@ -33,7 +33,7 @@ async function reach(way: FaultyWay) {
   socket.on('data', (chunk) => (seen.text += chunk.toString()));
   socket.on('error', (error: NodeJS.ErrnoException) => (seen.end = error.code ?? ''));
   socket.on('close', () => (seen.end ||= 'closed'));
-  const says = (text: string) => vi.waitFor(() => expect(seen.text).toBe(text));
+  const says = (text: string) => expect.poll(() => seen.text).toBe(text);
   socket.write('a');
   return { socket, seen, says };
 }
@@ -46,10 +46,10 @@ test('a partition keeps bytes and the end of a connection back until it is heale
   old.socket.write('b');
   ended.socket.destroy();
   const late = await reach(way);
-  await vi.waitFor(() => expect(accepted.size).toBe(3));
+  await expect.poll(() => accepted.size).toBe(3);
   expect([old.seen.text, late.seen.text]).toEqual(['a', '']);
   await way.heal();
-  await Promise.all([old.says('ab'), late.says('a'), vi.waitFor(() => expect(accepted.size).toBe(2))]);
+  await Promise.all([old.says('ab'), late.says('a'), expect.poll(() => accepted.size).toBe(2)]);
 });
 
 test('forgotten connections stay silent, and new ones go through', async () => {
@@ -69,15 +69,15 @@ test('connections are cut after so many bytes, reset, or refused, and come throu
   const short = await reach(way);
   await short.says('a');
   short.socket.write('bcd');
-  await vi.waitFor(() => expect(short.seen).toEqual({ text: 'a', end: 'closed' }));
+  await expect.poll(() => short.seen).toEqual({ text: 'a', end: 'closed' });
   await way.heal();
   const second = await reach(way);
   await second.says('a');
   way.reset();
-  await vi.waitFor(() => expect(second.seen.end).toBe('ECONNRESET'));
+  await expect.poll(() => second.seen.end).toBe('ECONNRESET');
   await way.refuse();
   const third = await reach(way);
-  await vi.waitFor(() => expect(third.seen.end).toBe('ECONNREFUSED'));
+  await expect.poll(() => third.seen.end).toBe('ECONNREFUSED');
   await way.heal();
   await (await reach(way)).says('a');
 });

@@ -4,6 +4,7 @@ import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.t
 import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { patienceMs, until, within } from './until.ts';
+import type { WorkerProcess } from './worker-process.ts';
 
 /** What had happened last with a batch when the worker died. */
 export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
@@ -75,6 +76,15 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<number>
   expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
   if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
   return batch?.posts ?? 0;
+}
+
+/** Has a worker end (SIGTERM) with the request that the service holds for it. */
+export async function leave(run: CampaignRun, worker: WorkerProcess, gate: string): Promise<void> {
+  const ended = worker.terminate();
+  await until('the worker has heard it', () => worker.output().includes('stopping: '));
+  expect(worker.hasEnded()).toBe(false);
+  run.sandbox.gates.release(gate);
+  expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
 }
 
 /** Whether the activity of that name is under way, as the server sees it. */

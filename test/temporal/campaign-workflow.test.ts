@@ -174,9 +174,13 @@ test('a check of agent and callers that fails for ever does not make one history
 
 test('a campaign whose callers were refused dials when they are mended and it is resumed, and its hook hears of the pause once', async () => {
   let mended = false;
+  let checks = 0;
   const told: unknown[] = [];
   const activities = fakeActivities({
-    checkCallers: async () => (mended ? { ok: true } : { ok: false, inMs: null, pausedAt: noon }),
+    checkCallers: async () => {
+      checks += 1;
+      return mended ? { ok: true } : { ok: false, inMs: null, pausedAt: noon };
+    },
     notifyPause: async (pause) => {
       told.push(pause);
     },
@@ -187,6 +191,7 @@ test('a campaign whose callers were refused dials when they are mended and it is
       await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
       // Resumed too early, it stays paused.
       expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+      await until('they are checked again', () => checks === 2);
       await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
       await until('the hook was told', () => told.length > 0);
       mended = true;

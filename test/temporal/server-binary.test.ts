@@ -21,8 +21,8 @@ const shortLimits = {
   headersTimeoutMs: 300,
   stallTimeoutMs: 300,
   totalTimeoutMs: 5_000,
-  goProbeTimeoutMs: 5_000,
-  goBuildTimeoutMs: 5_000,
+  goProbeTimeoutMs: 60_000,
+  goBuildTimeoutMs: 60_000,
   progressEveryMs: 60_000,
 };
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { createTerminal } from '../terminal.ts';
@@ -41,7 +41,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
     },
   });
   const ended = runCli(['serve', '--port', '0', '--json'], io);
-  await vi.waitFor(() => expect(io.written().stdout).toContain('"ready"'), { timeout: 60_000 });
+  await expect.poll(() => io.written().stdout).toContain('"ready"');
   const { url } = JSON.parse(io.written().stdout) as { url: string };
   const ask = () => fetch(`${url}/api/v1/campaigns`, { headers: { authorization: `Bearer ${token}` } });
   expect(await (await ask()).json()).toEqual({ campaigns: [] });

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
 import { emptyDatabase, dialects, openAt, openTestStore } from '../test-stores.ts';
+import { patienceMs } from '../../support/until.ts';
 
 const event = (round: number, campaignId = 'spring') =>
   ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
@@ -56,7 +57,7 @@ test.skipIf(!dialects.includes('postgres'))(
     await vi.waitFor(async () => {
       await read();
       expect(seen).toEqual([1, 2]);
-    });
+    }, patienceMs);
     const failed = store.transaction(async (tx) => {
       await appendEvents(tx, [event(3)]);
       throw new Error('called off');
@@ -66,7 +67,7 @@ test.skipIf(!dialects.includes('postgres'))(
     await vi.waitFor(async () => {
       await read();
       expect(seen).toEqual([1, 2, 4]);
-    });
+    }, patienceMs);
   },
 );
 
@@ -93,14 +94,14 @@ test.skipIf(!dialects.includes('postgres'))(
       await vi.waitFor(async () => {
         const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(tx);
         expect(rows).toHaveLength(1);
-      });
+      }, patienceMs);
       await store.transaction((other) => appendEvents(other, [event(2)]));
       // Longer than any guess at how soon a writer is heard of.
       for (const end = performance.now() + 300; performance.now() < end;)
         expect(await feed.read(wanted)).toEqual({ events: [], cursor: afterSeq });
     });
     await late;
-    await vi.waitFor(async () => expect((await feed.read(wanted)).events.map(({ at }) => at)).toEqual([1, 2]));
+    await expect.poll(async () => (await feed.read(wanted)).events.map(({ at }) => at)).toEqual([1, 2]);
   },
 );
 

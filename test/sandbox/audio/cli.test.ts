@@ -2,6 +2,7 @@ import { fetch } from 'undici';
 import { expect, test, vi } from 'vitest';
 import { runSandbox, type SandboxFlags } from '../../../src/cli/sandbox/sandbox.ts';
 import { startTestSandbox, type Json } from '../harness.ts';
+import { patienceMs } from '../../support/until.ts';
 
 const headers = { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
 const body = JSON.stringify({
@@ -18,7 +19,7 @@ async function recordedBy(flags: SandboxFlags): Promise<string | null> {
     { port: '0', seed: 'test', speed: '10000', json: true, ...flags },
     { stdout: { write: (text) => written.push(text) }, stderr: { write: () => true }, stop: stopping.signal },
   );
-  await vi.waitFor(() => expect(written).toHaveLength(1), 20_000);
+  await expect.poll(() => written.length).toBe(1);
   const { url } = JSON.parse(written[0] ?? '{}');
   await fetch(`${url}/v1/convai/phone-numbers/batch-calls`, { method: 'POST', headers, body });
   const record: Json = await vi.waitFor(async () => {
@@ -28,7 +29,7 @@ async function recordedBy(flags: SandboxFlags): Promise<string | null> {
     ).json();
     expect(read.audio).not.toBeNull();
     return read;
-  }, 20_000);
+  }, patienceMs);
   const response = await fetch(record.audio, { headers });
   await response.arrayBuffer();
   stopping.abort();

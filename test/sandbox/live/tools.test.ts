@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { startTestSandbox, type Json } from '../harness.ts';
 import { createModelAgent, interviewer, startModelServer, stream, useTool } from '../llm/model-server.ts';
 import { converse, createAgent, pass } from './socket-client.ts';
+import { patienceMs } from '../../support/until.ts';
 
 const textOnly = { conversation_config_override: { conversation: { text_only: true } } };
 const openInvoice = {
@@ -215,5 +216,5 @@ test("an agent's own model is asked what came of a conversation at a socket", as
   await vi.waitFor(async () => {
     const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
     expect(body.collected_data.chairs).toMatchObject({ value: 4, rationale: 'They said so.' });
-  }, 20_000);
+  }, patienceMs);
 });

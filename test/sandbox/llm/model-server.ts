@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
 import type { Json, TestSandbox } from '../harness.ts';
+import { patienceMs } from '../../support/until.ts';
 
 interface ModelRequest {
   path: string;
@@ -127,6 +128,6 @@ export async function isHeld(sandbox: TestSandbox, index: number): Promise<void>
     () => {
       if (!sandbox.calls()[index]?.transcriptTurns) throw new Error('the conversation is still being held');
     },
-    { timeout: 20_000, interval: 5 },
+    { timeout: patienceMs, interval: 5 },
   );
 }

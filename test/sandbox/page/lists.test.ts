@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { browserTest, look, startPageSandbox, type PageSandbox } from './window.ts';
 import { fillForPictures } from './pictured-sandbox.ts';
 
@@ -97,16 +97,14 @@ test('deliveries to webhooks are shown with each attempt, its answer, and when t
   const time = String.raw`\d\d:\d\d:\d\d UTC`;
   const retried = (attempts: string, next: string): RegExp =>
     new RegExp(String.raw`^Nobody answered \S+ \+12125550101 ${url.replaceAll('/', ' ?/')} ${attempts} ${next}$`);
-  await vi.waitFor(async () =>
-    expect(await rows()).toEqual([
+  await expect
+    .poll(rows)
+    .toEqual([
       expect.stringMatching(retried(`${time} status 503`, time)),
       expect.stringMatching(/Failed .*127\.0\.0\.1:9 \/hook .* no answer : ECONNREFUSED None$/),
-    ]),
-  );
+    ]);
   await sandbox.advance(60);
-  await vi.waitFor(async () =>
-    expect((await rows())[0]).toMatch(retried(`${time} status 503 ${time} status 200`, 'None')),
-  );
+  await expect.poll(async () => (await rows())[0]).toMatch(retried(`${time} status 503 ${time} status 200`, 'None'));
   const own = await read(sandbox, `/?view=webhooks&webhook=${body.webhook_id}`);
   expect(own.match(/id="delivery-/g)).toHaveLength(1);
   expect(own).toContain(body.webhook_id);

@@ -6,6 +6,7 @@ import { createServer as createSandboxServer } from '../../../src/sandbox/server
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { patienceMs } from '../../support/until.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -71,7 +72,7 @@ async function settled(sandbox: TestSandbox, id: string): Promise<Json[]> {
     for (const { state, next_attempt_at: next } of all)
       if (state === 'pending') expect(Date.parse(next ?? 0)).toBeGreaterThan(now);
     return all;
-  }, 20_000);
+  }, patienceMs);
 }
 
 async function call(sandbox: TestSandbox, ...numbers: string[]): Promise<void> {
@@ -440,8 +441,8 @@ test('closing the sandbox cuts off a delivery that is never answered', async () 
   receiver.answer = () => new Promise(() => undefined);
   await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101');
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 20_000);
+  await expect.poll(() => receiver.received.length).toBe(1);
   await sandbox.close();
   // Well before the delivery would give up by itself.
-  await vi.waitFor(() => expect(receiver.cutOff).toBe(1), 5_000);
+  await expect.poll(() => receiver.cutOff).toBe(1);
 });
