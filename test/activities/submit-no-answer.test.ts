@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { RateLimitedError } from '../../src/convai/errors.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';
@@ -31,11 +32,21 @@ test.for(cases)('after $what a batch is in doubt, and is not sent again: $dialec
   expect(world.sandbox.calls()).toHaveLength(given.placed);
 });
 
-test.for(dialects)('a defect of the client leaves a batch in doubt as well: %s', async (dialect) => {
+const facts = { method: 'POST', path: '/', requestId: null };
+const failures = [
+  { what: 'a defect of the client', failure: new TypeError('not a function') },
+  {
+    what: 'a 429 that names a batch',
+    failure: new RateLimitedError(facts, { retryAfterMs: 1_000, code: null, batchId: 'service_1' }),
+  },
+];
+const failureCases = dialects.flatMap((dialect) => failures.map((failure) => ({ dialect, ...failure })));
+
+test.for(failureCases)('$what leaves a batch in doubt as well: $dialect', async ({ dialect, failure }) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   await scenario.plan(1);
   const worker = submittingWorker(scenario.store, {
-    meanwhile: () => Promise.reject(new TypeError('not a function')),
+    meanwhile: () => Promise.reject(failure),
   });
   const input = { batchId: scenario.batchId(1) };
   const doubt = { kind: 'verdict', state: 'unknown' };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { until } from '../support/until.ts';
+import { patienceMs, until } from '../support/until.ts';
 
 const run = promisify(execFile);
 let temporal: TestTemporal;
@@ -26,10 +26,12 @@ test('a campaign whose disk is full goes on when there is room again, and its lo
 }) => {
   await run('prlimit', ['--version']).catch(() => skip('prlimit is not here'));
   await withRun({ id: 'full', seed: 641, temporal, settings: patient }, async (campaign) => {
+    const gate = campaign.sandbox.gates.set('batch_work_done', 2);
     const worker = campaign.startWorker();
     await campaign.start();
-    await campaign.untilBatch(1, ['confirmed']);
+    expect(await campaign.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
     await limitFiles(worker.pid, 1);
+    campaign.sandbox.gates.release(gate);
     await until('the worker cannot write', () => /SQLITE_(FULL|IOERR)/.test(worker.output()));
     const calls = campaign.sandbox.calls().length;
     expect(worker.hasEnded()).toBe(false);

@@ -8,6 +8,7 @@ import type { Firing } from '../../src/domain/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
+import { patient } from '../support/campaign-run.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { patienceMs, until, within } from '../support/until.ts';
 
@@ -95,7 +96,7 @@ test('a worker that is killed while it fetches the list, and again while it call
 });
 
 test('a firing whose campaign is ended by hand says so, and the next one comes', async () => {
-  const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
+  const world = await createWorld({}, patient);
   const path = world.writeCampaign({ rows: 4, yaml: ['retry: { max_attempts: 1 }'] });
   const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'UTC'];
   await world.run('schedule', 'create', path, ...yearly);

@@ -6,6 +6,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../src/temporal/connection.ts';
 import type { ScheduleView } from '../../../src/control/schedules/view.ts';
+import { patient } from '../../support/campaign-run.ts';
 import { patienceMs, until } from '../../support/until.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
 
@@ -147,7 +148,7 @@ test('each firing dials a list of its own, under an id of its own; what the file
 });
 
 test('a firing is skipped while the campaign of the one before still runs', async () => {
-  const world = await createWorld({}, { SVC_HEADERS_TIMEOUT_MS: '60000' });
+  const world = await createWorld({}, patient);
   const path = world.writeCampaign({ rows: 4 });
   await world.run('schedule', 'create', path, ...yearly);
   await world.work();
