@@ -18,6 +18,8 @@ export interface Exchange {
   hits: FaultHit[];
   /** The sandbox itself cut the connection. */
   cut: boolean;
+  /** Parameters of the query that are not known here, as a header can tell them. */
+  ignored: string[];
   /** Set for batch requests whose body was read. */
   batch: Omit<BatchPointInfo, 'point'> | null;
 }

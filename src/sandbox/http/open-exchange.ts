@@ -34,6 +34,7 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     hint: request.is404 ? nearestRoute(request.method, pathOf(request.url), parts.routes) : null,
     hits: [],
     cut: false,
+    ignored: [],
     batch: null,
   };
   reply

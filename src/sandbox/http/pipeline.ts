@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherNames } from './access.ts';
 import { captureReply } from '../judge/captures.ts';
 import type { OperationName } from '../core/operations.ts';
-import { validate, refuseField } from '../schemas/validate.ts';
+import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
 import { methodNotAllowed } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause } from './connection-faults.ts';
 import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
+import { readQuery } from './serve-operation.ts';
 import type { KnownRoute } from './near-miss.ts';
 import { faultedRequest } from './request-about.ts';
 import { retryAfterHeader } from '../core/settings/retry-after.ts';
@@ -51,7 +52,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
       request.exchange.hits = [];
       return reply;
     }
-    if (!takesQuery.has(operation)) validate(service.schemas.noQuery, 'query', request.query);
+    if (!takesQuery.has(operation)) readQuery(request, service.schemas.noQuery);
     service.scheduler.runDue();
     return undefined;
   });
@@ -61,6 +62,8 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     const sent = reply.statusCode >= 400 ? payload : await sufferAfter(request, reply, payload, service, closing);
     if (request.exchange.hits.some(({ effect }) => effect.type === 'no_date')) leaveOutDate(reply);
     noteWait(request, reply, service);
+    const { ignored } = request.exchange;
+    if (ignored.length > 0) reply.header('x-sandbox-ignored', ignored.slice(0, 20).join(', '));
     const { capture } = request.exchange;
     // What is sent piece by piece is kept as it was before it was cut up.
     if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { operations, type OperationName } from '../core/operations.ts';
 import { ServiceError } from '../core/service-error.ts';
+import { validate } from '../schemas/validate.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -24,6 +26,14 @@ export function serveKeyed(
   handler: Handler,
 ): void {
   app.route({ method, url, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
+}
+
+/** The query. Throws `InvalidRequest`. A loose sandbox lets unknown parameters pass, and names them, for they filter nothing. */
+export function readQuery<Schema extends z.ZodObject>(request: FastifyRequest, schema: Schema): z.output<Schema> {
+  const query = validate(schema as unknown as z.ZodType<z.output<Schema>>, 'query', request.query);
+  const unknown = Object.keys(request.query as object).filter((name) => !Object.hasOwn(schema.shape, name));
+  request.exchange.ignored = unknown.map((name) => `query.${encodeURIComponent(name).slice(0, 100)}`);
+  return query;
 }
 
 /** Throws 404 where a path ends in a slash instead of the parameter. */

@@ -1,12 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { conversationPath } from './admit.ts';
 import { deriveId } from '../core/random.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
-import { validate } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { lifetimeMs } from '../core/state/credential-store.ts';
 import { findAgent } from '../routes/agents.ts';
-import { serveOperation } from '../http/serve-operation.ts';
+import { serveOperation, readQuery } from '../http/serve-operation.ts';
 
 export function serveCredentials(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
   const { schemas, clock, settings } = service;
@@ -15,10 +14,10 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
     app,
     'get_signed_url',
     (request) => {
-      const { agent_id: agentId } = validate(schemas.credentialQuery, 'query', request.query);
+      const { agent_id: agentId } = readQuery(request, schemas.credentialQuery);
       findAgent(service, agentId, 'agent_id');
-      // The contract promises wss; the sandbox itself speaks no TLS, so the extended dialect gives the address as it is.
-      const scheme = settings.dialect === 'spec' || cameOverTls(request) ? 'wss' : 'ws';
+      // The contract promises wss. The sandbox itself speaks no TLS, and an address is there to be opened as it is given.
+      const scheme = request.headers['x-forwarded-proto'] === 'https' ? 'wss' : 'ws';
       const address = new URL(`${scheme}://${request.host}${conversationPath}`);
       address.searchParams.set('agent_id', agentId);
       address.searchParams.set(
@@ -31,7 +30,7 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
   );
 
   serveOperation(app, 'get_token', async (request) => {
-    const { agent_id: agentId } = validate(schemas.credentialQuery, 'query', request.query);
+    const { agent_id: agentId } = readQuery(request, schemas.credentialQuery);
     findAgent(service, agentId, 'agent_id');
     const { state } = service;
     const now = clock.now();
@@ -48,9 +47,4 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
     );
     return settings.dialect === 'spec' ? { token } : { token, conversation_id: room };
   });
-}
-
-/** Whether a server in front, which does the TLS, says so. */
-function cameOverTls(request: FastifyRequest): boolean {
-  return request.headers['x-forwarded-proto'] === 'https';
 }

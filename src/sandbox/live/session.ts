@@ -53,12 +53,12 @@ export interface SessionParts {
   over: (session: Session) => void;
 }
 
-/** One conversation over one socket, from the handshake to the close. All its times are service time. */
+/** One conversation over one socket, from the handshake to the close. All its times are service time, but for the wait before it begins. */
 export class Session {
   readonly #parts: SessionParts;
   readonly #outbox: Outbox;
   readonly #stopping = new AbortController();
-  readonly #initiation: Timer;
+  #initiation: NodeJS.Timeout | undefined;
   readonly #patience: Patience;
   readonly #longest: Timer;
   #started: Started | null = null;
@@ -69,7 +69,6 @@ export class Session {
     this.#parts = parts;
     const { scheduler, settings } = parts.service;
     this.#outbox = new Outbox(parts.socket, settings.sockets.maxUnsentBytes, () => this.#giveUpReader());
-    this.#initiation = new Timer(scheduler);
     this.#longest = new Timer(scheduler);
     const { noInputMs } = settings.sockets;
     const deaf = `Nothing came from the client for ${noInputMs / 1000} seconds.`;
@@ -86,10 +85,14 @@ export class Session {
     return this.#started?.call ?? null;
   }
 
-  /** Waits for the client's first message, but not for long. */
+  /** Waits for the client's first message, but not for long. One that has come meanwhile is read first, however busy the sandbox was. */
   open(): void {
-    const { clock, settings } = this.#parts.service;
-    this.#initiation.set(clock.now() + settings.sockets.initiationWaitMs, () => this.#guard(() => this.#start(null)));
+    const begin = (): void => {
+      this.#parts.service.scheduler.runDue();
+      if (this.#started === null) this.#guard(() => this.#start(null));
+    };
+    this.#initiation = setTimeout(() => setImmediate(begin), this.#parts.service.settings.sockets.initiationWaitMs);
+    this.#initiation.unref();
   }
 
   receive(frame: string): void {
@@ -117,7 +120,7 @@ export class Session {
   }
 
   #start(initiation: Initiation | null): void {
-    this.#initiation.clear();
+    clearTimeout(this.#initiation);
     const { service, admission, agents } = this.#parts;
     const { clock, network, scheduler, settings, state, unavailableModels } = service;
     const agent = state.agents.get(admission.agentId);
@@ -272,7 +275,7 @@ export class Session {
     if (this.#over) return;
     this.#over = true;
     const { service, socket, over } = this.#parts;
-    this.#initiation.clear();
+    clearTimeout(this.#initiation);
     this.#longest.clear();
     this.#patience.stop();
     if (this.#started !== null) this.#endCall(this.#started, ending);

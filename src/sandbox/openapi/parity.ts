@@ -15,6 +15,7 @@ export interface ParityField {
 }
 
 const leftOut = [
+  'A signed address begins with `ws://`, so that it can be opened as it is returned; with `wss://` behind a server that terminates TLS.',
   'No LiveKit room is joined: conversation tokens have the form a LiveKit server accepts and can be verified, but there is no media over WebRTC.',
   'Audio from a socket client is not recognised, only its loudness and length; send text messages instead.',
   'No call is real and no SIP is spoken; trunks are stored and limited by the plan.',

@@ -31,8 +31,8 @@ export function createResponseSchemas(dialect: Dialect) {
       sourced('contract', {
         signed_url: z
           .string()
-          .regex(dialect === 'spec' ? /^wss:\/\// : /^wss?:\/\//)
-          .describe('Single-use and short-lived: a credential.'),
+          .regex(/^wss?:\/\//)
+          .describe('Single-use and short-lived: a credential. `ws` where the sandbox is reached without TLS.'),
       }),
     ),
     ConversationToken: z.object({

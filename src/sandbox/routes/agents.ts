@@ -10,7 +10,7 @@ import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
 import { settingsOf, changeAgent, keepMasked } from '../core/state/change-agent.ts';
 import { listAgents, type AgentListing } from '../core/state/list-agents.ts';
-import { pathParameter, serveOperation } from '../http/serve-operation.ts';
+import { pathParameter, serveOperation, readQuery } from '../http/serve-operation.ts';
 
 export function serveAgents(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;
@@ -32,7 +32,7 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
   );
 
   serveOperation(app, 'list_agents', (request) => {
-    const query = validate(schemas.agentPage, 'query', request.query);
+    const query = readQuery(request, schemas.agentPage);
     const listing: AgentListing = {
       search: query.search ?? null,
       tags: query.tags ?? [],

@@ -10,7 +10,7 @@ import { stateOf, type Call } from '../core/state/call.ts';
 import { failedCourse } from '../core/telephony/callee.ts';
 import { findAgent } from './agents.ts';
 import { acceptBatch, announceAccepted, refuseBadTargets } from './batch-calls.ts';
-import { pathParameter, serveKeyed } from '../http/serve-operation.ts';
+import { pathParameter, serveKeyed, readQuery } from '../http/serve-operation.ts';
 
 const root = '/v1/convai/batch-calling';
 
@@ -57,7 +57,7 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
   });
 
   serveKeyed(app, 'GET', `${root}/workspace`, (request) => {
-    const { limit, last_doc: last, agent_id: agentId } = validate(schemas.batchPage, 'query', request.query);
+    const { limit, last_doc: last, agent_id: agentId } = readQuery(request, schemas.batchPage);
     const list = { list: `batches of ${agentId ?? '*'}`, generation: service.generation };
     const before = readCursor(last, list, 'last_doc')?.position ?? Infinity;
     const found = [...allBatches(service.state).entries()]
@@ -102,7 +102,7 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
 }
 
 function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batch {
-  validate(schemas.noQuery, 'query', request.query);
+  readQuery(request, schemas.noQuery);
   const id = pathParameter(request, 'batch_id');
   return existing(findBatch(state, id), 'batch', id);
 }

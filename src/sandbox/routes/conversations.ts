@@ -2,10 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
-import { validate } from '../schemas/validate.ts';
 import { notFound, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { pathParameter, serveOperation } from '../http/serve-operation.ts';
+import { pathParameter, serveOperation, readQuery } from '../http/serve-operation.ts';
 
 export function serveConversations(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'get_conversation', (request) => {
@@ -16,7 +15,7 @@ export function serveConversations(app: FastifyInstance, service: Service): void
   });
 
   serveOperation(app, 'list_conversations', (request) => {
-    const query = validate(service.schemas.conversationPage, 'query', request.query);
+    const query = readQuery(request, service.schemas.conversationPage);
     const agentId = query.agent_id ?? null;
     const list = { list: `conversations of ${agentId ?? '*'}`, generation: service.generation };
     const { conversations, next } = service.state.conversations.page({

@@ -7,7 +7,7 @@ import { existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { findAgent } from './agents.ts';
-import { pathParameter, serveOperation, serveKeyed } from '../http/serve-operation.ts';
+import { pathParameter, serveOperation, serveKeyed, readQuery } from '../http/serve-operation.ts';
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 
@@ -79,7 +79,7 @@ export function findNumber(service: Service, id: string): PhoneNumber {
 /** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
 export function serveDeleteNumber(app: FastifyInstance, service: Service): void {
   serveKeyed(app, deleteNumber.method, deleteNumber.path, (request) => {
-    validate(service.schemas.noQuery, 'query', request.query);
+    readQuery(request, service.schemas.noQuery);
     service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
     return {};
   });
@@ -98,7 +98,7 @@ export function sealToken(token: string): Buffer {
 /** Imported numbers page by page, as upstream's newer list has them (gaps A.2). Extended dialect only. */
 export function serveNumberPages(app: FastifyInstance, service: Service): void {
   serveKeyed(app, 'GET', '/v1/convai/v2/phone-numbers', (request) => {
-    const { cursor, page_size: size } = validate(service.schemas.numberPage, 'query', request.query);
+    const { cursor, page_size: size } = readQuery(request, service.schemas.numberPage);
     const list = { list: 'phone numbers', generation: service.generation };
     const start = readCursor(cursor, list)?.position ?? 0;
     const { numbers, numberOrder } = service.state;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { speakingMs } from '../../../src/sandbox/core/conversation/pace.ts';
-import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
+import { startTestSandbox, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
@@ -167,15 +168,46 @@ test('a variable that the agent needs and nobody gave ends the conversation with
   expect((await finished(sandbox, entry.conversation_id)).status).toBe('failed');
 });
 
-test('a client that never sends initiation data gets its conversation after two seconds', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a signed address can be opened as it is returned, in either dialect', async () => {
+  for (const dialect of ['spec', 'extended'] as const) {
+    const sandbox = await startTestSandbox({ ...quick, dialect });
+    const address = await signedUrl(sandbox, 'agent_reminders');
+    expect(new URL(address).host).toBe(new URL(sandbox.url).host);
+    const client = await connect(address);
+    client.send({ type: 'conversation_initiation_client_data' });
+    await client.next('conversation_initiation_metadata');
+  }
+});
+
+test('a client that never sends initiation data gets its conversation after a while, though the clock stands', async () => {
+  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', initiationWaitMs: 50 } });
   const client = await connect(await signedUrl(sandbox, 'agent_reminders'));
-  await pass(sandbox, 1_900);
-  await client.settle();
-  expect(client.events).toEqual([]);
-  await pass(sandbox, 100);
   await client.next('conversation_initiation_metadata');
   await client.next('agent_response');
+});
+
+test('however fast the service time runs, a client has its five seconds for the first message', async () => {
+  const clock = new ServiceClock({ speed: 10_000 });
+  const sandbox = await startTestSandbox({ ...quick, clock: clock as unknown as ManualClock });
+  const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.' } });
+  const client = await connect(await signedUrl(sandbox, agentId));
+  const connectedAt = clock.now();
+  await expect.poll(() => clock.now() - connectedAt, { interval: 5 }).toBeGreaterThan(100_000);
+  await client.settle();
+  expect(client.events).toEqual([]);
+  client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { name: 'Robin' } });
+  await client.next('conversation_initiation_metadata');
+});
+
+test('a first message that came while the sandbox was busy is not too late', async () => {
+  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', initiationWaitMs: 100 } });
+  const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.' } });
+  const client = await connect(await signedUrl(sandbox, agentId));
+  client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { name: 'Robin' } });
+  // Client and sandbox share this process: neither reads anything before the time is over.
+  for (const until = performance.now() + 300; performance.now() < until;);
+  await client.next('conversation_initiation_metadata');
+  expect((await client.next('agent_response')).agent_response_event.agent_response).toBe('Hello Robin.');
 });
 
 test('a client that begins with something else gets its conversation at once, and may not initiate it later', async () => {

@@ -123,10 +123,7 @@ export const operationTests: Readonly<Record<OperationName, readonly Citation[]>
   ],
   get_signed_url: [
     credential,
-    [
-      'routes/operations',
-      'a signed address is wss by the contract, and in the extended dialect the one that is really served',
-    ],
+    ['live/sockets', 'a signed address can be opened as it is returned, in either dialect'],
     [
       'live/sockets',
       'a conversation over a signed address begins with metadata and the first message, in text and sound',

@@ -157,15 +157,25 @@ test.each(['get-signed-url', 'token'])(
   },
 );
 
-test('a signed address is wss by the contract, and in the extended dialect the one that is really served', async () => {
-  for (const [dialect, scheme] of [
-    ['spec', 'wss:'],
-    ['extended', 'ws:'],
-  ] as const) {
-    const sandbox = await startTestSandbox({ dialect });
-    const { body } = await sandbox.get('/v1/convai/conversation/get-signed-url?agent_id=agent_survey');
-    expect(new URL(body.signed_url)).toMatchObject({ protocol: scheme, host: new URL(sandbox.url).host });
-  }
+test('a loose sandbox names the filters that it does not know, and a strict one refuses them', async () => {
+  const path = '/v1/convai/conversations?page_size=5&call_successful=failure&h%C3%A9=1';
+  const strict = await (await startTestSandbox()).get(path);
+  expect([strict.status, strict.headers.get('x-sandbox-ignored')]).toEqual([422, null]);
+  const loose = await startTestSandbox({ loose: true });
+  const answers = await Promise.all(
+    [
+      path,
+      '/v1/convai/phone-numbers?search=a',
+      '/v1/convai/agents?search=a',
+      '/v1/convai/batch-calling/workspace?status=done',
+    ].map(loose.get),
+  );
+  expect(answers.map(({ status, headers }) => [status, headers.get('x-sandbox-ignored')])).toEqual([
+    [200, 'query.call_successful, query.h%C3%A9'],
+    [200, 'query.search'],
+    [200, null],
+    [200, 'query.status'],
+  ]);
 });
 
 test('a deleted conversation is gone from every reading', async () => {

@@ -1,9 +1,9 @@
-/** How conversations over sockets behave, by default. Milliseconds are service time. */
+/** How conversations over sockets behave, by default. Milliseconds are service time where nothing else is said. */
 export const defaultSocketSettings = {
   /** The agent's audio is sent as it would be heard, or as fast as it is taken. */
   pacing: 'realtime' as 'realtime' | 'fast',
-  /** How long a connection waits for the client's first message before the conversation starts without it. */
-  initiationWaitMs: 2_000,
+  /** How long a connection waits for the client's first message before the conversation starts without it. Real time. */
+  initiationWaitMs: 5_000,
   pingEveryMs: 10_000,
   /** Without an answer to a ping for this long the connection counts as dead. */
   pongWithinMs: 20_000,
