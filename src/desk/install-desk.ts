@@ -200,8 +200,7 @@ function signing(page: Api, context: ApiContext): void {
     return reply.headers(pageHeaders).redirect(to, 303);
   });
   page.post('/sign-out', hidden, async (request, reply) => {
-    const text = sessionOf(request);
-    if (text !== null) await endSession(store, text);
+    await endSession(store, sessionOf(request) ?? '');
     forgetSession(request, reply);
     return reply.headers(pageHeaders).redirect('/sign-in', 303);
   });

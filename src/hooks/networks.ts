@@ -1,21 +1,22 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { HookError } from './errors.ts';
 
 /** Finds all addresses of a name. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
+const resolveAll: Resolve = (name) => lookup(name, { all: true });
 
 /** Of IPv4, what is no host of the internet: private, shared, link-local with its metadata, reserved. The last one is Azure's. */
 const closed4 = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
   '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3', '168.63.129.16/32',
 ]; // prettier-ignore
-/** Of IPv6, only 2000::/3 is the internet; what lies in it and holds an address of IPv4, or is reserved, is not. */
-const open6 = ['2000::/3'];
+/** In 2000::/3, which alone of IPv6 is the internet, what is reserved or holds an address of IPv4. */
 const closed6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const closed = listOf([...closed4, ...closed6]);
-const open = listOf(open6);
+const widths = { ipv4: 32, ipv6: 128 } as const;
+const [closed, open] = [listOf([...closed4, ...closed6]), listOf(['2000::/3'])];
 
 /** Reads addresses and ranges, separated by commas: `127.0.0.1, 10.2.0.0/16, fd00::/8`. Null where one is neither. */
 export function readNetworks(text: string): BlockList | null {
@@ -25,20 +26,16 @@ export function readNetworks(text: string): BlockList | null {
 
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
-  return isIP(address) !== 0 && (bits === undefined || Number(bits) <= widthOf(address));
+  return isIP(address) !== 0 && (bits === undefined || Number(bits) <= widths[familyOf(address)]);
 }
 
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
-    list.addSubnet(address, Number(bits ?? widthOf(address)), familyOf(address));
+    list.addSubnet(address, Number(bits ?? widths[familyOf(address)]), familyOf(address));
   }
   return list;
-}
-
-function widthOf(address: string): 32 | 128 {
-  return isIPv6(address) ? 128 : 32;
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
@@ -56,7 +53,7 @@ export function mayReach(address: string, allowed: BlockList | undefined): boole
  * Looks a name up for a connection, which then goes to an address that may be reached and to no other, whatever the name leads to a moment
  * later. Fails with HookError where it leads to none such.
  */
-export function lookupWithin(allowed: BlockList | undefined, resolve: Resolve = resolveAll): LookupFunction {
+export function lookupWithin(allowed: BlockList | undefined, resolve = resolveAll): LookupFunction {
   return (name, { all }, done) => {
     resolve(name).then(
       (found) => {
@@ -71,25 +68,17 @@ export function lookupWithin(allowed: BlockList | undefined, resolve: Resolve = 
 }
 
 /** Throws HookError where an address is none that may be reached; of a name the addresses are those that it has now. */
-export async function refuseClosed(url: URL, allowed: BlockList | undefined, resolve?: Resolve): Promise<void> {
+export async function refuseClosed(url: URL, allowed: BlockList | undefined, resolve = resolveAll): Promise<void> {
   refuseWritten(url, allowed);
-  const look = lookupWithin(allowed, resolve);
-  await new Promise<void>((done, fail) => {
-    // A name that is not known now may be known to the workers.
-    look(url.hostname, { all: true }, (error) => (error instanceof HookError ? fail(error) : done()));
-  });
+  // A name that is not known now may be known to the workers.
+  const found = await resolve(url.hostname).catch(() => null);
+  if (found?.some(({ address }) => mayReach(address, allowed)) === false) throw refusedAddress();
 }
 
 /** The same for an address that is written as numbers, of which no connection looks anything up. */
 export function refuseWritten({ hostname }: URL, allowed: BlockList | undefined): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refusedAddress();
-}
-
-function resolveAll(name: string): Promise<LookupAddress[]> {
-  return new Promise((done, fail) => {
-    lookup(name, { all: true }, (error, found) => (error === null ? done(found) : fail(error)));
-  });
 }
 
 function refusedAddress(): HookError {

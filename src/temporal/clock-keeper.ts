@@ -1,7 +1,7 @@
 import { readServiceClock, type ServiceClock } from '../convai/service-clock.ts';
 
-/** A sandbox that was started anew keeps another clock; this is how long the old one is believed. */
-const refreshEveryMs = 15_000;
+/** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */
+const believedMs = ({ speed }: ServiceClock): number => (speed > 1 ? 1_000 : 15_000);
 
 /**
  * The service's clock, asked anew from time to time; a service that does not answer leaves the last one in force, since time
@@ -25,7 +25,7 @@ export function keepServiceClock(
     return known;
   };
   return async () => {
-    if (known !== undefined && nowReal() - readAt < refreshEveryMs) return known;
+    if (known !== undefined && nowReal() - readAt < believedMs(known)) return known;
     reading ??= read().finally(() => {
       reading = undefined;
     });

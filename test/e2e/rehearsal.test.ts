@@ -156,6 +156,20 @@ test('three days in four zones, with a holiday, caps, retries, opt-outs and a pa
   expect(`${stdout}${stderr}`).not.toMatch(/Callee \d|\+1\d{10}/);
 });
 
+test('a rehearsal does not wait for the retry of a week later', { timeout: 240_000 }, async () => {
+  const { folder, io } = await createOffice();
+  writeFileSync(join(folder, 'list.csv'), ['phone', '+12125550131', '+12125550132', '+12125550133'].join('\n'));
+  const week = '{ no_answer: [168h], voicemail: [168h], busy: [168h], failed: [168h], max_attempts: 2 }';
+  const settings = ['id: tryout', 'agent_id: agent_reminders', 'from_phone_number_id: pn_main'];
+  const yaml = [...settings, 'list: { file: list.csv, phone: phone }', 'hours: any', `retry: ${week}`].join('\n');
+  writeFileSync(join(folder, 'week.yaml'), yaml);
+  // At this speed a week is 16 minutes.
+  await runCli(['rehearse', join(folder, 'week.yaml'), '--start-at', startAt, '--json'], io);
+  const report = JSON.parse(io.written().stdout) as Report & { timeline: { endedAt: string } };
+  expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
+  expect(Date.parse(report.timeline.endedAt) - Date.parse(startAt)).toBeGreaterThan(7 * 24 * 3_600_000);
+});
+
 test('Ctrl-C ends a rehearsal in order and leaves nothing behind', async () => {
   const { folder, io, interrupt } = await createOffice();
   const path = writeCampaign(folder);

@@ -21,6 +21,8 @@ export interface FollowInput {
   now: () => number;
   pause: PlannedPause | null;
   tell: (wish: 'pause' | 'resume') => Promise<void>;
+  /** Moves service time on to an instant, if it is ahead, and has the campaign look again. */
+  moveTo: (instant: number) => Promise<void>;
   /** Aborted when the rehearsal is to end early. */
   leave: AbortSignal;
 }
@@ -28,6 +30,8 @@ export interface FollowInput {
 type FollowIo = Pick<Io, 'stderr' | 'isTerminal'>;
 
 const everyMs = 250;
+/** The worker reads the clock anew within a second or two; until then it may see nobody due. */
+const lookEveryMs = 1_000;
 const plainEveryMs = 5_000;
 
 /**
@@ -44,6 +48,7 @@ export async function followRehearsal(
   const pauseAt = pause === null ? Infinity : startedAt + pause.afterMs;
   const resumeAt = pauseAt + (pause?.forMs ?? 0);
   let played: 'nothing' | 'paused' | 'resumed' = 'nothing';
+  let movedTo = -Infinity;
   try {
     for (;;) {
       const campaign = await findCampaign(input.store.db, input.campaignId);
@@ -60,6 +65,14 @@ export async function followRehearsal(
         played = 'resumed';
       } else if (campaign.state === 'paused' && played !== 'paused' && !goesOnByItself(campaign)) {
         return { campaign, status };
+      } else if (campaign.state === 'running' && status.open + status.planned === 0 && status.nextDueAt !== null) {
+        const stop = played === 'nothing' ? pauseAt : Infinity;
+        const skipsTo = Math.min(status.nextDueAt, campaign.rules.endsAt ?? Infinity, stop);
+        // Told again until somebody is called: nothing else would happen before the time that was skipped.
+        if (skipsTo > at || skipsTo === movedTo) {
+          await input.moveTo((movedTo = skipsTo));
+          await sleep(lookEveryMs, undefined, { signal: input.leave }).catch(() => {});
+        }
       }
       await sleep(everyMs, undefined, { signal: input.leave }).catch(() => {});
     }

@@ -169,12 +169,17 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
   await sandbox.advance(Math.max(0, settings.startAt - now()));
   await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
-  const tell = async (wish: Wish): Promise<void> => {
+  const tell = async (wish: Wish | 'look'): Promise<void> => {
     const campaign = await findCampaign(store.db, read.file.id);
     if (campaign === undefined) return;
     await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });
   };
-  return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, leave });
+  const moveTo = async (instant: number): Promise<void> => {
+    await sandbox.advance(Math.max(0, instant - now()));
+    // A campaign that has just ended is told nothing.
+    await tell('look').catch(() => {});
+  };
+  return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, moveTo, leave });
 }
 
 function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags): void {

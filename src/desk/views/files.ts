@@ -22,10 +22,5 @@ function fileOf(name: string, queryOf = (query: string) => query): DeskFile {
 
 /** Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are. */
 function forSpreadsheet(query: string): string {
-  const asked = new URLSearchParams(query);
-  if (!asked.has('safe_cells')) {
-    asked.set('safe_cells', 'true');
-    asked.set('bom', 'true');
-  }
-  return `?${asked.toString()}`;
+  return /[?&]safe_cells=/.test(query) ? query : `${query === '' ? '?' : `${query}&`}safe_cells=true&bom=true`;
 }

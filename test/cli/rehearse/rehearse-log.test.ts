@@ -92,6 +92,7 @@ test('a campaign that pauses by itself ends the rehearsal: nobody is there to me
     now: () => begin,
     pause: null,
     tell: async (wish) => void told.push(wish),
+    moveTo: async () => {},
     leave: new AbortController().signal,
   });
   expect(campaign).toMatchObject({ state: 'paused', stateReason: 'the key is refused' });
@@ -116,12 +117,43 @@ test('the pause that was asked for is played at its time, and ended at its time'
       if (wish === 'pause') await pauseCampaign(store, { campaignId: 'tryout', now }, { reason: 'paused by a person' });
       else await resumeCampaign(store, { campaignId: 'tryout', now }).then(() => leave.abort());
     },
+    moveTo: async () => {},
     leave: leave.signal,
   });
   expect(told).toEqual([
     ['pause', 3],
     ['resume', 4],
   ]);
+});
+
+test('what lies before the next call is skipped, but neither a pause nor the end, nor while somebody is on the line', async () => {
+  const store = await importedStore();
+  const dueAt = begin + 30 * 24 * hourMs;
+  await store.db.updateTable('recipients').set({ due_at: dueAt }).execute();
+  let now = begin;
+  const leave = new AbortController();
+  const happened: string[] = [];
+  const { campaign } = await followRehearsal(createTerminal(), {
+    store,
+    campaignId: 'tryout',
+    now: () => now,
+    pause: { afterMs: 2 * hourMs, forMs: 0 },
+    tell: async (wish) => {
+      happened.push(wish);
+      if (wish === 'pause') await pauseCampaign(store, { campaignId: 'tryout', now }, { reason: 'paused by a person' });
+      else await resumeCampaign(store, { campaignId: 'tryout', now });
+    },
+    moveTo: async (instant) => {
+      now = Math.max(now, instant);
+      happened.push(`${(now - begin) / hourMs} h`);
+      if (now === dueAt && happened.at(-2) === happened.at(-1)) leave.abort();
+    },
+    leave: leave.signal,
+  });
+  expect(campaign.state).toBe('running');
+  expect(happened.slice(0, 4)).toEqual(['2 h', 'pause', 'resume', '720 h']);
+  // Told once more, since nobody was called: the worker had an older clock.
+  expect(happened.slice(4)).toEqual(['720 h']);
 });
 
 const status: CampaignStatus = {
