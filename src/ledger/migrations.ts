@@ -132,6 +132,8 @@ const webhooks: Columns = {
 
 const sessions: Columns = { hash: 'text key', token_id: 'text', ends_real: 'integer' };
 
+const rehearsals: Columns = { draft_id: 'text key', campaign_id: 'text?', edition: 'text', report: 'text?' };
+
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence =
@@ -225,6 +227,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('alter table agents add column cut_at bigint').execute(db);
       },
     },
+    '007-rehearsals': { up: (db: Kysely<Database>) => createTable(db, 'rehearsals', rehearsals) },
   };
   return { getMigrations: async () => migrations };
 }

@@ -277,6 +277,8 @@ export interface Database extends ServiceTables {
   draft_pieces: { list_id: string; place: number; kept_real: number; bytes: Uint8Array };
   /** Who is signed in on the page, by the SHA-256 of what their cookie holds. */
   sessions: { hash: string; token_id: string; ends_real: number };
+  /** The last rehearsal of a draft, and of the campaign that it became. */
+  rehearsals: { draft_id: string; campaign_id: string | null; edition: string; report: string | null };
 }
 
 /** A row as it is read. */

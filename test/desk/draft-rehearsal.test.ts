@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Rehearse } from '../../src/control/rehearse.ts';
 import { openTestStore } from '../ledger/test-stores.ts';
 import { until } from '../support/until.ts';
+import { ApiWorld } from '../api/api-world.ts';
 import { DraftWorld, goodCalls } from './draft-world.ts';
 import { rehearsedReport } from './rehearsed-report.ts';
 
@@ -39,6 +40,7 @@ test('a draft is rehearsed with its own two files, told of on the way, and its r
   expect(readFileSync(`${dirname(ask.path)}/list.csv`, 'utf8')).toContain('+12125550131');
   ask.onLine('Tue 15 Jan 12:00 UTC  1 of 3 done <b>');
   await shows(path, '1 of 3 done &lt;b&gt;');
+  expect((await desk.get(`${path}/check`)).text).toContain('See how far it is');
   expect((await desk.get(`${path}/rehearsal`)).text).toContain('Stop the rehearsal');
 
   end({ ...rehearsedReport, ok: false, faults: ['1 row has no outcome <script>'] });
@@ -47,6 +49,14 @@ test('a draft is rehearsed with its own two files, told of on the way, and its r
   const { text } = await desk.get(`${path}/rehearsal`);
   expect(text).not.toContain('has been changed since');
   expect(text).not.toContain('style=');
+  const check = (await desk.get(`${path}/check`)).text;
+  expect(check).toMatch(/Not as it should be\.\s+<a href="[^"]+\/rehearsal">See the rehearsal<\/a>/);
+  expect(check).toContain('<button>Start autumn');
+  // Another process has it from the database, and so has this one when it was started anew.
+  const other = await ApiWorld.over(world.desk.api.store);
+  const cookie = await world.desk.api.cookie('operate');
+  const found = await other.app.inject({ url: `${path}/rehearsal`, headers: { cookie } });
+  expect(found.body).toContain('Not as it should be: 1 row has no outcome');
   expect((await desk.post(`${path}/calls`, { ...goodCalls, 'retry.max_attempts': '3' })).status).toBe(303);
   expect((await desk.get(`${path}/rehearsal`)).text).toContain('The draft has been changed since.');
 });

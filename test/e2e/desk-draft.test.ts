@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createWorld } from '../cli/campaign-world.ts';
+import { rehearsedReport } from '../desk/rehearsed-report.ts';
+import { sweepDrafts } from '../../src/ledger/desk/drafts.ts';
+import { beginRehearsal, endRehearsal } from '../../src/ledger/desk/rehearsals.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 
@@ -31,12 +35,21 @@ test('a campaign that the page has started is the one that its downloaded file s
   const yaml = await get(`${path}/campaign.yaml`);
   const checked = await get(`${path}/check`);
   expect(checked).toContain('Ready to start.');
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const [draftId = ''] = (await store.db.selectFrom('drafts').select('draft_id').execute()).map((row) => row.draft_id);
+  await beginRehearsal(store, draftId, 'as it was');
   const [, key = ''] = /name="key" value="([^"]+)"/.exec(checked) ?? [];
   const start = new URLSearchParams({ key, campaign: world.id });
   expect(await post(`${path}/check`, start)).toBe(`/campaigns/${world.id}`);
   // The button was pressed twice, or the draft was open in a second tab.
   expect(await post(`${path}/check`, start)).toBe(`/campaigns/${world.id}`);
   expect(await get('/new')).toContain('There is none.');
+  // It was under way when the campaign was started, and ends afterwards.
+  await endRehearsal(store, draftId, JSON.stringify(rehearsedReport));
+  await sweepDrafts(store, Date.now());
+  await store.close();
+  expect(await get(`/campaigns/${world.id}`)).toContain(`href="/campaigns/${world.id}/rehearsal"`);
+  expect(await get(`/campaigns/${world.id}/rehearsal`)).toContain('The campaign went as it should.');
 
   writeFileSync(world.path('campaign.yaml'), yaml);
   writeFileSync(world.path('guests.csv'), list);

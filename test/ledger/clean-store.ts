@@ -8,7 +8,7 @@ let shared: Promise<Store> | undefined;
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
   'suppressions', 'events', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals',
-  'drafts', 'draft_pieces', 'webhooks', 'sessions',
+  'drafts', 'draft_pieces', 'webhooks', 'sessions', 'rehearsals',
 ]; // prettier-ignore
 
 /** As `openTestStore`; on PostgreSQL tests share one database, which each finds empty: making one takes longer. */

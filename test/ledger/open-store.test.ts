@@ -178,6 +178,7 @@ test('reading makes no schema', async () => {
     '004-log-reading',
     '005-sessions',
     '006-cut-lines',
+    '007-rehearsals',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

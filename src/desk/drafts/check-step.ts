@@ -13,7 +13,8 @@ import { lawSentences } from '../../words/law.ts';
 import { endText } from '../../words/forecast.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './draft-files.ts';
-import { rehearseForm } from './rehearsal-view.ts';
+import { rehearsalPanel } from './rehearsal-view.ts';
+import type { Rehearsals } from './rehearsals.ts';
 import { readDraft, type FieldProblem } from './reading.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView } from './step-view.ts';
@@ -21,17 +22,13 @@ import { formSteps, stepOf, stepPath, steps } from './steps.ts';
 import { findTakenId } from './taken-id.ts';
 
 /**
- * What the campaign would do, and the button that starts it. `refused`: why it was not started just now, in the API's words. `isOffered`:
- * whether it can be rehearsed here.
+ * What the campaign would do, and the button that starts it. `refused`: why it was not started just now, in the API's words. `rehearsals`:
+ * where it can be rehearsed.
  */
 export async function checkStep(
   { context, now }: Pick<ViewRequest, 'context' | 'now'>,
   open: OpenDraft,
-  {
-    refused = null,
-    status = 200,
-    isOffered = false,
-  }: { refused?: string | null; status?: number; isOffered?: boolean } = {},
+  { refused = null, status = 200, rehearsals }: { refused?: string | null; status?: number; rehearsals: Rehearsals },
 ): Promise<View> {
   const said = refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`;
   const unsaved = formSteps.filter((step) => !open.done.includes(step));
@@ -49,13 +46,14 @@ export async function checkStep(
       status,
     );
   const { report } = checked;
+  const rehearsal = await rehearsals.of({ draftId: open.draft.draftId });
   return stepView(
     open,
     'check',
     [
       said,
       panel('What would happen', [verdict(checked), startForm(open, checked)]),
-      isOffered && report.accepted > 0 ? panel('Rehearse it first', rehearseForm(open)) : null,
+      rehearsals.isOffered && report.accepted > 0 ? rehearsalPanel(open, rehearsal) : null,
       panel('Who can be called', funnel(checked)),
       lawPanel(checked),
       report.rejections.length === 0 ? null : panel('Rows that cannot be called', rejections(checked)),

@@ -4,6 +4,8 @@ import type { ApiContext } from '../../api/core/context.ts';
 import { ProblemError } from '../../api/core/problem.ts';
 import { pageHeaders } from '../../html/page-assets.ts';
 import { deleteDraft, sweepDrafts } from '../../ledger/desk/drafts.ts';
+import { requireCampaign } from '../../control/ledger.ts';
+import { keepRehearsal } from '../../ledger/desk/rehearsals.ts';
 import { codeOf } from '../../input/error-code.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
@@ -22,7 +24,7 @@ import { listStep, newCampaignView } from './list-step.ts';
 import { problemsOfStep, type FieldProblem } from './reading.ts';
 import { ListRefusedError, withReceivedList } from './receive-list.ts';
 import { Rehearsals } from './rehearsals.ts';
-import { rehearsalPath, rehearsalView } from './rehearsal-view.ts';
+import { campaignRehearsalView, rehearsalPath, rehearsalView } from './rehearsal-view.ts';
 import { problemsOfSent, withSent } from './sent-step.ts';
 import { keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import { formSteps, stepPath, steps, type FormStep } from './steps.ts';
@@ -131,19 +133,23 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
 
   inside.get('/new/:draft/check', hidden, async (request, reply) => {
     const viewed = await operating(request);
-    const { isOffered } = rehearsals;
-    return send({ request, reply }, viewed, await checkStep(viewed, await openDraft(viewed), { isOffered }));
+    return send({ request, reply }, viewed, await checkStep(viewed, await openDraft(viewed), { rehearsals }));
   });
   inside.get('/new/:draft/rehearsal', hidden, async (request, reply) => {
     const viewed = await operating(request);
     const open = await openDraft(viewed);
-    return send({ request, reply }, viewed, rehearsalView(open, rehearsals.of(open.draft.draftId)));
+    return send({ request, reply }, viewed, rehearsalView(open, await rehearsals.of({ draftId: open.draft.draftId })));
+  });
+  inside.get('/campaigns/:campaign/rehearsal', hidden, async (request, reply) => {
+    const viewed = await asked(request);
+    const { campaignId } = await requireCampaign(store, viewed.params['campaign'] ?? '');
+    return send({ request, reply }, viewed, campaignRehearsalView(campaignId, await rehearsals.of({ campaignId })));
   });
   inside.post('/new/:draft/rehearsal', hidden, async (request, reply) => {
     const open = await openDraft(await operating(request));
     const { draftId } = open.draft;
-    if (sentBy(request).get('stop') === 'yes') rehearsals.of(draftId)?.stop();
-    else if (!rehearsals.begin(open) && rehearsals.of(draftId)?.ended !== null)
+    if (sentBy(request).get('stop') === 'yes') rehearsals.stop(draftId);
+    else if (!(await rehearsals.begin(open)))
       throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
     return redirect(reply, rehearsalPath(draftId));
   });
@@ -166,12 +172,12 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
       }),
     );
     if (called.status >= 400) {
-      const view = await checkStep(viewed, open, { refused: refusalOf(called), status: called.status });
+      const view = await checkStep(viewed, open, { refused: refusalOf(called), status: called.status, rehearsals });
       return send({ request, reply }, viewed, view);
     }
-    rehearsals.forget(open.draft.draftId);
-    await deleteDraft(store, open.draft.draftId);
     const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
+    await keepRehearsal(store, open.draft.draftId, campaignId);
+    await deleteDraft(store, open.draft.draftId);
     leaveNotice(request, reply, `${campaignId} is started with ${rowsTotal.toLocaleString('en')} rows.`);
     return redirect(reply, campaignPath(campaignId));
   });
@@ -190,7 +196,7 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
   });
   inside.post('/new/:draft/discard', hidden, async (request, reply) => {
     const { draft } = await openDraft(await operating(request));
-    rehearsals.forget(draft.draftId);
+    rehearsals.stop(draft.draftId);
     await deleteDraft(store, draft.draftId);
     leaveNotice(request, reply, 'The draft is discarded, and its list is deleted.');
     return redirect(reply, '/new');

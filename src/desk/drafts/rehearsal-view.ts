@@ -3,6 +3,7 @@ import { callsAmong } from '../../domain/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable, printableLines } from '../../input/printable.ts';
+import { campaignPath } from '../core/links.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
@@ -46,18 +47,59 @@ export function rehearsalView(open: OpenDraft, rehearsal: Rehearsal | null): Vie
   }
   const isOld = rehearsal.of !== editionOf(open);
   const again = html`<div class="between">${rehearseForm(open)} ${link(check, 'Back to check and start')}</div>`;
-  const found = report.safeParse(ended);
   return stepView(open, 'check', [
     isOld ? html`<p class="notice">The draft has been changed since. This was rehearsed before.</p>` : null,
-    found.success
-      ? reportPanels(found.data)
-      : panel('No rehearsal', html`<p class="lines">${printableLines(typeof ended === 'string' ? ended : '')}</p>`),
+    endedPanels(ended),
     again,
   ]);
 }
 
+function endedPanels(ended: object | string): HtmlValue {
+  const found = report.safeParse(ended);
+  return found.success
+    ? reportPanels(found.data)
+    : panel('No rehearsal', html`<p class="lines">${printableLines(typeof ended === 'string' ? ended : '')}</p>`);
+}
+
+/** The rehearsal of a campaign before it was started. */
+export function campaignRehearsalView(campaignId: string, rehearsal: Rehearsal | null): View {
+  const isUnderWay = rehearsal !== null && rehearsal.ended === null;
+  return {
+    title: `Rehearsal of ${campaignId}`,
+    section: 'campaigns',
+    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]],
+    body:
+      rehearsal === null
+        ? panel('Rehearsal', html`<p>It was not rehearsed on the page before it was started.</p>`)
+        : rehearsal.ended === null
+          ? panel('Rehearsal', underWay(rehearsal))
+          : endedPanels(rehearsal.ended),
+    ...(isUnderWay ? { againMs: 2_000 } : {}),
+  }; // prettier-ignore
+}
+
+/** On the step from which it is begun: the last one, if there was any, and the button for another. */
+export function rehearsalPanel(open: OpenDraft, rehearsal: Rehearsal | null): Html {
+  if (rehearsal === null) return panel('Rehearse it first', rehearseForm(open));
+  const { ended } = rehearsal;
+  const found = report.safeParse(ended);
+  const said =
+    ended === null ? 'It is being rehearsed.'
+    : !found.success ? 'The rehearsal has no report.'
+    : found.data.ok ? 'The campaign went as it should.'
+    : 'Not as it should be.'; // prettier-ignore
+  const isOld = rehearsal.of !== editionOf(open);
+  return panel('Rehearsal', [
+    html`<p>
+      ${said} ${isOld ? 'The draft has been changed since.' : null}
+      ${link(rehearsalPath(open.draft.draftId), ended === null ? 'See how far it is' : 'See the rehearsal')}
+    </p>`,
+    ended === null ? null : rehearseForm(open),
+  ]);
+}
+
 /** The button that begins one, and what it does. */
-export function rehearseForm({ draft }: OpenDraft): Html {
+function rehearseForm({ draft }: OpenDraft): Html {
   return html`<form class="act" method="post" action="${rehearsalPath(draft.draftId)}">
     <p>
       The whole campaign runs on a sandbox of its own on the machine that serves this page, days in minutes, with at

@@ -6,6 +6,7 @@ import { progressChart } from '../../charts/rows.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { empty, facts, link, panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
+import { findRehearsal } from '../../ledger/desk/rehearsals.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
 import { reportedCourse } from '../../ledger/read/campaign-report.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
@@ -68,8 +69,16 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       endPanel(campaign, outlook),
       await coursePanel(request, view),
       await eventsPanel(request, view),
+      await rehearsalPanel(request, campaignId),
     ],
   };
+}
+
+/** Nothing where it was not rehearsed on the page. */
+async function rehearsalPanel({ context }: ViewRequest, campaignId: string): Promise<Html | null> {
+  if ((await findRehearsal(context.store, { campaignId })) === null) return null;
+  const path = campaignPath(campaignId, '/rehearsal');
+  return panel('Rehearsal', html`<p>It was rehearsed before it was started. ${link(path, 'See the rehearsal')}</p>`);
 }
 
 /** Nothing where nobody waits. */

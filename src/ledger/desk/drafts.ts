@@ -125,6 +125,7 @@ export async function deleteDraft(store: Store, draftId: string): Promise<void> 
   await store.transaction(async (tx) => {
     const gone = await tx.deleteFrom('drafts').where('draft_id', '=', draftId).returning('list_id').execute();
     await deletePieces(tx, gone.map(({ list_id: listId }) => listId)); // prettier-ignore
+    await deleteRehearsals(tx);
   });
 }
 
@@ -137,12 +138,22 @@ export async function sweepDrafts(store: Store, nowReal: number): Promise<void> 
       .returning('list_id')
       .execute();
     await deletePieces(tx, forgotten.map(({ list_id: listId }) => listId)); // prettier-ignore
+    await deleteRehearsals(tx);
     await tx
       .deleteFrom('draft_pieces')
       .where('kept_real', '<=', nowReal - strayLastsMs)
       .where('list_id', 'not in', tx.selectFrom('drafts').select('list_id'))
       .execute();
   });
+}
+
+/** Those of drafts that are gone and became no campaign. */
+async function deleteRehearsals(tx: Tx): Promise<void> {
+  await tx
+    .deleteFrom('rehearsals')
+    .where('campaign_id', 'is', null)
+    .where('draft_id', 'not in', tx.selectFrom('drafts').select('draft_id'))
+    .execute();
 }
 
 async function deletePieces(tx: Tx, listIds: readonly string[]): Promise<void> {
