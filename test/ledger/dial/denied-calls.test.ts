@@ -3,7 +3,7 @@ import type { CallerFault } from '../../../src/domain/caller-choice.ts';
 import { endCampaign, pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { longestSilenceMs, noteSilentHook } from '../../../src/ledger/dial/screening.ts';
-import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
+import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
@@ -96,7 +96,7 @@ const occasions: Occasion[] = [
     before: async ({ store }) => {
       await store.db.updateTable('accounts').set({ not_before: 0 }).execute();
       const entry = { e164: secondNumber, scope: 'spring', source: 'person', reason: null, expiresAt: null };
-      await store.transaction((tx) => addSuppression(tx, entry, noon + minuteMs));
+      await addSuppressions(store, [entry], noon + minuteMs);
       return noon + 2 * minuteMs;
     },
   },
