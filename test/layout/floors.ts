@@ -34,7 +34,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/convai': ['src/domain'],
   'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],
   'src/hooks': ['src/campaign-file', 'src/domain/**', 'src/input'],
-  src: ['src/hooks'],
+  src: ['src/hooks', 'src/input'],
 
   'src/ledger': ['src/domain/**'],
   'src/ledger/rows': ['src/domain/**', 'src/ledger'],
@@ -211,7 +211,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/desk/views': [...deskParts, 'src/desk/actions', 'src/desk/campaign'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],
 
-  'src/cli/terminal': ['src/input'],
+  'src/cli/terminal': ['src/input', 'src/ledger'],
   'src/cli/access': [
     'src',
     'src/cli/terminal',

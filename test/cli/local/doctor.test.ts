@@ -8,6 +8,7 @@ import { runDoctor } from '../../../src/cli/local/doctor.ts';
 import type { Finding } from '../../../src/cli/local/doctor-finding.ts';
 import { checkTimeZoneData, checkVersions } from '../../../src/cli/local/doctor-machine.ts';
 import { checkClock } from '../../../src/cli/local/doctor-service.ts';
+import { runCli } from '../../../src/cli/run-cli.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { sharedServer } from '../../support/shared-server.ts';
@@ -211,4 +212,24 @@ test.each([
   ['18.20.0', 'fault'],
 ])('Node %s is %s', (version, status) => {
   expect(checkVersions(version).find(({ name }) => name === 'Node')?.status).toBe(status);
+});
+
+test('a name that is none of a setting is refused with the nearest one; what a cluster says of its services is none of ours', async () => {
+  const run = async (env: Record<string, string>) => {
+    const io = createTerminal({ env: { CARILLON_DB: join(await makeFolder(), 'carillon.db'), PATH: '', ...env } });
+    return { code: await runCli(['doctor'], io), ...io.written() };
+  };
+  const misspelt = await run({ CARILLON_POSTING_WINDOWS_MS: '5000', SVC_APIKEY: 'planted', CARILLON_FLOWERS: 'red' });
+  expect(misspelt).toMatchObject({ code: 2, stdout: '' });
+  expect(misspelt.stderr).toContain(
+    'CARILLON_POSTING_WINDOWS_MS is no setting. Did you mean CARILLON_POSTING_WINDOW_MS?',
+  );
+  expect(misspelt.stderr).toContain('SVC_APIKEY is no setting. Did you mean SVC_API_KEY?');
+  expect(misspelt.stderr).toMatch(/CARILLON_FLOWERS is no setting\.$/m);
+  expect(misspelt.stderr).not.toContain('planted');
+  const cluster = {
+    CARILLON_SERVICE_HOST: '10.0.0.1', CARILLON_METRICS_SERVICE_PORT_HTTP: '9464', SVC_PORT: 'tcp://10.0.0.2:80',
+    CARILLON_METRICS_PORT_9464_TCP_ADDR: '10.0.0.1', CARILLON_URL_CRM: 'https://crm.example.com', CARILLON_SANDBOX_URL: 'http://127.0.0.1:1',
+  }; // prettier-ignore
+  expect((await run(cluster)).stdout).toContain('Carillon can');
 });
