@@ -11,6 +11,7 @@ import type { ApiContext } from './core/context.ts';
 import { errorFacts } from './core/error-facts.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
+import { refuseUnknownQuery } from './core/known-query.ts';
 import { refuseForeignHosts } from './core/own-host.ts';
 import { problem, problemOf, type Problem } from './core/problem.ts';
 import { callRoutes } from './routes/calls.ts';
@@ -106,6 +107,7 @@ export async function buildApi(
   );
   installDesk(app, context);
   await app.register(async (routes: Api) => {
+    refuseUnknownQuery(routes);
     campaignRoutes(routes, context);
     createRoutes(routes, context);
     insightRoutes(routes, context);

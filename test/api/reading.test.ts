@@ -86,8 +86,23 @@ test.each([
   ['GET /api/v1/campaign', 404, 'not_found', /openapi\.json/],
   ['GET /api/v1/campaigns/spring/rows?limit=0', 400, 'invalid', /limit/],
   ['GET /api/v1/campaigns/spring/rows?outcome=won', 400, 'invalid', /outcome/],
+  ['GET /api/v1/campaigns/spring/rows?limt=5', 400, 'invalid', /no parameter "limt" here\. Did you mean "limit"\?/],
+  ['GET /api/v1/campaigns?state=running', 400, 'invalid', /no parameter "state" here/],
+  ['POST /api/v1/campaigns/spring/pause?why=lunch', 400, 'invalid', /no parameter "why" here/],
 ] as const)('%s is answered with %i and %s', async (request, status, code, says) => {
   const { world } = await openWorld('sqlite');
   const answer = await world.ask(request);
   expect(answer).toMatchObject({ status, body: { code, status, detail: expect.stringMatching(says) } });
 });
+
+test.each(['-1', '1.5', 'x', '9'.repeat(16)])(
+  'the stream refuses the Last-Event-ID %s, and says what it may be',
+  async (id) => {
+    const { world } = await openWorld('sqlite');
+    const headers = { 'last-event-id': id };
+    expect(await world.ask('GET /api/v1/events/stream', { role: 'read', headers })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid', detail: expect.stringMatching(/^Last-Event-ID is no id of an event: .*whole number/) },
+    });
+  },
+);

@@ -14,6 +14,17 @@ import { eventPage, eventQuery, streamQuery } from '../schemas/events.ts';
 
 const pageSize = 500;
 
+/** Null: none was sent. A browser sends the id that it was given last, and never one of its own. */
+function readLastId(sent: string | string[] | undefined): number | null {
+  if (sent === undefined || sent === '') return null;
+  if (typeof sent === 'string' && /^\d{1,15}$/.test(sent)) return Number(sent);
+  throw new ProblemError(
+    400,
+    'invalid',
+    'Last-Event-ID is no id of an event: send the one that came with the last event of the stream, a whole number, or none.',
+  );
+}
+
 /** The log: page by page, and as it grows. */
 export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLimits, 'streams'>): void {
   const { store } = context;
@@ -58,9 +69,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
     async (request, reply) => {
       const { campaign, after } = request.query;
       const campaignId = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
-      const lastId = Number(request.headers['last-event-id'] ?? Number.NaN);
-      const start = Number.isSafeInteger(lastId) ? lastId : after;
-      const cursor = start ?? (await lastEventSeq(store.db));
+      const cursor = readLastId(request.headers['last-event-id']) ?? after ?? (await lastEventSeq(store.db));
       if (streams.isFull) {
         void reply.header('retry-after', '10');
         throw new ProblemError(
