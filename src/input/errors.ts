@@ -75,6 +75,7 @@ const faults: Readonly<Record<string, string>> = {
   EISDIR: 'this is a folder; name the file inside it',
   ENOSPC: 'the disk is full; make room and run the command again',
   EDQUOT: 'the disk is full; make room and run the command again',
+  EFBIG: 'it may not grow any further (ulimit -f), or the disk is full; make room and run the command again',
   EROFS: 'this disk is read-only; choose another place',
   EEXIST: 'something of this name is there already; choose another name',
   ENAMETOOLONG: 'the name is too long; choose a shorter one',

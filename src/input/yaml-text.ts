@@ -32,7 +32,10 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
   const problems: CampaignProblem[] = [...document.errors, ...document.warnings].map((error) => ({
     line: lines.linePos(error.pos[0]).line,
     path: '',
-    message: describeSyntax(error.code, error.message),
+    message:
+      error.code === 'DUPLICATE_KEY'
+        ? describeDuplicate(document, lines, error.pos[0])
+        : describeSyntax(error.code, error.message),
   }));
   const [first] = problems;
   if (first !== undefined && !looksLikeSettings(document))
@@ -90,10 +93,25 @@ function toPlain(path: string, document: Document): unknown {
   }
 }
 
+/** `at`: where the name stands for the second time. */
+function describeDuplicate(document: Document, lines: LineCounter, at: number): string {
+  let told = 'this setting stands twice';
+  visit(document, {
+    Map(_, { items }) {
+      const keys = items.flatMap(({ key }) =>
+        isScalar(key) && key.range != null ? [{ name: key.value, at: key.range[0] }] : [],
+      );
+      const again = keys.find((key) => key.at === at);
+      const first = keys.find(({ name }) => name === again?.name);
+      if (again === undefined || first === undefined || first === again) return;
+      told = `${JSON.stringify(again.name)} stands here for the second time; it is in line ${lines.linePos(first.at).line} already`;
+    },
+  });
+  return `${told}; keep one of them`;
+}
+
 function describeSyntax(code: string, message: string): string {
   switch (code) {
-    case 'DUPLICATE_KEY':
-      return 'this setting stands twice; keep one of them';
     case 'TAB_AS_INDENT':
       return 'a tab indents this line; use spaces';
     case 'NON_STRING_KEY':

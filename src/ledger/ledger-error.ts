@@ -34,3 +34,13 @@ export abstract class RefusedError extends Error {
     this.remedy = remedy;
   }
 }
+
+/** Codes of SQLite and PostgreSQL for a disk that takes no more; SQLite does not tell a full one from a limit on the size of files. */
+const fullDiskCodes = /^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|53100)$/;
+
+/** What is the matter, and what to do, where a database's code says that the disk takes no more; null for any other code. */
+export function describeFullDisk(code: string): string | null {
+  if (!fullDiskCodes.test(code)) return null;
+  const isLimit = code.startsWith('SQLITE_IOERR') ? ', or no file may grow any further (ulimit -f)' : '';
+  return `the disk is full${isLimit}. Make room and run the command again`;
+}

@@ -10,7 +10,7 @@ import {
 } from './postgres-dialect.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
-import { StoreError } from './ledger-error.ts';
+import { describeFullDisk, StoreError } from './ledger-error.ts';
 import { runTransaction } from './transaction.ts';
 import type { Queries, Tx } from './tx.ts';
 import type { Database } from './schema.ts';
@@ -66,6 +66,9 @@ export function describeLocation(location: StoreLocation): string {
 
 function explainFault(location: StoreLocation, cause: unknown): StoreError {
   const code = (cause as { code?: string }).code ?? '';
+  const full = describeFullDisk(code);
+  if (full !== null)
+    return new StoreError(`The database cannot be used: ${describeLocation(location)}: ${full}.`, { cause });
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
   const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
   if (cause instanceof StoreError) return new StoreError(what, { cause, remedy: cause.remedy });

@@ -92,7 +92,10 @@ test.for(dialects)(
       settleAttempts(tx, { campaignId: 'spring', now: noon + 1000 }, [{ attemptId: ids[0] ?? '', result }]),
     );
     desk.api.at = noon + 2000;
-    const { text } = await desk.get('/campaigns/spring');
+    const text = await until('it is looked up', async () => {
+      const answer = await desk.get('/campaigns/spring');
+      return !answer.text.includes('It is being looked up') && answer.text;
+    });
     expect(text).toMatch(/id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"><span class="num">4</);
     expect(text).toMatch(
       /id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"><span class="num">1</,

@@ -125,8 +125,10 @@ test('a text of exactly the longest length is rendered', () => {
 test.each<[string, RegExp, number, number]>([
   ['Hello {{ name', /not closed/, 1, 7],
   ['Hello\n {% if x %}', /not closed/, 2, 2],
-  ['Hello {{ name | shout }}', /undefined filter: shout/, 1, 7],
+  ['Hello {{ name | shout }}', /undefined filter: shout$/, 1, 7],
   ['{{ list | sample }}', /undefined filter: sample/, 1, 1],
+  ['{{ name | upcas }}', /undefined filter: upcas; did you mean upcase\?$/, 1, 1],
+  ['Hello {{ name | captialize }}', /; did you mean capitalize\?$/, 1, 7],
   ["{% include 'other' %}", /tag "include" not found/, 1, 1],
   ["{% render 'other' %}", /tag "render" not found/, 1, 1],
   ["{% layout 'other' %}", /tag "layout" not found/, 1, 1],

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWorld, numberAt } from '../cli/campaign-world.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
@@ -40,5 +42,22 @@ test('a campaign whose disk is full goes on when there is room again, and its lo
     expect(campaign.sandbox.calls().length).toBeGreaterThan(calls);
     const lost = await campaign.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
     await judgeRun(campaign, { lostReplies: lost.map((post) => `${post.batch_id}/${post.k}`) });
+  });
+});
+
+test.each([128, 1400])('a start that may write files of %i blocks only says that the disk is full', async (blocks) => {
+  const world = await createWorld();
+  const lines = Array.from({ length: 6_000 }, (_, index) => `${numberAt(index % 350)},Row${index}`);
+  world.writeCampaign({ lines });
+  const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+  const limited = `ulimit -f ${blocks} && exec "$@"`;
+  const failed = run('sh', ['-c', limited, 'start', process.execPath, main, 'start', world.campaignPath], {
+    env: { PATH: process.env['PATH'], ...world.env },
+  });
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^The database cannot be used: (SQLite file \S+: )?the disk is full.*Make room and run/,
+    ),
   });
 });

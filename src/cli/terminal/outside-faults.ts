@@ -1,4 +1,5 @@
 import { describeFileError } from '../../input/errors.ts';
+import { describeFullDisk } from '../../ledger/ledger-error.ts';
 
 export interface OutsideFault {
   code: 'database' | 'temporal' | 'network' | 'file' | 'machine';
@@ -12,6 +13,8 @@ export interface OutsideFault {
 export function describeOutsideFault(error: unknown): OutsideFault | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const full = describeFullDisk(code);
+  if (full !== null) return { code: 'database', message: `The database cannot be used: ${full}. ${nothingHalf}` };
   if (code.startsWith('SQLITE_')) return { code: 'database', message: describeSqlite(code, error.message) };
   if ('severity' in error && 'routine' in error) {
     const message = `PostgreSQL refused a statement: ${error.message} (${code}). Check that this user may write there; running the same command again continues where it stopped.`;
@@ -29,7 +32,9 @@ export function describeOutsideFault(error: unknown): OutsideFault | null {
 const networkCalls: ReadonlySet<string> = new Set(['connect', 'listen', 'getaddrinfo']);
 
 const noWay = 'There is no way to HOST. Check the network of this machine, then run the command again';
-const fullDisk = 'The disk is full. Make room and run the command again';
+const afterRoom = 'Make room and run the command again';
+const nothingHalf = 'Nothing was half-written.';
+const fullDisk = `The disk is full. ${afterRoom}`;
 const manyFiles =
   'Too many files are open. Raise the limit (ulimit -n), or end other programs, and run the command again';
 
@@ -47,6 +52,7 @@ const systemFaults: Readonly<Record<'network' | 'machine', Readonly<Record<strin
   machine: {
     ENOSPC: fullDisk,
     EDQUOT: fullDisk,
+    EFBIG: `A file may not grow any further (ulimit -f), or the disk is full. ${afterRoom}`,
     EROFS: 'The disk is read-only. Choose another place',
     EIO: 'The disk does not work as it should. Check it, then run the command again',
     EMFILE: manyFiles,
@@ -92,7 +98,6 @@ const sqliteFaults: Readonly<Record<string, string>> = {
     'it is read-only. Give yourself write access to the file and its folder, or set CARILLON_DB to another one',
   SQLITE_BUSY:
     'another process holds it locked. Wait for that one or end it (a worker never holds it long), then run the command again',
-  SQLITE_FULL: 'the disk is full. Make room and run the command again',
   SQLITE_CORRUPT: 'it is damaged. Restore it from a backup',
   SQLITE_NOTADB: 'the file is no database. Set CARILLON_DB to the right one',
   SQLITE_IOERR: 'the disk does not work as it should. Check it, then run the command again',
@@ -102,5 +107,5 @@ const sqliteFaults: Readonly<Record<string, string>> = {
 
 function describeSqlite(code: string, message: string): string {
   const known = Object.entries(sqliteFaults).find(([begin]) => code.startsWith(begin))?.[1];
-  return `The database cannot be used: ${known ?? `${message} (${code})`}. Nothing was half-written.`;
+  return `The database cannot be used: ${known ?? `${message} (${code})`}. ${nothingHalf}`;
 }
