@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
-import { didYouMean } from './input/nearest-name.ts';
+import { didYouMean } from './domain/edit-distance.ts';
 import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
@@ -95,36 +95,24 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError' as const;
 }
 
-/** Names that begin as ours do and are read elsewhere: by what `sandbox exec` runs, by docker-compose.yml, and by our own tests. */
-const readElsewhere = [
-  'CARILLON_SANDBOX_URL',
-  'CARILLON_DB_PASSWORD',
-  'CARILLON_CHROMIUM',
-  'CARILLON_REQUIRE_BROWSER',
-  'CARILLON_REQUIRE_TEMPORAL_SERVER',
-];
-/** What Kubernetes and Docker say of a service named `carillon` or `svc`. */
-const ofNeighbours = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+/**
+ * Names that begin as ours do and are read elsewhere: addresses of lists and hooks, what `sandbox exec`, docker-compose.yml and our tests
+ * use, and what Kubernetes and Docker say of a service that is named `carillon` or `svc`.
+ */
+const otherNames =
+  /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
 
-/** Names that begin as ours do, and that nothing reads: a setting that is misspelt would be ignored in silence. */
-function findUnknown(env: NodeJS.ProcessEnv): string[] {
-  const known = [...Object.keys(environment.shape), ...readElsewhere];
-  return Object.keys(env)
-    .filter((name) => /^(CARILLON|SVC)_/.test(name) && !name.startsWith('CARILLON_URL_') && !known.includes(name))
-    .filter((name) => !ofNeighbours.test(name))
-    .map((name) => `${name} is no setting.${didYouMean(name, known, (near) => near)}`);
-}
-
-/** Reads the settings. Empty variables count as unset. Throws ConfigError for a value that cannot be used, and for a name that is none. */
+/** Reads the settings. Empty variables count as unset. Throws ConfigError, also for a name like ours that is none: it may be misspelt. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = nonEmpty(env);
-  const unknown = findUnknown(set);
-  if (unknown.length > 0)
-    throw new ConfigError(`The environment has a name that is none of a setting:\n${unknown.join('\n')}`);
   const parsed = environment.safeParse(set);
-  if (!parsed.success)
-    throw new ConfigError(`The environment has a setting that cannot be used:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  const known = Object.keys(environment.shape);
+  const faults = Object.keys(set)
+    .filter((name) => /^(CARILLON|SVC)_/.test(name) && !known.includes(name) && !otherNames.test(name))
+    .map((name) => `${name} is no setting.${didYouMean(name, known, (near) => near)}`);
+  if (parsed.success && faults.length === 0) return parsed.data;
+  if (!parsed.success) faults.push(z.prettifyError(parsed.error));
+  throw new ConfigError(`The environment has a setting that cannot be used:\n${faults.join('\n')}`);
 }
 
 /**

@@ -3,6 +3,8 @@ import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { didYouMean } from '../domain/edit-distance.ts';
 import { installDesk } from '../desk/install-desk.ts';
 import type { Api } from './core/app.ts';
 import { authenticate } from './core/authentication.ts';
@@ -11,9 +13,8 @@ import type { ApiContext } from './core/context.ts';
 import { errorFacts } from './core/error-facts.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { refuseUnknownQuery } from './core/known-query.ts';
 import { refuseForeignHosts } from './core/own-host.ts';
-import { problem, problemOf, type Problem } from './core/problem.ts';
+import { ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
 import { callRoutes } from './routes/calls.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
@@ -107,7 +108,15 @@ export async function buildApi(
   );
   installDesk(app, context);
   await app.register(async (routes: Api) => {
-    refuseUnknownQuery(routes);
+    // One that is misspelt would be ignored in silence.
+    routes.addHook('preValidation', async ({ routeOptions, query }) => {
+      const schema: unknown = routeOptions.schema?.querystring;
+      const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+      const name = Object.keys(query as object).find((each) => !known.includes(each));
+      if (name === undefined) return;
+      const detail = `The query has no parameter ${JSON.stringify(name)} here.${didYouMean(name, known)}`;
+      throw new ProblemError(400, 'invalid', detail);
+    });
     campaignRoutes(routes, context);
     createRoutes(routes, context);
     insightRoutes(routes, context);

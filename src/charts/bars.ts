@@ -1,6 +1,5 @@
 import type { Html } from '../html/html.ts';
-import { label } from './chart.ts';
-import { draw } from './drawing.ts';
+import { draw, namesAxis } from './drawing.ts';
 import { inks } from './inks.ts';
 
 export interface Bar {
@@ -35,15 +34,7 @@ export function drawBars(title: string, text: string, bars: readonly Bar[]): Htm
     option: {
       grid: { left: 170, right: 118, top: 4, bottom: 4, outerBoundsMode: 'none' },
       xAxis: { type: 'value', show: false, max: longest },
-      yAxis: {
-        type: 'category',
-        inverse: true,
-        silent: true,
-        data: shown.map(({ name }) => label(name)),
-        axisTick: { show: false },
-        axisLine: { lineStyle: { color: inks.axis } },
-        axisLabel: { color: inks.text, interval: 0, hideOverlap: false },
-      },
+      yAxis: namesAxis(shown.map(({ name }) => name)),
       series: [
         {
           ...bar,

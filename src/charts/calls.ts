@@ -52,34 +52,25 @@ export function attemptsChart(lines: readonly CallLine[]): Chart {
 
 /** Calls of each day, in the recipients' own calendar; the drawing has the last days. */
 export function daysChart(lines: readonly CallLine[]): Chart {
-  const title = 'Calls by day';
-  const bars = lines.slice(-mostDays).map((line) => rateBar(String(line.value), line));
-  return {
-    title,
-    note: 'Calls of the recipients’ own days, and the part of them that a person answered.',
-    drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
-    figures: {
-      columns: ['Day', ...columns],
-      rows: lines.map((line) => ({ cells: [String(line.value), ...callCells(line)] })),
-    },
-    whenEmpty: noCalls,
-  };
+  const note = 'Calls of the recipients’ own days, and the part of them that a person answered.';
+  return ratesChart({ title: 'Calls by day', column: 'Day', note }, lines, lines.slice(-mostDays));
 }
 
 /** Calls of each caller number. */
 export function callersChart(lines: readonly CallerLine[]): Chart {
-  const title = 'Caller numbers';
-  const bars = lines.map((line) => rateBar(String(line.value), line));
-  return {
-    title,
-    note: 'Calls from each number, and the part of them that a person answered.',
-    drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
-    figures: {
-      columns: ['Caller number', ...columns],
-      rows: lines.map((line) => ({ cells: [String(line.value), ...callCells(line)] })),
-    },
-    whenEmpty: noCalls,
-  };
+  const note = 'Calls from each number, and the part of them that a person answered.';
+  return ratesChart({ title: 'Caller numbers', column: 'Caller number', note }, lines, lines);
+}
+
+function ratesChart(
+  { title, column, note }: { title: string; column: string; note: string },
+  lines: readonly CallLine[],
+  drawn: readonly CallLine[],
+): Chart {
+  const bars = drawn.map((line) => rateBar(String(line.value), line));
+  const rows = lines.map((line) => ({ cells: [String(line.value), ...callCells(line)] }));
+  const drawing = lines.length === 0 ? null : drawBars(title, sentence(bars), bars);
+  return { title, note, drawing, figures: { columns: [column, ...columns], rows }, whenEmpty: noCalls };
 }
 
 const mostDays = 14;

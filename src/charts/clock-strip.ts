@@ -2,8 +2,8 @@ import { count } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
 import type { Html } from '../html/html.ts';
 import type { ClockStrip, ClockZone, HoursBound } from '../ledger/read/clock-strip.ts';
-import { label, type Chart } from './chart.ts';
-import { draw } from './drawing.ts';
+import type { Chart } from './chart.ts';
+import { draw, namesAxis } from './drawing.ts';
 import { heatInks, inks } from './inks.ts';
 
 /** The day of each time zone in which rows wait: its calling windows, and where its clock stands. */
@@ -91,15 +91,7 @@ function drawStrip(title: string, zones: readonly ClockZone[]): Html {
         axisLine: { show: false },
         splitLine: { lineStyle: { color: inks.band } },
       },
-      yAxis: {
-        type: 'category',
-        inverse: true,
-        silent: true,
-        data: zones.map(({ zone }) => label(zone)),
-        axisTick: { show: false },
-        axisLine: { lineStyle: { color: inks.axis } },
-        axisLabel: { color: inks.text, interval: 0, hideOverlap: false },
-      },
+      yAxis: namesAxis(zones.map(({ zone }) => zone)),
       series: {
         type: 'custom',
         silent: true,

@@ -4,6 +4,7 @@ import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import type { EChartsOption } from 'echarts';
 import { Html, html } from '../html/html.ts';
+import { label } from './chart.ts';
 import { inks } from './inks.ts';
 
 use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
@@ -16,6 +17,19 @@ export interface Drawing {
   height: number;
   /** Nothing in it may need clipping: no value may lie outside its axes. */
   option: EChartsOption;
+}
+
+/** The axis of a drawing whose lines have names, the first on top. */
+export function namesAxis(names: readonly string[]) {
+  return {
+    type: 'category',
+    inverse: true,
+    silent: true,
+    data: names.map(label),
+    axisTick: { show: false },
+    axisLine: { lineStyle: { color: inks.axis } },
+    axisLabel: { color: inks.text, interval: 0, hideOverlap: false },
+  } as const;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
-import { editDistance } from './edit-distance.ts';
+import { nearestName } from './edit-distance.ts';
 import type { CampaignRules } from './campaign-rules.ts';
 import { theColumn } from './columns.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
@@ -250,7 +250,8 @@ function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const problem = error.message.replace(/, (file:.*, )?line:\d+, col:\d+$/, '');
   const [, filter] = /^undefined filter: (\S+)$/.exec(problem) ?? [];
-  return filter === undefined ? problem : `${problem}${nearestFilter(filter)}`;
+  const nearest = filter === undefined ? null : nearestName(filter, Object.keys(engine.filters));
+  return nearest === null ? problem : `${problem}; did you mean ${nearest}?`;
 }
 
 function positionOf(error: unknown): readonly [number, number] | null {
@@ -259,12 +260,4 @@ function positionOf(error: unknown): readonly [number, number] | null {
   if (typeof token !== 'object' || token === null || !('getPosition' in token)) return null;
   const [line, column] = (token as { getPosition(): number[] }).getPosition();
   return line === undefined || column === undefined ? null : [line, column];
-}
-
-function nearestFilter(name: string): string {
-  const near = Object.keys(engine.filters)
-    .map((filter) => ({ filter, distance: editDistance(name, filter) }))
-    .toSorted((a, b) => a.distance - b.distance)[0];
-  const isNear = near !== undefined && near.distance <= Math.max(1, Math.floor(name.length / 3));
-  return isNear ? `; did you mean ${near.filter}?` : '';
 }

@@ -75,12 +75,15 @@ const faults: Readonly<Record<string, string>> = {
   EISDIR: 'this is a folder; name the file inside it',
   ENOSPC: 'the disk is full; make room and run the command again',
   EDQUOT: 'the disk is full; make room and run the command again',
-  EFBIG: 'it may not grow any further (ulimit -f), or the disk is full; make room and run the command again',
+  EFBIG: 'no file may grow any further (ulimit -f), or the disk is full; make room and run the command again',
   EROFS: 'this disk is read-only; choose another place',
   EEXIST: 'something of this name is there already; choose another name',
   ENAMETOOLONG: 'the name is too long; choose a shorter one',
   ELOOP: 'its links lead in a circle; name the file itself',
   EMFILE: 'too many files are open; raise the limit (ulimit -n) and run the command again',
+  ENFILE: 'too many files are open; end other programs and run the command again',
+  ENOMEM: 'this machine has no memory left; end other programs and run the command again',
+  EAGAIN: 'this machine can start no more processes; end other programs and run the command again',
   EIO: 'the disk does not work as it should; check it, then run the command again',
 };
 

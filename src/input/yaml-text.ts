@@ -32,10 +32,7 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
   const problems: CampaignProblem[] = [...document.errors, ...document.warnings].map((error) => ({
     line: lines.linePos(error.pos[0]).line,
     path: '',
-    message:
-      error.code === 'DUPLICATE_KEY'
-        ? describeDuplicate(document, lines, error.pos[0])
-        : describeSyntax(error.code, error.message),
+    message: describeSyntax(error.code, error.message, /^["']?([^"':\n]*)/.exec(text.slice(error.pos[0]))?.[1] ?? ''),
   }));
   const [first] = problems;
   if (first !== undefined && !looksLikeSettings(document))
@@ -93,25 +90,11 @@ function toPlain(path: string, document: Document): unknown {
   }
 }
 
-/** `at`: where the name stands for the second time. */
-function describeDuplicate(document: Document, lines: LineCounter, at: number): string {
-  let told = 'this setting stands twice';
-  visit(document, {
-    Map(_, { items }) {
-      const keys = items.flatMap(({ key }) =>
-        isScalar(key) && key.range != null ? [{ name: key.value, at: key.range[0] }] : [],
-      );
-      const again = keys.find((key) => key.at === at);
-      const first = keys.find(({ name }) => name === again?.name);
-      if (again === undefined || first === undefined || first === again) return;
-      told = `${JSON.stringify(again.name)} stands here for the second time; it is in line ${lines.linePos(first.at).line} already`;
-    },
-  });
-  return `${told}; keep one of them`;
-}
-
-function describeSyntax(code: string, message: string): string {
+/** `at`: the word at which it is noticed. */
+function describeSyntax(code: string, message: string, at: string): string {
   switch (code) {
+    case 'DUPLICATE_KEY':
+      return `${JSON.stringify(at.trim())} stands for the second time; keep one of them`;
     case 'TAB_AS_INDENT':
       return 'a tab indents this line; use spaces';
     case 'NON_STRING_KEY':

@@ -35,12 +35,11 @@ export abstract class RefusedError extends Error {
   }
 }
 
-/** Codes of SQLite and PostgreSQL for a disk that takes no more; SQLite does not tell a full one from a limit on the size of files. */
-const fullDiskCodes = /^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|53100)$/;
-
-/** What is the matter, and what to do, where a database's code says that the disk takes no more; null for any other code. */
+/**
+ * What is the matter, and what to do, where a database's code says that the disk takes no more; null for any other code. SQLite does not
+ * tell a full one from a limit on the size of files.
+ */
 export function describeFullDisk(code: string): string | null {
-  if (!fullDiskCodes.test(code)) return null;
-  const isLimit = code.startsWith('SQLITE_IOERR') ? ', or no file may grow any further (ulimit -f)' : '';
-  return `the disk is full${isLimit}. Make room and run the command again`;
+  if (!/^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|53100)$/.test(code)) return null;
+  return 'the disk is full, or no file may grow any further (ulimit -f). Make room and run the command again';
 }

@@ -6,12 +6,16 @@ import type { ListDescription, TextLayout } from './format/layout.ts';
 import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 
-export interface ListQuestion {
+/** A list, and how it is said to be written. */
+export interface ListChoice {
   path: string;
   /** Undefined: to be found. */
   delimiter?: string | undefined;
   /** Undefined: the first sheet of a workbook. */
   sheet?: string | undefined;
+}
+
+export interface ListQuestion extends ListChoice {
   /** Whether more than numbers is read: then letters that would come out as others refuse the list. */
   lettersMatter: boolean;
   /** Whether these are the cells of a line that tells the right delimiter: the header, say. */

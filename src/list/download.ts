@@ -6,22 +6,15 @@ import { isLoopback } from '../convai/base-url.ts';
 import { codeOf } from '../input/error-code.ts';
 
 /** Limits of a download; times in milliseconds. */
-export interface DownloadLimits {
-  maxBytes: number;
-  connectTimeoutMs: number;
-  headersTimeoutMs: number;
-  /** The longest silence inside the body. */
-  stallTimeoutMs: number;
-  totalTimeoutMs: number;
-}
-
-export const listDownloadLimits: DownloadLimits = {
+export const listDownloadLimits = {
   maxBytes: 512 * 1024 * 1024,
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 30_000,
+  /** The longest silence inside the body. */
   stallTimeoutMs: 30_000,
   totalTimeoutMs: 600_000,
 };
+export type DownloadLimits = typeof listDownloadLimits;
 
 /** Thrown when a list cannot be fetched. Its message names the host alone: path and query may hold a key. */
 export class ListDownloadError extends Error {

@@ -1,6 +1,6 @@
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from '../input/errors.ts';
-import { describeList } from './description.ts';
+import { describeList, type ListChoice } from './description.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import type { ListLayout } from './format/layout.ts';
 import type { ListRecord } from './format/record.ts';
@@ -17,12 +17,7 @@ export interface ListSample {
   notes: string[];
 }
 
-export interface SampleQuestion {
-  path: string;
-  /** Undefined: to be found. */
-  delimiter?: string | undefined;
-  /** Undefined: the first sheet of a workbook. */
-  sheet?: string | undefined;
+export interface SampleQuestion extends ListChoice {
   /** Rows to read. */
   rows: number;
 }

@@ -1,6 +1,7 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { theColumn } from '../domain/columns.ts';
 import { ListFileError } from '../input/errors.ts';
+import type { ListChoice } from './description.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 
@@ -13,14 +14,9 @@ export interface UploadFile {
   read: () => AsyncGenerator<ListRow[]>;
 }
 
-export interface UploadQuestion {
-  path: string;
+export interface UploadQuestion extends ListChoice {
   /** Rules with which the campaign was started. */
   rules: CampaignRules;
-  /** Undefined: to be found. */
-  delimiter?: string | undefined;
-  /** Undefined: the first sheet of a workbook. */
-  sheet?: string | undefined;
 }
 
 /**

@@ -9,20 +9,14 @@ import { programFile } from './binary-probe.ts';
 import { lastLine, runChild } from './child-run.ts';
 
 /** Limits of the download, in milliseconds. A blocked network must fail over in seconds; a slow one may take its time. */
-export interface DownloadLimits {
-  connectTimeoutMs: number;
-  headersTimeoutMs: number;
-  /** The longest silence inside the body. */
-  stallTimeoutMs: number;
-  totalTimeoutMs: number;
-}
-
-export const downloadLimits: DownloadLimits = {
+export const downloadLimits = {
   connectTimeoutMs: 5_000,
   headersTimeoutMs: 10_000,
+  /** The longest silence inside the body. */
   stallTimeoutMs: 15_000,
   totalTimeoutMs: 300_000,
 };
+export type DownloadLimits = typeof downloadLimits;
 
 /** An archive of the program, and the SHA-256 that its bytes must have. */
 export interface Archive {

@@ -34,7 +34,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/convai': ['src/domain'],
   'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],
   'src/hooks': ['src/campaign-file', 'src/domain/**', 'src/input'],
-  src: ['src/hooks', 'src/input'],
+  src: ['src/domain', 'src/hooks'],
 
   'src/ledger': ['src/domain/**'],
   'src/ledger/rows': ['src/domain/**', 'src/ledger'],

@@ -10,20 +10,9 @@ import { EventStreams } from '../core/event-streams.ts';
 import type { ServerLimits } from '../core/http-server.ts';
 import { ProblemError } from '../core/problem.ts';
 import { refusals } from '../schemas/common.ts';
-import { eventPage, eventQuery, streamQuery } from '../schemas/events.ts';
+import { eventPage, eventQuery, streamHeaders, streamQuery } from '../schemas/events.ts';
 
 const pageSize = 500;
-
-/** Null: none was sent. A browser sends the id that it was given last, and never one of its own. */
-function readLastId(sent: string | string[] | undefined): number | null {
-  if (sent === undefined || sent === '') return null;
-  if (typeof sent === 'string' && /^\d{1,15}$/.test(sent)) return Number(sent);
-  throw new ProblemError(
-    400,
-    'invalid',
-    'Last-Event-ID is no id of an event: send the one that came with the last event of the stream, a whole number, or none.',
-  );
-}
 
 /** The log: page by page, and as it grows. */
 export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLimits, 'streams'>): void {
@@ -62,6 +51,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
           'The id of each event is its `seq`; a client that connects again sends it as `Last-Event-ID` and misses nothing. ' +
           'Without one, and without `after`, the stream begins with what is added from now on.',
         querystring: streamQuery,
+        headers: streamHeaders,
         produces: ['text/event-stream'],
         response: { 200: z.string().meta({ description: 'The stream.' }), ...refusals(404) },
       },
@@ -69,7 +59,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
     async (request, reply) => {
       const { campaign, after } = request.query;
       const campaignId = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
-      const cursor = readLastId(request.headers['last-event-id']) ?? after ?? (await lastEventSeq(store.db));
+      const cursor = request.headers['last-event-id'] ?? after ?? (await lastEventSeq(store.db));
       if (streams.isFull) {
         void reply.header('retry-after', '10');
         throw new ProblemError(

@@ -9,6 +9,15 @@ export const eventQuery = z.object({
 /** Without `after`: from now on. */
 export const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
 
+/** A browser sends the id that it was given last, and never one of its own. */
+export const streamHeaders = z.object({
+  'last-event-id': z
+    .string()
+    .regex(/^\d{1,15}$/, 'this is the id of no event: send the last one that came, or none')
+    .transform(Number)
+    .optional(),
+});
+
 /** A line of the log; no number, no name and nothing that was said is in it. */
 export const event = z
   .object({

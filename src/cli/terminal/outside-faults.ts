@@ -32,40 +32,25 @@ export function describeOutsideFault(error: unknown): OutsideFault | null {
 const networkCalls: ReadonlySet<string> = new Set(['connect', 'listen', 'getaddrinfo']);
 
 const noWay = 'There is no way to HOST. Check the network of this machine, then run the command again';
-const afterRoom = 'Make room and run the command again';
 const nothingHalf = 'Nothing was half-written.';
-const fullDisk = `The disk is full. ${afterRoom}`;
-const manyFiles =
-  'Too many files are open. Raise the limit (ulimit -n), or end other programs, and run the command again';
 
 /** Faults that name no file; `HOST` stands for the address, where the system tells it. */
-const systemFaults: Readonly<Record<'network' | 'machine', Readonly<Record<string, string>>>> = {
-  network: {
-    EADDRINUSE: 'HOST is in use by another program. End that one, or choose another port',
-    EADDRNOTAVAIL: 'HOST is no address of this machine. Choose another one',
-    ENOTFOUND: 'The name HOST is not known. Check the address for typing errors, and that the name server knows it',
-    EAI_AGAIN: 'The name HOST could not be looked up. Check the network of this machine, then run the command again',
-    ENETUNREACH: noWay,
-    EHOSTUNREACH: noWay,
-    ENETDOWN: 'The network of this machine is down. Run the command again when it is up',
-  },
-  machine: {
-    ENOSPC: fullDisk,
-    EDQUOT: fullDisk,
-    EFBIG: `A file may not grow any further (ulimit -f), or the disk is full. ${afterRoom}`,
-    EROFS: 'The disk is read-only. Choose another place',
-    EIO: 'The disk does not work as it should. Check it, then run the command again',
-    EMFILE: manyFiles,
-    ENFILE: manyFiles,
-    ENOMEM: 'This machine has no memory left. End other programs and run the command again',
-    EAGAIN: 'This machine can start no more processes. End other programs and run the command again',
-  },
+const networkFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'HOST is in use by another program. End that one, or choose another port',
+  EADDRNOTAVAIL: 'HOST is no address of this machine. Choose another one',
+  ENOTFOUND: 'The name HOST is not known. Check the address for typing errors, and that the name server knows it',
+  EAI_AGAIN: 'The name HOST could not be looked up. Check the network of this machine, then run the command again',
+  ENETUNREACH: noWay,
+  EHOSTUNREACH: noWay,
+  ENETDOWN: 'The network of this machine is down. Run the command again when it is up',
 };
 
 function describeSystemFault(error: Error, code: string): OutsideFault | null {
-  for (const kind of ['network', 'machine'] as const) {
-    const known = systemFaults[kind][code];
-    if (known !== undefined) return { code: kind, message: `${known.replace('HOST', hostOf(error))}.` };
+  const known = networkFaults[code];
+  if (known !== undefined) return { code: 'network', message: `${known.replace('HOST', hostOf(error))}.` };
+  if (/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/.test(code)) {
+    const words = describeFileError(error);
+    return { code: 'machine', message: `${words.charAt(0).toUpperCase()}${words.slice(1)}.` };
   }
   const isPort = 'syscall' in error && error.syscall === 'listen';
   if (isPort && (code === 'EACCES' || code === 'EPERM')) {

@@ -44,9 +44,8 @@ export async function lookSoon(
   { context, readings }: ViewRequest,
   campaign: Campaign,
 ): Promise<WorkflowLook | null | undefined> {
-  const key = `soon ${campaign.campaignId}`;
   const ask = async () => ({ look: await lookAtWorkflow({ ...context, campaign }) });
-  return (await readings.readWithin(lookWithinMs, key, ask, 0))?.look;
+  return (await readings.readWithin(lookWithinMs, `soon ${campaign.campaignId}`, ask, 0))?.look;
 }
 
 function sentence({ context, clock }: ViewRequest, view: CampaignView, look: WorkflowLook | null | undefined): string {

@@ -94,3 +94,10 @@ export function readScope(fields: URLSearchParams): { campaign?: string } {
   const campaign = fields.get('campaign') ?? '';
   return campaign === '' ? {} : { campaign };
 }
+
+/** What a form sends along unseen; of the empty ones nothing. */
+export function hidden(fields: Readonly<Record<string, string>>): HtmlValue {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+}

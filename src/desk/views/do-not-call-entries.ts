@@ -3,6 +3,7 @@ import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import { readEntryPage } from '../../ledger/read/do-not-call.ts';
 import { accountScope, countEntries, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
+import { hidden } from '../core/fields.ts';
 import { entriesPath } from '../core/links.ts';
 import { numbersForm, shownNumber } from '../core/numbers.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -145,10 +146,4 @@ function nothingFound({ scope, search, page }: Asked): HtmlValue {
     ]);
   if (page > 1 || scope !== '') return empty('No entry here', link(entriesPath({}), 'All entries'));
   return empty('No number is on the list', link('/do-not-call', 'Check or add numbers'));
-}
-
-function hidden(fields: Readonly<Record<string, string>>): HtmlValue {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }

@@ -8,6 +8,7 @@ import { readCampaignRows, type CampaignRow, type RowQuery } from '../../ledger/
 import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
 import { waitingText } from '../../words/standstill.ts';
 import { dispositionText, reasonText } from '../../words/story.ts';
+import { hidden } from '../core/fields.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { numbersForm, shownNumber } from '../core/numbers.ts';
 import { outcomeWord, rowBadge, rowStateWord } from '../core/row-state.ts';
@@ -167,12 +168,6 @@ function searchForm(path: string, asked: Asked): Html {
 function rowsPathOf(path: string, asked: Asked): string {
   const given = Object.entries(filtersOf(asked)).filter(([, value]) => value !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
-}
-
-function hidden(fields: Readonly<Record<string, string>>): HtmlValue {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }
 
 function titleOf({ search, after }: Asked): string {

@@ -1,6 +1,7 @@
 import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
+import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
 import { groupBy } from '../../domain/group-by.ts';
 import { readInParts } from '../parts.ts';
@@ -171,13 +172,9 @@ export async function readResultKeys(
 }
 
 /** A conversation of a campaign, for reading it at the service. */
-export interface ResultConversation {
+export interface ResultConversation extends Pick<CallConversation, 'final' | 'gone'> {
   row: number;
   conversationId: string;
-  /** False while the call or its analysis goes on. */
-  final: boolean;
-  /** True when the service said that it has it no more. */
-  gone: boolean;
 }
 
 /** Every conversation of a campaign's attempts in row order, read in small pages. */

@@ -44,10 +44,10 @@ test('a port in use, a refused connection and missing files are told in words, n
 });
 
 test.each([
-  ['ENOSPC', 'write', {}, 'machine', /^The disk is full\. Make room/],
-  ['EFBIG', 'write', {}, 'machine', /^A file may not grow any further \(ulimit -f\), or the disk is full\. Make room/],
-  ['53100', '', { severity: 'ERROR', routine: 'mdextend' }, 'database', /^The database cannot be used: the disk is full\. Make room/],
-  ['SQLITE_FULL', '', {}, 'database', /^The database cannot be used: the disk is full\. Make room/],
+  ['ENOSPC', 'write', {}, 'machine', /^The disk is full; make room/],
+  ['EFBIG', 'write', {}, 'machine', /^No file may grow any further \(ulimit -f\), or the disk is full; make room/],
+  ['53100', '', { severity: 'ERROR', routine: 'mdextend' }, 'database', /^The database cannot be used: the disk is full, .*\. Make room/],
+  ['SQLITE_FULL', '', {}, 'database', /^The database cannot be used: the disk is full, .*\. Make room/],
   ['EMFILE', 'open', {}, 'machine', /^Too many files are open/],
   ['ENOTFOUND', 'getaddrinfo', { hostname: 'db.example' }, 'network', /^The name db\.example is not known/],
   ['EAI_AGAIN', 'getaddrinfo', { hostname: 'db.example' }, 'network', /^The name db\.example could not be looked up/],
