@@ -125,7 +125,7 @@ test('a text of exactly the longest length is rendered', () => {
 test.each<[string, RegExp, number, number]>([
   ['Hello {{ name', /not closed/, 1, 7],
   ['Hello\n {% if x %}', /not closed/, 2, 2],
-  ['Hello {{ name | shout }}', /undefined filter: shout$/, 1, 7],
+  ['Hello {{ name | embolden }}', /undefined filter: embolden$/, 1, 7],
   ['{{ list | sample }}', /undefined filter: sample/, 1, 1],
   ['{{ name | upcas }}', /undefined filter: upcas; did you mean upcase\?$/, 1, 1],
   ['Hello {{ name | captialize }}', /; did you mean capitalize\?$/, 1, 7],
@@ -135,7 +135,7 @@ test.each<[string, RegExp, number, number]>([
   ['{% increment n %}', /tag "increment" not found/, 1, 1],
   ['{% decrement n %}', /tag "decrement" not found/, 1, 1],
   ["{% block 'a' %}{% endblock %}", /tag "block" not found/, 1, 1],
-  [`${'\n'.repeat(11)}${' '.repeat(12)}{{ a | shout }}`, /: undefined filter: shout$/, 12, 13],
+  [`${'\n'.repeat(11)}${' '.repeat(12)}{{ a | embolden }}`, /: undefined filter: embolden$/, 12, 13],
 ])('%j is refused with its place', (template, problem, lineNumber, column) => {
   const compile = () =>
     compileTemplates({ firstMessage: null, variables: { key: 'v', reference: null, values: { when: template } } });

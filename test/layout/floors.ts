@@ -79,7 +79,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'src/list/format': ['src/input'],
-  'src/list/format/xlsx': ['src/input', 'src/list/format'],
+  'src/list/format/xlsx': ['src/domain', 'src/input', 'src/list/format'],
   'src/list': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
   'src/preflight': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
   'src/results': ['src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**'],
@@ -175,7 +175,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/words',
   ],
   'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people', 'src/results'],
-  'src/api': ['src/api/**', 'src/convai', 'src/desk'],
+  'src/api': ['src/api/**', 'src/convai', 'src/desk', 'src/domain'],
   'src/api/routes': [
     'src',
     'src/api/core',
