@@ -10,7 +10,5 @@ export function readApiKey(given: string | undefined): string {
     throw new ConvaiOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.');
   }
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new ConvaiOptionsError(
-    'The API key is empty or holds characters that a header cannot carry. Check SVC_API_KEY.',
-  );
+  throw new ConvaiOptionsError('The API key is empty, or a header cannot carry its characters. Check SVC_API_KEY.');
 }

@@ -15,7 +15,10 @@ const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
 
 /** Sends again what a rate limit turned away, after the wait that the service asks for, else after one that doubles. */
-export function createRateLimitRetries(counts: RetryCounts, sleep: Sleep = defaultSleep) {
+export function createRateLimitRetries(
+  counts: RetryCounts,
+  sleep: Sleep = (ms, signal) => delay(ms, undefined, { signal }),
+) {
   for (const [kind, count] of Object.entries(counts)) {
     if (Number.isInteger(count) && count >= 0) continue;
     throw new ConvaiOptionsError(`retriesAfter429.${kind} is ${String(count)}; it must be a whole number from 0.`);
@@ -38,8 +41,6 @@ export function createRateLimitRetries(counts: RetryCounts, sleep: Sleep = defau
     close: () => closing.abort(),
   };
 }
-
-const defaultSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal });
 
 function waitAfter(error: unknown, sent: number): number | null {
   if (!(error instanceof RateLimitedError) || error.knowledge !== 'queued_nothing') return null;

@@ -12,7 +12,7 @@ import { serveAgents } from './routes/agents.ts';
 import { serveBatchCalling } from './routes/batch-calling.ts';
 import { serveBatchCalls } from './routes/batch-calls.ts';
 import { serveConversations } from './routes/conversations.ts';
-import { serveNumberPages, serveDeleteNumber, servePhoneNumbers } from './routes/phone-numbers.ts';
+import { serveFurtherNumbers, servePhoneNumbers } from './routes/phone-numbers.ts';
 import type { Service } from './core/service/service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './http/error-replies.ts';
 import { acceptJsonOnly } from './http/json-bodies.ts';
@@ -74,8 +74,7 @@ export function createCoreServer(service: Service, longestRequestMs = minuteMs):
   servePhoneNumbers(app, service);
   serveBatchCalls(app, service);
   if (service.settings.dialect === 'extended') {
-    serveDeleteNumber(app, service);
-    serveNumberPages(app, service);
+    serveFurtherNumbers(app, service);
     serveBatchCalling(app, service);
   }
   return { app, controls };

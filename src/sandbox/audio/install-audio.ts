@@ -1,25 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { isRecorded, type Call } from '../core/state/call.ts';
 import { AudioLinks } from './links.ts';
 import { Recordings, type Recording } from './recordings.ts';
 import { createSpeech, type Speech } from './speak.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { apiKeyIn, authenticate } from '../http/authentication.ts';
-import { validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { missingConversation } from '../routes/conversations.ts';
-import { pathParameter } from '../http/serve-operation.ts';
+import { pathParameter, readQuery } from '../http/serve-operation.ts';
 
 /** Numbers with this ending give their recording later than they should (gaps D.2). */
 const lateRecordingEnding = '0115';
 const lateByMs = 2 * 60_000;
-
-const signedQuery = z.strictObject({
-  expires: z.coerce.number().int().optional(),
-  signature: z.string().min(1).optional(),
-});
 
 const ownPath = '/v1/convai/conversations/:conversation_id/audio';
 /** The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. */
@@ -41,7 +34,10 @@ export function installAudio(app: FastifyInstance, service: Service): { speech: 
     admit(request, id, service, links);
     const call = service.state.conversations.get(id);
     if (call === undefined) throw missingConversation(service, id);
-    if (!isAvailable(call, service)) throw noRecording(id);
+    if (!isAvailable(call, service)) {
+      const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
+      throw new ServiceError(404, message, { code: 'recording_not_found' });
+    }
     const recording = await recordings.of(call);
     // It may have been deleted while it was rendered.
     if (service.state.conversations.get(id) !== call) throw missingConversation(service, id);
@@ -52,8 +48,8 @@ export function installAudio(app: FastifyInstance, service: Service): { speech: 
   return { speech, recordings };
 }
 
-function admit(request: FastifyRequest, id: string, { settings, clock }: Service, links: AudioLinks): void {
-  const { expires, signature } = validate(signedQuery, 'query', request.query);
+function admit(request: FastifyRequest, id: string, { settings, clock, schemas }: Service, links: AudioLinks): void {
+  const { expires, signature } = readQuery(request, schemas.recording);
   const apiKey = apiKeyIn(request.headers, settings.dialect);
   if (apiKey !== null || expires === undefined || signature === undefined) {
     authenticate(apiKey, settings.apiKeys);
@@ -73,17 +69,7 @@ function isAvailable(call: Call, { settings, clock }: Service): boolean {
   return call.course !== null && isRecorded(call.course, talkOf(settings.seed, call), now - lateMs);
 }
 
-function noRecording(id: string): ServiceError {
-  const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
-  return new ServiceError(404, message, { code: 'recording_not_found' });
-}
-
-function sendRecording(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  id: string,
-  { wav, etag }: Recording,
-): FastifyReply {
+function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string, { wav, etag }: Recording) {
   reply
     .header('etag', etag)
     .header('accept-ranges', 'bytes')

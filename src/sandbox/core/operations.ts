@@ -24,16 +24,33 @@ export function operationByNumber(number: number): OperationName | undefined {
   return operationNames.find((name) => operations[name].number === number);
 }
 
-/** What the extended dialect serves at a path of the contract, beside the contract's own operations. */
-export const deleteNumber = { method: 'DELETE', path: '/v1/convai/phone-numbers/:phone_number_id' } as const;
+/** What is served beyond the contract (gaps A), and the schema of the query or, for POST, of the body that each takes. */
+const furtherRoutes = [
+  { method: 'GET', path: '/v1/convai/conversations/:conversation_id/audio', says: 'A recording', takes: 'recording' },
+  { method: 'POST', path: '/v1/convai/agents/create', says: 'As operation 1', takes: 'createAgent' },
+  { method: 'GET', path: '/v1/convai/conversation/get_signed_url', says: 'As operation 9', takes: 'credentialQuery' },
+  { method: 'DELETE', path: '/v1/convai/phone-numbers/:phone_number_id', says: 'Delete a number', takes: 'noQuery' },
+  { method: 'GET', path: '/v1/convai/v2/phone-numbers', says: 'List numbers by pages', takes: 'numberPage' },
+  { method: 'POST', path: '/v1/convai/batch-calling/submit', says: 'As operation 14', takes: 'submitBatch' },
+  { method: 'GET', path: '/v1/convai/batch-calling/workspace', says: 'List batches', takes: 'batchPage' },
+  { method: 'GET', path: '/v1/convai/batch-calling/:batch_id', says: 'Read a batch', takes: 'noQuery' },
+  { method: 'DELETE', path: '/v1/convai/batch-calling/:batch_id', says: 'Cancel and delete a batch', takes: 'noQuery' },
+  { method: 'POST', path: '/v1/convai/batch-calling/:batch_id/cancel', says: 'Withdraw calls that wait', takes: null },
+  { method: 'POST', path: '/v1/convai/batch-calling/:batch_id/retry', says: 'Redial who was not reached', takes: null },
+] as const;
 
-/** Methods that a path of the contract has in this dialect; empty when the contract does not know the path. */
+export type FurtherRoute = (typeof furtherRoutes)[number];
+
+/** The first is behind the address that the contract has in records. */
+export function furtherRoutesOf(dialect: 'spec' | 'extended'): readonly FurtherRoute[] {
+  return dialect === 'spec' ? furtherRoutes.slice(0, 1) : furtherRoutes;
+}
+
+/** Methods that a path of the service has in this dialect; empty when it does not know the path. */
 export function allowedMethods(pathname: string, dialect: 'spec' | 'extended'): string[] {
-  const beyond = dialect === 'extended' ? [deleteNumber] : [];
-  const matching = [...operationNames.map((name) => operations[name]), ...beyond].filter(({ path }) =>
-    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname),
-  );
-  // Fixed paths win over those with a parameter, as in the router.
+  const served = [...operationNames.map((name) => operations[name]), ...furtherRoutesOf(dialect)];
+  const matching = served.filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname));
+  // Fixed paths win over those with a parameter: `DELETE …/batch-calls` means no number with the id `batch-calls`.
   const fixed = matching.filter(({ path }) => path === pathname);
   return [...new Set((fixed.length > 0 ? fixed : matching).map(({ method }) => method))];
 }

@@ -21,13 +21,10 @@ function notServed({ url, method, exchange }: FastifyRequest, dialect: Dialect):
   return methodRefused(method, pathname, dialect) ?? new ServiceError(404, message, { code: 'route_not_found' });
 }
 
-/** Null for a path that the contract does not know. */
-function methodRefused(method: string, pathname: string, dialect: Dialect): ServiceError | null {
+/** Null for a method that its path has, and for a path that the service does not know. */
+export function methodRefused(method: string, pathname: string, dialect: Dialect): ServiceError | null {
   const allowed = allowedMethods(pathname, dialect);
-  return allowed.length === 0 ? null : methodNotAllowed(method, pathname, allowed);
-}
-
-export function methodNotAllowed(method: string, pathname: string, allowed: readonly string[]): ServiceError {
+  if (allowed.length === 0 || allowed.includes(method)) return null;
   const message = `${method} is not allowed on ${pathname}; use ${allowed.join(' or ')}.`;
   const headers = { allow: allowed.join(', ') };
   return new ServiceError(405, message, { code: 'method_not_allowed', headers });

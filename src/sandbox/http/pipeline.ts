@@ -5,7 +5,7 @@ import type { OperationName } from '../core/operations.ts';
 import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
-import { methodNotAllowed } from './error-replies.ts';
+import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause } from './connection-faults.ts';
 import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
@@ -37,7 +37,8 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     service.scheduler.runDue();
     openExchange(request, reply, opening);
     refuseOtherNames(request.headers.host, service.settings);
-    refuseOtherMethods(request, routes);
+    const refusal = methodRefused(request.method, request.url.split('?', 1)[0] ?? '', service.settings.dialect);
+    if (refusal !== null) throw refusal;
     const { operation, keyed } = request.routeOptions.config;
     if (operation !== undefined || keyed === true) await admit(request, operation, service, limiter, closing);
   });
@@ -62,21 +63,12 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     const sent = reply.statusCode >= 400 ? payload : await sufferAfter(request, reply, payload, service, closing);
     if (request.exchange.hits.some(({ effect }) => effect.type === 'no_date')) leaveOutDate(reply);
     noteWait(request, reply, service);
-    const { ignored } = request.exchange;
+    const { capture, ignored } = request.exchange;
     if (ignored.length > 0) reply.header('x-sandbox-ignored', ignored.slice(0, 20).join(', '));
-    const { capture } = request.exchange;
     // What is sent piece by piece is kept as it was before it was cut up.
     if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);
     return sent;
   });
-}
-
-/** A fixed path of the service is no parameter of another: `DELETE …/batch-calls` means no number with the id `batch-calls`. */
-function refuseOtherMethods({ method, url, routeOptions }: FastifyRequest, routes: readonly KnownRoute[]): void {
-  const pathname = url.split('?', 1)[0] ?? '';
-  if (routeOptions.url === pathname || !pathname.startsWith('/v1/')) return;
-  const allowed = routes.filter(({ path }) => path === pathname).map((route) => route.method);
-  if (allowed.length > 0) throw methodNotAllowed(method, pathname, allowed);
 }
 
 async function admit(

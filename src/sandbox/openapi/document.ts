@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { operationNames, operations, type OperationName } from '../core/operations.ts';
+import {
+  furtherRoutesOf,
+  operationNames,
+  operations,
+  type FurtherRoute,
+  type OperationName,
+} from '../core/operations.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
@@ -32,11 +38,12 @@ const dialectTexts: Readonly<Record<Dialect, string>> = {
 export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: DocumentSettings): OpenApiDocument {
   const schemas = createRequestSchemas({ dialect, loose }, maxCallsPerBatch);
   const paths: OpenApiDocument['paths'] = {};
-  for (const name of operationNames) {
-    const { method, path } = operations[name];
+  const add = ({ method, path }: { method: string; path: string }, operation: JsonSchema): void => {
     const key = openApiPath(path);
-    paths[key] = { ...paths[key], [method.toLowerCase()]: describeOperation(name, schemas, dialect) };
-  }
+    paths[key] = { ...paths[key], [method.toLowerCase()]: operation };
+  };
+  for (const name of operationNames) add(operations[name], describeOperation(name, schemas, dialect));
+  for (const route of furtherRoutesOf(dialect)) add(route, describeFurther(route, schemas));
   return {
     openapi: '3.1.0',
     info: {
@@ -98,6 +105,29 @@ function describeOperation(name: OperationName, schemas: RequestSchemas, dialect
     responses: { ...describeAnswer(response, dialect), ...refusalsOf(name) },
   };
 }
+
+/** What it takes is what the sandbox checks; but for a recording, it answers with an object as comparable services do. */
+function describeFurther({ method, path, says, takes }: FurtherRoute, schemas: RequestSchemas): JsonSchema {
+  const operationId = [method, ...path.split(/\W+/).slice(2)].join('_').toLowerCase();
+  const isRecording = takes === 'recording';
+  const schema = takes === null ? {} : describeSchema(schemas[takes], operationId);
+  const parameters = [...pathParameters(path), ...(method === 'POST' ? [] : queryParameters(schema))];
+  const requestBody = { required: true, content: { 'application/json': { schema } } };
+  return {
+    operationId,
+    summary: says,
+    'x-source': 'assumption',
+    parameters,
+    ...(method === 'POST' && takes !== null ? { requestBody } : {}),
+    ...(isRecording ? { security: [{ apiKey: [] }, {}] } : {}),
+    responses: {
+      ...(isRecording ? recording : describeAnswer(null, 'extended')),
+      ...refusalsOf('assign_phone_number'),
+    },
+  };
+}
+
+const recording = { 200: { description: 'Done', content: { 'audio/wav': {} } } };
 
 function describeBody(request: RequestName): JsonSchema {
   const content = { schema: refTo(request), example: requestExamples[request] };

@@ -8,7 +8,7 @@ const always = [400, 401, 403, 422, 429, 500] as const;
 const ofBodies = [413, 415] as const;
 
 const names = {
-  400: ['BadRequest', 'The request cannot be read.'],
+  400: ['BadRequest', 'It cannot be read, or has a key `__proto__`, or `constructor` with `prototype` in it.'],
   401: ['Unauthorized', 'The key is missing, wrong or revoked.'],
   403: ['Forbidden', 'The key may not do that.'],
   404: ['NotFound', 'There is no such thing, or it was deleted.'],

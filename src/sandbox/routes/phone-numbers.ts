@@ -1,4 +1,3 @@
-import { deleteNumber } from '../core/operations.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addNumber, defaultProvider } from '../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
@@ -76,15 +75,6 @@ export function findNumber(service: Service, id: string): PhoneNumber {
   return existing(service.state.numbers.get(id), 'phone number', id);
 }
 
-/** Deleting a number as comparable services have it; the contract has no such operation. Extended dialect only. */
-export function serveDeleteNumber(app: FastifyInstance, service: Service): void {
-  serveKeyed(app, deleteNumber.method, deleteNumber.path, (request) => {
-    readQuery(request, service.schemas.noQuery);
-    service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
-    return {};
-  });
-}
-
 /** Lives as long as the process: what is sealed with it is never opened, by any operation. */
 const key = randomBytes(32);
 
@@ -95,8 +85,14 @@ export function sealToken(token: string): Buffer {
   return Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Imported numbers page by page, as upstream's newer list has them (gaps A.2). Extended dialect only. */
-export function serveNumberPages(app: FastifyInstance, service: Service): void {
+/** What the contract does not have, as comparable services do: deletion, and a list by pages (gaps A.2). Extended dialect only. */
+export function serveFurtherNumbers(app: FastifyInstance, service: Service): void {
+  serveKeyed(app, 'DELETE', '/v1/convai/phone-numbers/:phone_number_id', (request) => {
+    readQuery(request, service.schemas.noQuery);
+    service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
+    return {};
+  });
+
   serveKeyed(app, 'GET', '/v1/convai/v2/phone-numbers', (request) => {
     const { cursor, page_size: size } = readQuery(request, service.schemas.numberPage);
     const list = { list: 'phone numbers', generation: service.generation };

@@ -5,6 +5,9 @@ import { extendedOnly, identifier, objectOf, sourced, type SchemaMode } from './
 
 const hostedIds = catalogue.map(({ modelId }) => modelId);
 const temperatureError = 'Must be between 0.0 and 1.0.';
+const stepEfforts = `Must be one of: ${reasoningEfforts.join(', ')}.`;
+const noReasoning =
+  'Must be none: an agent speaks in real time, and reasoning would hold up every reply. Other efforts are for steps of workflow with real_time false.';
 
 const endpointUrl = z
   .url({ protocol: /^https?$/, error: 'Must be an http or https address.' })
@@ -32,17 +35,24 @@ function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<stri
  */
 function backupConfig(mode: SchemaMode) {
   const hosted = modelIdOf(mode, hostedIds);
+  const fix = 'Must be default, disabled, override (with order) or custom (with model_id).';
   return objectOf(mode, {
-    preference: z
-      .string()
-      .regex(
-        /^(default|disabled|override|custom)$/i,
-        'Must be default, disabled, override (with order) or custom (with model_id).',
-      )
-      .optional(),
+    preference: z.string().regex(anyCase('default|disabled|override|custom'), fix).optional(),
     order: z.array(hosted).min(1, 'Must name at least one model.').max(10).optional(),
     ...sourced('GUESS', { model_id: hosted.optional() }),
-  });
+  }).meta({ anyOf: completeBackups });
+}
+
+/** What `completeAgent` wants of the whole, for documents: a model is named, or the choice is one that needs none. */
+const completeBackups = [
+  { required: ['order'] },
+  { required: ['model_id'] },
+  { required: ['preference'], not: { properties: { preference: { pattern: anyCase('override|custom').source } } } },
+];
+
+/** Without a flag, which a document could not show. */
+function anyCase(words: string): RegExp {
+  return new RegExp(`^(${words.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)})$`);
 }
 
 export function llmSettings(mode: SchemaMode) {
@@ -62,17 +72,11 @@ export function llmSettings(mode: SchemaMode) {
     ...extendedOnly(mode, 'SDK', {
       backup_llm_config: backupConfig(mode).optional(),
       thinking_budget: z
-        .union([z.number().int().min(0), z.string().regex(/^(disabled|low|medium|high)$/i)], {
+        .union([z.number().int().min(0), z.string().regex(anyCase('disabled|low|medium|high'))], {
           error: 'Must be disabled, low, medium or high, or a whole number of tokens of at least 0.',
         })
         .optional(),
-      reasoning_effort: z
-        .string()
-        .regex(
-          /^none$/i,
-          'Must be none: an agent speaks in real time, and reasoning would hold up every reply. Other efforts are for steps of workflow with real_time false.',
-        )
-        .optional(),
+      reasoning_effort: z.string().regex(anyCase('none'), noReasoning).optional(),
       cascade_timeout_seconds: z.number().min(2, 'Must be 2 to 15.').max(15, 'Must be 2 to 15.').optional(),
     }),
   });
@@ -85,7 +89,7 @@ export function workflowSettings(mode: SchemaMode) {
     real_time: z.boolean().optional(),
     reasoning_effort: z
       .string()
-      .regex(new RegExp(`^(${reasoningEfforts.join('|')})$`, 'i'), `Must be one of: ${reasoningEfforts.join(', ')}.`)
+      .regex(anyCase(reasoningEfforts.join('|')), stepEfforts)
       .optional(),
   });
   return objectOf(mode, {

@@ -37,7 +37,7 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     .min(1, 'Must hold at least one call.')
     .max(maxCallsPerBatch, `Must hold at most ${maxCallsPerBatch} calls; send the rest in another batch.`);
   const page = sourced('DOC', {
-    cursor: z.string().min(1).optional(),
+    cursor: z.string().min(1).optional().describe('`next_cursor` of this list and filter; others are 422.'),
     page_size: z.coerce.number().int().min(1).max(100).default(30),
   });
   const ofAgent = sourced('contract', { agent_id: identifier });
@@ -49,6 +49,10 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     agentPage: objectOf(mode, { ...page, ...extendedOnly(mode, 'SDK', agentFilters) }),
     conversationPage: objectOf(mode, { ...page, ...sourced('contract', { agent_id: identifier.optional() }) }),
     numberPage: objectOf(mode, page),
+    recording: objectOf(mode, {
+      expires: z.coerce.number().int().optional(),
+      signature: z.string().min(1).optional(),
+    }),
     credentialQuery: objectOf(mode, ofAgent),
     importNumber: objectOf(
       mode,

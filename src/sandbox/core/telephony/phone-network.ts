@@ -43,8 +43,6 @@ export class PhoneNetwork {
   readonly #state: ServiceState;
   #queue: Call[] = [];
   #head = 0;
-  /** Calls that had their turn while their batch had all its lines, oldest first. */
-  readonly #heldBack = new Map<string, Call[]>();
   readonly #onTheLine = new Set<Call>();
   #closed = false;
 
@@ -117,8 +115,7 @@ export class PhoneNetwork {
   }
 
   get waiting(): number {
-    const held = [...this.#heldBack.values()].reduce((sum, calls) => sum + calls.length, 0);
-    return this.#queue.length - this.#head + held;
+    return this.#queue.length - this.#head;
   }
 
   get linesInUse(): number {
@@ -131,13 +128,10 @@ export class PhoneNetwork {
 
   #dialNext(at: number): void {
     while (this.hasFreeLine) {
-      const call = this.#queue[this.#head];
+      const call = this.#takeNext();
       if (call === undefined) break;
-      this.#head += 1;
       // Whoever gave it a course while it waited has taken it back.
-      if (call.course !== null) continue;
-      if (this.#hasLineInBatch(call)) this.#dial(call, at);
-      else this.#holdBack(call);
+      if (call.course === null) this.#dial(call, at);
     }
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#head);
@@ -145,26 +139,18 @@ export class PhoneNetwork {
     }
   }
 
-  #hasLineInBatch({ batchId, batchLines }: Call): boolean {
-    if (batchLines === undefined) return true;
-    return [...this.#onTheLine].filter((other) => other.batchId === batchId).length < batchLines;
+  /** The oldest that its batch does not hold back. */
+  #takeNext(): Call | undefined {
+    let place = this.#head;
+    while (this.#isHeldBack(this.#queue[place])) place += 1;
+    if (place > this.#head) return this.#queue.splice(place, 1)[0];
+    if (place < this.#queue.length) this.#head += 1;
+    return this.#queue[place];
   }
 
-  #holdBack(call: Call): void {
-    const batch = call.batchId ?? '';
-    const held = this.#heldBack.get(batch);
-    if (held === undefined) this.#heldBack.set(batch, [call]);
-    else held.push(call);
-  }
-
-  /** A line of a batch is free: the oldest of its calls that were held back is the next to be dialled. */
-  #letNext({ batchId, batchLines }: Call): void {
-    const held = batchLines === undefined ? undefined : this.#heldBack.get(batchId ?? '');
-    for (let call = held?.shift(); call !== undefined; call = held?.shift()) {
-      if (call.course !== null) continue;
-      this.#queue.splice(this.#head, 0, call);
-      return;
-    }
+  #isHeldBack(call: Call | undefined): boolean {
+    if (call?.course !== null || call.batchLines === undefined) return false;
+    return [...this.#onTheLine].filter(({ batchId }) => batchId === call.batchId).length >= call.batchLines;
   }
 
   #dial(call: Call, at: number): void {
@@ -261,9 +247,7 @@ export class PhoneNetwork {
     // Where unanswered calls leave no record, the record is made on pick-up.
     if (change === 'answered' && call.recordedAt === null) this.#state.conversations.add(call, at);
     this.#tell(call, change, at);
-    if (change !== 'ended' || !this.#onTheLine.delete(call)) return;
-    this.#letNext(call);
-    this.#dialNext(at);
+    if (change === 'ended' && this.#onTheLine.delete(call)) this.#dialNext(at);
   }
 
   #tell(call: Call, change: CallChange, at: number): void {
