@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWorld, type CampaignWorld } from '../cli/campaign-world.ts';
+import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 
 /** The API and the page of the world's database, as one token asks. */
@@ -9,7 +10,7 @@ async function serve(world: CampaignWorld) {
   const server = world.begin('serve', '--port', '0', '--json');
   const ready = await until('the API listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);
   const { url } = JSON.parse(ready) as { url: string };
-  const headers = { authorization: `Bearer ${token}`, cookie: `carillon_session=${token}` };
+  const headers = { authorization: `Bearer ${token}`, cookie: await signIn(url, token) };
   return async (path: string): Promise<string> => (await fetch(`${url}${path}`, { headers })).text();
 }
 

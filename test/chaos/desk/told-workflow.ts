@@ -9,7 +9,7 @@ export type Tell = (update: string, input: { pausesSeen?: number } | undefined) 
  */
 export function temporalOf(queue: string, tell: Tell): TemporalAccess {
   const handle = {
-    describe: async () => ({ taskQueue: queue }),
+    describe: async () => ({ taskQueue: queue, status: { name: 'RUNNING' }, raw: {} }),
     executeUpdate: async (update: { name: string }, options?: { args: [{ pausesSeen?: number }] }) =>
       tell(update.name, options?.args[0]),
   };
