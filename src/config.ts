@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
-import { didYouMean } from './domain/edit-distance.ts';
+import { didYouMean } from './domain/nearest-name.ts';
 import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();

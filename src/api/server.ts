@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { didYouMean } from '../domain/edit-distance.ts';
+import { didYouMean } from '../domain/nearest-name.ts';
 import { installDesk } from '../desk/install-desk.ts';
 import type { Api } from './core/app.ts';
 import { authenticate } from './core/authentication.ts';

@@ -2,7 +2,7 @@ import { findColumn, theColumn } from '../domain/columns.ts';
 import type { CampaignFile } from './file.ts';
 import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
-import { didYouMean } from '../domain/edit-distance.ts';
+import { didYouMean } from '../domain/nearest-name.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
 
 /** A column that a campaign file names, and where. */

@@ -1,7 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { consentKinds, unruledCountries, weekdays, type Weekday } from '../domain/campaign-rules.ts';
-import { usTerritories } from '../domain/us-territories.ts';
+import { consentKinds, unruledCountries, weekdays, type Weekday, usTerritories } from '../domain/campaign-rules.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../place/number-regions.ts';
 import { duration, whole } from './setting-kinds.ts';

@@ -1,8 +1,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { bases, basisWords, weekdays, type Weekday } from '../domain/campaign-rules.ts';
+import { bases, basisWords, weekdays, type Weekday, usTerritories } from '../domain/campaign-rules.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../domain/conversation-override.ts';
-import { usTerritories } from '../domain/us-territories.ts';
 import { cap, needlessCaps } from './caps-schema.ts';
 import { knowsHolidays, type HolidayPlace } from './holidays.ts';
 import { preDial, toldHook } from './hooks-schema.ts';

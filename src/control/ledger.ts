@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { didYouMean } from '../domain/edit-distance.ts';
+import { didYouMean } from '../domain/nearest-name.ts';
 import { requireDatabaseAddress, type Config } from '../config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../ledger/rows/campaigns.ts';
 import { openStore, type Store } from '../ledger/open-ledger.ts';

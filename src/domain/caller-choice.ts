@@ -1,4 +1,4 @@
-import { usTerritories } from './us-territories.ts';
+import { usTerritories } from './campaign-rules.ts';
 
 /** A number that may call. */
 export interface Caller {

@@ -30,6 +30,9 @@ export type LegalCap = { by: 'number' } & Extract<FrequencyCap, { calls: number 
 /** Stands for every country whose hours no rule knows, those of no country included. */
 export const unruledCountries = '*';
 
+/** Territories that have an ISO 3166 code of their own, and in which the law of the US holds: American Samoa, Guam, … */
+export const usTerritories: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
+
 /** Whose calls need consent by law: `required`, those of all who sell; `artificial_voice`, those by machine or such a voice. */
 export const consentKinds = ['required', 'artificial_voice'] as const;
 

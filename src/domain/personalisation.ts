@@ -1,5 +1,5 @@
 import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
-import { nearestName } from './edit-distance.ts';
+import { nearestName } from './nearest-name.ts';
 import type { CampaignRules } from './campaign-rules.ts';
 import { theColumn } from './columns.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { z } from 'zod';
 import type { CampaignProblem } from './errors.ts';
 import { isSecretAddress } from './kept-url.ts';
-import { nearestName } from '../domain/edit-distance.ts';
+import { nearestName } from '../domain/nearest-name.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -3,7 +3,7 @@ import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
-import { didYouMean } from '../domain/edit-distance.ts';
+import { didYouMean } from '../domain/nearest-name.ts';
 
 export interface NumberListInput {
   path: string;

@@ -1,6 +1,5 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { type CampaignRules, usTerritories } from '../domain/campaign-rules.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
-import { usTerritories } from '../domain/us-territories.ts';
 import { isTimeZoneName } from '../campaign-file/zone-setting.ts';
 import { readRegion, regionsOfNumber } from '../place/number-regions.ts';
 import { zonesOfNumber } from '../place/number-zones.ts';

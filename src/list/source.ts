@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { isLoopback } from '../convai/base-url.ts';
 import { firingWords, wordsOfFiring, type FiringWord } from '../domain/hours/firing-time.ts';
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../input/kept-url.ts';
-import { nearestName } from '../domain/edit-distance.ts';
+import { nearestName } from '../domain/nearest-name.ts';
 
 /** Where a recurring campaign takes its list from: the pattern of a path or of a URL. */
 export interface OpenListSource {

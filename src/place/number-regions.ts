@@ -1,4 +1,4 @@
-import { usTerritories } from '../domain/us-territories.ts';
+import { usTerritories } from '../domain/campaign-rules.ts';
 import { readGeoTable } from './number-zones.ts';
 
 /** States and provinces by area code of the North American plan. */

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { parseDuration } from '../../input/duration.ts';
 import { parseInstant } from '../../input/instant.ts';
-import { didYouMean } from '../../domain/edit-distance.ts';
+import { didYouMean } from '../../domain/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
 import { dispositions } from '../../domain/disposition.ts';
 import { outcomes } from '../../domain/outcome.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../domain/edit-distance.ts';
+import { didYouMean } from '../../domain/nearest-name.ts';
 import { findSchedule, listSchedules, type Schedule } from '../../ledger/campaign/schedules.ts';
 import { describeSchedule, scheduleIdOf, type ScheduleState } from '../../temporal/schedules.ts';
 import { campaignQueues } from '../../domain/ids.ts';

@@ -1,6 +1,5 @@
 import type { DatedCalendar } from './calling-window.ts';
-import { unruledCountries, type Basis, type CampaignRules, type LegalHours } from '../campaign-rules.ts';
-import { usTerritories } from '../us-territories.ts';
+import { unruledCountries, type Basis, type CampaignRules, type LegalHours, usTerritories } from '../campaign-rules.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
 export interface RecipientPlace {

@@ -1,7 +1,7 @@
 import { ListFileError } from '../../../input/errors.ts';
 import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
 import { fullChunk, longestCell, type ListRecord } from '../record.ts';
-import { didYouMean } from '../../../domain/edit-distance.ts';
+import { didYouMean } from '../../../domain/nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './archive.ts';
 import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';
 import { readSharedStrings } from './strings.ts';

@@ -1,0 +1,34 @@
+import { editDistance } from './edit-distance.ts';
+
+/** The known name that `name` was most likely meant to be, or null when none is near enough to suggest. */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  const wanted = fold(name);
+  let nearest: string | null = null;
+  let nearestDistance = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
+  for (const candidate of known) {
+    if (candidate === '') continue;
+    const folded = fold(candidate);
+    // Most are too long or too short to be meant, and a list may have thousands of columns.
+    if (Math.abs(wanted.length - folded.length) >= nearestDistance) continue;
+    const distance = editDistance(wanted, folded);
+    if (distance < nearestDistance) {
+      nearest = candidate;
+      nearestDistance = distance;
+    }
+  }
+  return nearest;
+}
+
+/** ` Did you mean "first_name"?`, or as `show` has the name; empty when none is near enough to suggest. */
+export function didYouMean(name: string, known: readonly string[], show: (name: string) => string = JSON.stringify) {
+  const nearest = nearestName(name, known);
+  return nearest === null ? '' : ` Did you mean ${show(nearest)}?`;
+}
+
+/** Case, spaces and separators are what people get wrong most: they cost nothing. */
+function fold(name: string): string {
+  return name
+    .slice(0, 100)
+    .toLowerCase()
+    .replace(/[\s_.-]+/g, '');
+}
