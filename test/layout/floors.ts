@@ -131,6 +131,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/control',
     'src/convai',
     'src/domain/**',
+    'src/hooks',
     'src/input',
     'src/ledger/**',
     'src/list/**',

@@ -13,7 +13,10 @@ import { WindowCensus, type ImpossibleWindows } from '../../preflight/impossible
 import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../preflight/preflight.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../preflight/start-time.ts';
 import { unruledWarnings, type UnruledCountry } from '../../preflight/unruled-countries.ts';
-import { hookSettings } from '../../temporal/hook-secret.ts';
+import { hooksOf } from '../../temporal/hook-secret.ts';
+import { HookError } from '../../hooks/errors.ts';
+import { refuseClosed, refuseWritten } from '../../hooks/networks.ts';
+import { isKeptUrl } from '../../input/kept-url.ts';
 import { lacksBasis, type LawOutlook } from '../../domain/hours/legal-hours.ts';
 import { refuseMissingBasis } from '../../preflight/missing-basis.ts';
 import { lawAsJson } from '../../words/law.ts';
@@ -101,7 +104,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
       ...lawWarnings(file.law, now),
       ...unruledWarnings(rules, unruled),
       ...zoneDataWarnings(zoneDataRelease, now),
-      ...hookWarnings(config, rules),
+      ...(await hookWarnings(config, { rules, isOffline })),
       ...ledger.warnings,
     ],
   };
@@ -150,12 +153,28 @@ async function* judgeRows(
   for await (const rows of chunks) yield preflight.add(rows, await ledger.look(rows));
 }
 
-function hookWarnings(config: Config, rules: CampaignRules): string[] {
-  const settings = hookSettings(rules);
-  if (settings.length === 0 || config.CARILLON_HOOK_SECRET !== undefined) return [];
-  return [
-    `CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of ${settings.join(' and ')} are signed`,
-  ];
+async function hookWarnings(
+  config: Config,
+  { rules, isOffline }: { rules: CampaignRules; isOffline: boolean },
+): Promise<string[]> {
+  const hooks = hooksOf(rules);
+  const settings = hooks.map(({ setting }) => setting).join(' and ');
+  const warnings =
+    hooks.length === 0 || config.CARILLON_HOOK_SECRET !== undefined
+      ? []
+      : [`CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of ${settings} are signed`];
+  for (const { setting, url } of hooks) {
+    if (isKeptUrl(url)) continue;
+    const refuse = isOffline ? refuseWritten : refuseClosed;
+    try {
+      await refuse(new URL(url), config.CARILLON_HOOK_NETWORKS);
+    } catch (error) {
+      if (!(error instanceof HookError)) throw error;
+      const harm = setting === 'pre_dial' ? 'nobody is called' : 'nothing is sent there';
+      warnings.push(`${setting}: ${error.message}; unless it does for the workers, ${harm}`);
+    }
+  }
+  return warnings;
 }
 
 function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {

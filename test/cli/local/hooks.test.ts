@@ -42,7 +42,7 @@ test('a secret that is too short is refused, and not shown', () => {
   }
 });
 
-test('check says when the secret is missing, and asks neither hook', async () => {
+test('check says when the secret is missing or an address may not be reached, and asks neither hook', async () => {
   const hook = await startHookServer();
   const yaml = `${minimalCampaign}pre_dial: { url: "${new URL(hook.url).origin}" }\non_completion: { url: "${new URL(hook.url).origin}" }\n`;
   const { campaignPath } = await writeCampaign(yaml, 'name,phone\nAna,+12125550101\n');
@@ -55,10 +55,17 @@ test('check says when the secret is missing, and asks neither hook', async () =>
     expect((JSON.parse(io.written().stdout) as { warnings: string[] }).warnings).toEqual(warnings);
     return warnings.filter((warning) => warning.includes('HOOK'));
   };
-  expect(await warningsWith({})).toEqual([
+  const networks = { CARILLON_HOOK_NETWORKS: '127.0.0.0/8' };
+  expect(await warningsWith(networks)).toEqual([
     'CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of pre_dial and on_completion are signed',
   ]);
-  expect(await warningsWith({ CARILLON_HOOK_SECRET: secret })).toEqual([]);
+  expect(await warningsWith({ CARILLON_HOOK_SECRET: secret, ...networks })).toEqual([]);
+  const refused =
+    'its address is one of this machine, of a private network or of none, and CARILLON_HOOK_NETWORKS does not allow it';
+  expect(await warningsWith({ CARILLON_HOOK_SECRET: secret })).toEqual([
+    `pre_dial: ${refused}; unless it does for the workers, nobody is called`,
+    `on_completion: ${refused}; unless it does for the workers, nothing is sent there`,
+  ]);
   expect(hook.calls).toEqual([]);
 });
 
