@@ -88,8 +88,14 @@ test(
         });
         const calls = await countCalls(run);
         expect(calls.length).toBeGreaterThan(1);
+        // Where the service refused a number, it placed no call.
         for (const [disposition, count] of calls)
-          expect(valueOf(last, `carillon_calls{campaign="seen",disposition="${disposition}"}`)).toBe(count);
+          expect(valueOf(last, `carillon_calls{campaign="seen",disposition="${disposition}"}`)).toBe(
+            disposition === 'invalid_number' ? null : count,
+          );
+        expect(run.sandbox.calls()).toHaveLength(
+          calls.reduce((sum, [disposition, count]) => sum + (disposition === 'invalid_number' ? 0 : count), 0),
+        );
         expect(valueOf(last, stateIs('running'))).toBe(0);
         expect(valueOf(last, 'carillon_calls_open{campaign="seen"}')).toBe(0);
         expect(valueOf(last, 'carillon_rate_limited_total{request="dial"}')).toBe(1);
