@@ -208,7 +208,9 @@ test('a full disk is called full, whatever becomes of the rollback', async () =>
   expect(describeFailure(error, false)).toEqual({
     code: 'database',
     exitCode: 1,
-    message: expect.stringMatching(/the disk is full\. Make room and run the command again/) as string,
+    message: expect.stringMatching(
+      /the disk is full, or no file may grow any further \(ulimit -f\)\. Make room and run the command again/,
+    ) as string,
   });
   await sql`pragma max_page_count = 1000000`.execute(store.db);
   await store.transaction((tx) => tx.insertInto('meta').values({ key: 'long', value }).execute());
