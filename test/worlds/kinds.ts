@@ -189,7 +189,26 @@ export const kinds: Record<string, Kind> = {
       records: { unanswered: random.pick(['none', 'bare']), shortened: 1 / 6 },
     }),
   },
-  // The same long after the last of its own calls, while everybody waits to be called again: nothing tells whose words they are.
+  // The same where words are altered, others speak our words, a second campaign calls some of them, and processes die.
+  interrupted_mixed: {
+    crowd: () => ({ count: 24, answering: 0.5, firstNames: true, hasty: true }),
+    draw: (random, people) => ({
+      firstMessage: numberedTemplate,
+      records: {
+        ...wordsOnly,
+        unanswered: random.pick(['full', 'bare', 'ring', 'none']),
+        shortened: random.pick([1 / 6, 0.5]),
+        altered: random.pick([0, 0.2, 0.5]),
+        bare_hello: random.pick([0, 0.1]),
+      },
+      events: several(random, [0, 2], () =>
+        foreignCall(random, people, random.pick(['ours', 'our words to a stranger'])),
+      ),
+      second: random.chance(0.4),
+      kills: true,
+    }),
+  },
+  // Strangers talk long after the last of its own calls, while everybody waits to be called again: nothing tells whose words they are.
   foreign_while_idle: {
     crowd: usual.crowd,
     draw: (random, people) => ({
