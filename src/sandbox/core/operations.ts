@@ -46,10 +46,18 @@ export function furtherRoutesOf(dialect: 'spec' | 'extended'): readonly FurtherR
   return dialect === 'spec' ? furtherRoutes.slice(0, 1) : furtherRoutes;
 }
 
+/** Asked of every request, so the patterns are made once. */
+const served = { spec: servedIn('spec'), extended: servedIn('extended') };
+
+function servedIn(dialect: 'spec' | 'extended') {
+  return [...operationNames.map((name) => operations[name]), ...furtherRoutesOf(dialect)].map(({ method, path }) => {
+    return { method, path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) };
+  });
+}
+
 /** Methods that a path of the service has in this dialect; empty when it does not know the path. */
 export function allowedMethods(pathname: string, dialect: 'spec' | 'extended'): string[] {
-  const served = [...operationNames.map((name) => operations[name]), ...furtherRoutesOf(dialect)];
-  const matching = served.filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname));
+  const matching = served[dialect].filter(({ pattern }) => pattern.test(pathname));
   // Fixed paths win over those with a parameter: `DELETE …/batch-calls` means no number with the id `batch-calls`.
   const fixed = matching.filter(({ path }) => path === pathname);
   return [...new Set((fixed.length > 0 ? fixed : matching).map(({ method }) => method))];
