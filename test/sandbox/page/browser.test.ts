@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import { until } from '../../support/until.ts';
 import { apiKey, browserTest, fillSandbox, look, ownKey, startPageSandbox } from './window.ts';
@@ -133,6 +134,19 @@ browserTest('a call is hung up, somebody calls in, and a number is verified', as
   await page.locator('#views .count.live', { hasText: '1' }).waitFor();
 });
 
+browserTest('a click waits for the script that sends it', async () => {
+  const sandbox = await startPageSandbox();
+  const { page } = await look(sandbox);
+  const held = new Promise<Route>((resolve) => void page.route('**/page.js', resolve));
+  await page.goto(`${sandbox.url}/?view=numbers`, { waitUntil: 'commit' });
+  const verify = page.getByRole('button', { name: 'Verify +14155550197', exact: true });
+  await expect(verify.click({ timeout: 1000 })).rejects.toThrow('intercepts pointer events');
+  const clicked = verify.click();
+  await (await held).continue();
+  await clicked;
+  await page.getByRole('button', { name: 'Unverify +14155550197' }).waitFor();
+});
+
 browserTest('a request is found in the journal as it comes, with its bodies', async () => {
   const sandbox = await startPageSandbox();
   const { page } = await look(sandbox, '/?view=journal');
@@ -241,21 +255,13 @@ browserTest('what arrives after the control token was forgotten is not shown', a
   await page.getByLabel('Control token').fill(controlToken);
   await page.keyboard.press('Enter');
   await page.locator(liveLink).waitFor();
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const asked = page.waitForRequest('**/_sandbox/page*');
-  await page.route('**/_sandbox/page*', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const held = new Promise<Route>((resolve) => void page.route('**/_sandbox/page*', resolve));
   await sandbox.ask('POST', '/_sandbox/clock/advance', { seconds: 60 });
-  await asked;
+  const asked = await held;
   await page.getByRole('button', { name: 'Forget the control token' }).click();
   await page.getByLabel('Control token').waitFor();
   const answered = page.waitForResponse('**/_sandbox/page*');
-  letGo();
+  await asked.continue();
   await (await answered).finished();
   // Once more round the page's own queue: what it would show, it shows before this is answered.
   await page.evaluate('new Promise((resolve) => setTimeout(resolve))');

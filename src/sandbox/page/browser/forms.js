@@ -76,4 +76,5 @@ export function sendForms() {
     event.preventDefault();
     void submit(form);
   });
+  document.documentElement.dataset.listens = '';
 }
