@@ -4,6 +4,7 @@ import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
+import type { LoggedTerms } from './row-terms.ts';
 
 type Limits = Partial<
   Record<'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority' | 'keepFree', number | null>
@@ -90,15 +91,9 @@ export interface EventData {
     | { state: Extract<BatchState, 'unknown' | 'not_sent'> };
   'post.verdict': { k: number; verdict: PostVerdict; status: number | null };
   'attempt.planned': undefined;
-  'attempt.posted': {
+  /** With all that the row says of the call, for the judge to know whom it leads to and when it might be placed. */
+  'attempt.posted': LoggedTerms & {
     k: number;
-    e164: string;
-    person: string | null;
-    zones: readonly string[];
-    country: string | null;
-    regions: readonly string[] | null;
-    notBefore: number | null;
-    expiresAt: number | null;
     /** Where the campaign has a pre-dial hook. */
     screened?: string | null;
   };

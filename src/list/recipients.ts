@@ -1,5 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
+import type { RowTerms } from '../domain/row-terms.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/columns.ts';
@@ -13,34 +14,17 @@ import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
 
-interface AcceptedRow {
+interface AcceptedRow extends RowTerms {
   verdict: 'accepted';
-  /** The user's own id, trimmed; null when the campaign names no id column or the cell is empty. */
-  externalId: string | null;
   e164: string;
-  /** All time zones in which the recipient may live; empty when unknown, and then not dialled while hours apply. */
-  zones: string[];
-  /** Country of the number, and the states or provinces that are possible; null: nothing is known. */
-  country: string | null;
-  regions: readonly string[] | null;
-  /** Not dialled before the one, nor from the other on; epoch milliseconds. */
-  notBefore: number | null;
-  expiresAt: number | null;
 }
 
-interface RejectedRow {
+interface RejectedRow extends RowTerms {
   verdict: 'rejected';
   reason: RejectionReason;
   column: string | null;
   /** What is wrong and how to mend it; may name the cell. */
   hint: string;
-  externalId: string | null;
-  e164: string | null;
-  zones: string[];
-  country: null;
-  regions: null;
-  notBefore: null;
-  expiresAt: null;
 }
 
 export type ListRow = {
@@ -76,7 +60,7 @@ export async function* readRecipients(
   }
 }
 
-const nowhere = { country: null, regions: null, notBefore: null, expiresAt: null } as const;
+const nowhere = { country: null, regions: null } as const;
 
 type Judgement = AcceptedRow | RejectedRow;
 
@@ -123,7 +107,7 @@ class RowJudge {
       column: string | null,
       hint: string,
       e164: string | null,
-      zones: string[],
+      zones: readonly string[],
     ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
 
     const number = readPhoneNumber(written(list.phoneColumn), cell(list.countryColumn) || list.defaultRegion);

@@ -1,4 +1,5 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
+import { ownTerms } from '../domain/row-terms.ts';
 import type { CampaignFile } from '../campaign-file/file.ts';
 import { ListFileError } from '../input/errors.ts';
 import type { ListHeader } from './header.ts';
@@ -56,8 +57,7 @@ export async function readTestCallRow(
     country,
     zones: place.zones,
     regions: place.regions,
-    notBefore: null,
-    expiresAt: null,
+    ...Object.fromEntries(ownTerms.map((term) => [term, null])),
   };
 }
 

@@ -180,7 +180,7 @@ export class FunnelCounter {
   }
 
   /** When the row could be called if the campaign had no end; null: not in sight, or not before the row's own end. */
-  #opensWithoutEnd({ zones, country, regions, expiresAt }: AcceptedRow, at: number): number | null {
+  #opensWithoutEnd({ zones, country, regions, expiresAt = null }: AcceptedRow, at: number): number | null {
     const calendars = calendarsFor(this.#rules, { country, regions });
     const { dispatchMarginMs: marginMs } = this.#rules.timing;
     const window = windowAt({ calendars, zones, at, marginMs, endsAt: expiresAt });
@@ -188,7 +188,11 @@ export class FunnelCounter {
   }
 
   /** By the rules of the dial transaction, as far as they can be known before it. */
-  #eligibility({ zones, country, regions, expiresAt }: AcceptedRow, at: number, suppressed: boolean): Eligibility {
+  #eligibility(
+    { zones, country, regions, expiresAt = null }: AcceptedRow,
+    at: number,
+    suppressed: boolean,
+  ): Eligibility {
     return judgeEligibility({
       at,
       endsAt: this.#rules.endsAt,
@@ -204,7 +208,7 @@ export class FunnelCounter {
     });
   }
 
-  #addToGroup({ zones, country, regions, expiresAt }: AcceptedRow, firstAt: number): void {
+  #addToGroup({ zones, country, regions, expiresAt = null }: AcceptedRow, firstAt: number): void {
     const calendars = calendarsFor(this.#rules, { country, regions });
     const notBefore = firstAt > this.#at ? Math.ceil(firstAt / bucketMs) * bucketMs : null;
     const end = expiresAt === null ? null : Math.floor(expiresAt / bucketMs) * bucketMs;

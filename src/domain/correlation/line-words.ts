@@ -1,4 +1,4 @@
-import { distanceToBeginning, editDistance } from '../edit-distance.ts';
+import { distanceToBeginning, editDistance } from '../nearest-name.ts';
 import { firstThat } from '../first-that.ts';
 import { remember } from '../remember.ts';
 import { nearForm, nearWords } from './near-form.ts';

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { RowTerms } from '../../domain/row-terms.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
+import { termColumnsOf } from '../rows/row-terms.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Store } from '../open-ledger.ts';
@@ -15,19 +17,11 @@ import { wordsKeysOf } from '../words-key.ts';
 import type { Database } from '../schema.ts';
 
 /** One data row as the list reader hands it over. */
-export interface ImportRow {
+export interface ImportRow extends RowTerms {
   /** Data row from 1, in file order. */
   row: number;
   cells: string[];
   verdict: 'accepted' | 'rejected';
-  externalId: string | null;
-  e164: string | null;
-  zones: string[];
-  country: string | null;
-  regions: readonly string[] | null;
-  /** Epoch milliseconds between which the row may be dialled; missing or null: no limit. */
-  notBefore?: number | null;
-  expiresAt?: number | null;
   /** Rejection code, for rejected rows. */
   reason?: string;
 }
@@ -55,16 +49,7 @@ export function recipientId(campaignId: string, row: number): string {
 
 /** What a recipient takes from its row of the list. */
 export function listColumnsOf(row: ImportRow) {
-  return {
-    external_id: row.externalId,
-    e164: row.e164,
-    cells: JSON.stringify(row.cells),
-    zones: JSON.stringify(row.zones),
-    country: row.country,
-    regions: row.regions === null ? null : JSON.stringify(row.regions),
-    not_before: row.notBefore ?? null,
-    expires_at: row.expiresAt ?? null,
-  };
+  return { ...termColumnsOf(row), cells: JSON.stringify(row.cells) };
 }
 
 /** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */

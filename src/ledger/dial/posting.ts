@@ -189,7 +189,8 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
   for (const { attempt, terms } of sorted.dial) {
     const { attempt_id: attemptId, recipient_id: recipientId, e164, person } = attempt;
     await updateRecipient(tx, recipientId, { last_attempt_id: attemptId, changed_at: now });
-    const data = { k, e164, person, ...terms, ...screenedMark(rules, attempt) };
+    const { externalId: _, ...where } = terms;
+    const data = { k, ...where, e164, person, ...screenedMark(rules, attempt) };
     events.push({ ...event, type: 'attempt.posted', recipientId, attemptId, data });
   }
   await appendEvents(tx, events);

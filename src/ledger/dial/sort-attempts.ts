@@ -1,21 +1,19 @@
 import { unansweredAttemptStates } from '../../domain/ledger.ts';
 import { judgeByBothClocks } from '../../domain/attempts/eligibility.ts';
-import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
-import { placeOf, readStandings } from '../plan/candidates.ts';
+import type { RowTerms } from '../../domain/row-terms.ts';
+import { readStandings } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { leaveInDoubt, type DoubtAbout } from '../doubt/dial-guard.ts';
 import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
+import { termsOf } from '../rows/row-terms.ts';
 import { findTalks, reachedEarlier, releaseAttempts, type Release } from '../rows/release.ts';
 import { screeningRelease } from './screening.ts';
 import type { AttemptRow } from '../schema.ts';
 
-/** What the log has to tell of a call for the judge to know when it might be placed. */
-type CallTerms = RecipientPlace & { zones: readonly string[]; notBefore: number | null; expiresAt: number | null };
-
 /** Who of a batch is called, and who is not any more. */
 export interface Sorted {
-  dial: { attempt: AttemptRow; cells: string; terms: CallTerms }[];
+  dial: { attempt: AttemptRow; cells: string; terms: RowTerms }[];
   releases: Release[];
   /** Those whose earlier call leaves open what became of it, by recipient. */
   doubtful: Map<string, DoubtAbout>;
@@ -50,8 +48,6 @@ export async function sortAttempts(
     }
     // The unique index of open attempts has this one as the number's only one.
     const { question, hindrance } = standingOf(recipient, false);
-    const { not_before: notBefore, expires_at: expiresAt } = recipient;
-    const terms = { ...placeOf(recipient), zones: question.zones, notBefore, expiresAt };
     const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
     const screening = screeningRelease(rules, attempt, now);
     if (verdict.verdict === 'dial' && hindrance !== undefined) {
@@ -59,7 +55,8 @@ export async function sortAttempts(
       release('evidence', { kind: 'requeue', dueAt });
       if (hindrance.kind === 'doubt') sorted.doubtful.set(recipientId, hindrance);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms });
+    else if (verdict.verdict === 'dial')
+      sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
     else if (verdict.verdict === 'final')
       release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });

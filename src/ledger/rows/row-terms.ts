@@ -1,0 +1,28 @@
+import type { RowTerms } from '../../domain/row-terms.ts';
+import type { RecipientRow } from '../schema.ts';
+
+/** The columns of a recipient in which the terms of its row stand. */
+export function termColumnsOf(terms: RowTerms) {
+  return {
+    external_id: terms.externalId,
+    e164: terms.e164,
+    zones: JSON.stringify(terms.zones),
+    country: terms.country,
+    regions: terms.regions === null ? null : JSON.stringify(terms.regions),
+    not_before: terms.notBefore ?? null,
+    expires_at: terms.expiresAt ?? null,
+  };
+}
+
+/** The terms of a row as `termColumnsOf` has stored them. */
+export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColumnsOf>>): Required<RowTerms> {
+  return {
+    externalId: row.external_id,
+    e164: row.e164,
+    zones: JSON.parse(row.zones) as string[],
+    country: row.country,
+    regions: row.regions === null ? null : (JSON.parse(row.regions) as string[]),
+    notBefore: row.not_before,
+    expiresAt: row.expires_at,
+  };
+}
