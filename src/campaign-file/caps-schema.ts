@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, whole } from './setting-kinds.ts';
+import { duration, whole } from './settings/kinds.ts';
 
 const capFix =
   'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';

@@ -8,6 +8,8 @@ import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError } from '../input/errors.ts';
 import { holidayDates } from './holidays.ts';
+import { breakerRules } from './settings/breaker.ts';
+import { pacingRules } from './settings/pacing.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnOf, refuseUnknownColumns } from './columns-of-rules.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
@@ -130,14 +132,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       delays: retryDelays(retry, settings.on_unknown),
       maxUncounted: retry.max_uncounted,
     },
-    pacing: {
-      maxConcurrentCalls: pacing.max_concurrent_calls,
-      startsPerMinute: pacing.starts_per_minute ?? null,
-      batchSize: pacing.batch_size,
-      refillThreshold: pacing.refill_threshold ?? defaultRefillThreshold(pacing),
-      warmUpMs: pacing.warm_up,
-      priority: pacing.priority,
-    },
+    pacing: pacingRules(pacing),
     breaker: breakerRules(settings.breaker),
     preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
     onCompletion: settings.on_completion ?? null,
@@ -209,12 +204,6 @@ function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): str
   return [...new Set(dates)].sort();
 }
 
-function breakerRules(breaker: CampaignSettings['breaker']): CampaignRules['breaker'] {
-  if (breaker === null) return null;
-  const { failure_share: failureShare, window: windowMs, min_calls: minCalls, cool_down: coolDownMs = null } = breaker;
-  return { failureShare, windowMs, minCalls, coolDownMs };
-}
-
 /** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
 const redialUnknownAfterMs = 30 * 60_000;
 
@@ -225,11 +214,6 @@ function retryDelays(
   const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
   const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};
   return { ...defaultRetryDelays, ...withoutUndefined({ busy, no_answer, unreached, voicemail, failed }), ...redial };
-}
-
-/** A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
-function defaultRefillThreshold(pacing: CampaignSettings['pacing']): number {
-  return Math.min(pacing.batch_size, Math.ceil(pacing.max_concurrent_calls / 5));
 }
 
 function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

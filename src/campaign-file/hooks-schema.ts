@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../convai/base-url.ts';
 import { isKeptUrl } from '../input/kept-url.ts';
-import { duration, readBy } from './setting-kinds.ts';
+import { duration, readBy } from './settings/kinds.ts';
 
 const longestUrl = 2000;
 /** How to write the address of a hook. */

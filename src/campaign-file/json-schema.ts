@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settingDescriptions } from './descriptions.ts';
 import { campaignSchema } from './schema.ts';
-import type { JsonShape } from './setting-kinds.ts';
+import type { JsonShape } from './settings/kinds.ts';
 
 /** The JSON Schema (draft 2020-12) of the campaign file: the program's own schema, with a description of every setting. */
 export function campaignJsonSchema(): JsonShape {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { consentKinds, unruledCountries, weekdays, type Weekday, usTerritories } from '../domain/campaign-rules.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../place/number-regions.ts';
-import { duration, whole } from './setting-kinds.ts';
+import { duration, whole } from './settings/kinds.ts';
 import { readWindow, type WrittenWindow } from './weekly-hours.ts';
 
 /* As in a campaign file every message is the fix. A slip in a rule must not loosen the law, so what is doubtful is refused. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneOrMore, readBy, scalarShape, text } from './setting-kinds.ts';
+import { oneOrMore, readBy, scalarShape, text } from './settings/kinds.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';

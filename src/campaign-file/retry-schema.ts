@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RetryDelay, RetryDelays } from '../domain/campaign-rules.ts';
 import { parseDuration } from '../input/duration.ts';
-import { duration, durationShape, readBy, whole } from './setting-kinds.ts';
+import { duration, durationShape, readBy, whole } from './settings/kinds.ts';
 
 const mostDelays = 20;
 

@@ -8,10 +8,11 @@ import { preDial, toldHook } from './hooks-schema.ts';
 import { parseInstant } from '../input/instant.ts';
 import { isTimeZoneName } from './zone-setting.ts';
 import { literalSecrets } from './literal-secrets.ts';
-import { breaker, pacing } from './pacing-schema.ts';
+import { breaker } from './settings/breaker.ts';
+import { pacing } from './settings/pacing.ts';
 import { correlation, dispositionRules, optOut } from './record-rules-schema.ts';
 import { retry } from './retry-schema.ts';
-import { duration, oneOrMore, readBy, scalarShape, text, textShape } from './setting-kinds.ts';
+import { duration, oneOrMore, readBy, scalarShape, text, textShape } from './settings/kinds.ts';
 import { openStretches, readWindows, weeklyHours, type WrittenWindow } from './weekly-hours.ts';
 
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */

@@ -1,3 +1,4 @@
+import type { PacingLimits } from '../domain/campaign-rules.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { readAccount } from '../ledger/limits/account-pace.ts';
 import {
@@ -6,9 +7,8 @@ import {
   readLimits,
   type AccountLimits,
   type Adjustment,
-  type PacingLimits,
 } from '../ledger/limits/adjustments.ts';
-import type { Campaign, PacingAdjustments } from '../ledger/rows/campaigns.ts';
+import type { Campaign } from '../ledger/rows/campaigns.ts';
 import { stateText } from '../words/campaign.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
 import type { Control } from './control.ts';
@@ -44,7 +44,7 @@ export async function readCampaignLimits({ store }: Control, campaignId: string)
  */
 export async function adjustLimits(
   control: Control,
-  { campaignId, wish, reset }: { campaignId: string; wish: PacingAdjustments; reset: boolean },
+  { campaignId, wish, reset }: { campaignId: string; wish: Partial<PacingLimits>; reset: boolean },
 ): Promise<Adjusted<PacingLimits, CampaignLimits>> {
   const { store } = control;
   const campaign = await requireCampaign(store, campaignId);

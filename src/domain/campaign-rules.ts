@@ -208,6 +208,13 @@ export interface CampaignRules {
   sharedWords: 'wait' | 'unresolved';
 }
 
+/** Limits of the pacing that may be changed while a campaign runs. */
+export const adjustableLimits = ['maxConcurrentCalls', 'startsPerMinute', 'batchSize', 'priority'] as const;
+/** One of them. */
+export type AdjustableLimit = (typeof adjustableLimits)[number];
+/** All of them, as they hold. */
+export type PacingLimits = Pick<CampaignRules['pacing'], AdjustableLimit>;
+
 /** Rules of so many campaigns are at hand; with their law they are long, and every result asks for them. */
 const mostAtHand = 100;
 const atHand = new Map<string, CampaignRules>();

@@ -1,14 +1,12 @@
 import type { CallerFault } from './caller-choice.ts';
-import type { CampaignRules } from './campaign-rules.ts';
+import type { AdjustableLimit, CampaignRules } from './campaign-rules.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
 import type { LoggedTerms } from './row-terms.ts';
 
-type Limits = Partial<
-  Record<'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority' | 'keepFree', number | null>
->;
+type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
 
 interface CallEnd {
   disposition: Disposition;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBy } from '../campaign-file/setting-kinds.ts';
+import { readBy } from '../campaign-file/settings/kinds.ts';
 import { parseDuration } from '../input/duration.ts';
 import type { ScreeningVerdict } from '../domain/screening.ts';
 import { HookError } from './errors.ts';

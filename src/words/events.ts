@@ -1,3 +1,4 @@
+import { adjustable } from '../campaign-file/settings/pacing.ts';
 import { fullPace } from '../domain/pacing/pace-control.ts';
 import { faultWords } from '../domain/caller-choice.ts';
 import type { EventData, EventType, NewEvent } from '../domain/events.ts';
@@ -93,10 +94,7 @@ const webhookWords: Readonly<Record<EventData['webhook.changed']['change'], stri
 };
 
 const limitNames: Readonly<Record<string, string>> = {
-  maxConcurrentCalls: 'concurrent calls',
-  startsPerMinute: 'starts per minute',
-  batchSize: 'batch size',
-  priority: 'priority',
+  ...Object.fromEntries(Object.entries(adjustable).map(([name, { label }]) => [name, label.toLowerCase()])),
   keepFree: 'part kept free',
 };
 

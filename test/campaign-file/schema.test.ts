@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { campaignSchema } from '../../src/campaign-file/schema.ts';
 import { campaignJsonSchema } from '../../src/campaign-file/json-schema.ts';
-import type { JsonShape } from '../../src/campaign-file/setting-kinds.ts';
+import type { JsonShape } from '../../src/campaign-file/settings/kinds.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createTerminal } from '../cli/terminal.ts';
 

@@ -2,7 +2,7 @@ import { sandboxFloors } from './sandbox-floors.ts';
 
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
 const deskParts = [
-  'src/campaign-file',
+  'src/campaign-file/**',
   'src/charts',
   'src/control/**',
   'src/convai',
@@ -32,8 +32,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/input': ['src/domain'],
   'src/place': ['src/domain/**', 'src/input'],
   'src/convai': ['src/domain'],
-  'src/campaign-file': ['src/convai', 'src/domain/**', 'src/input', 'src/place'],
-  'src/hooks': ['src/campaign-file', 'src/domain/**', 'src/input'],
+  'src/campaign-file/**': ['src/campaign-file/**', 'src/convai', 'src/domain/**', 'src/input', 'src/place'],
+  'src/hooks': ['src/campaign-file/**', 'src/domain/**', 'src/input'],
   src: ['src/domain', 'src/hooks'],
 
   'src/ledger': ['src/domain/**'],
@@ -80,15 +80,15 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/input'],
   'src/list/format/xlsx': ['src/domain', 'src/input', 'src/list/format'],
-  'src/list': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
-  'src/preflight': ['src/campaign-file', 'src/convai', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
+  'src/list': ['src/campaign-file/**', 'src/convai', 'src/domain/**', 'src/input', 'src/list/format/**', 'src/place'],
+  'src/preflight': ['src/campaign-file/**', 'src/convai', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
   'src/results': ['src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**'],
-  'src/import': ['src/campaign-file', 'src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**', 'src/preflight'],
+  'src/import': ['src/campaign-file/**', 'src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**', 'src/preflight'],
   'src/verify': ['src/ledger/**'],
 
   activities: [
     'src',
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/convai',
     'src/domain/**',
     'src/hooks',
@@ -104,7 +104,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ...sandboxFloors,
 
   'src/words': [
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/convai',
     'src/domain/**',
     'src/hooks',
@@ -127,7 +127,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/control/check': [
     'src',
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/control',
     'src/convai',
     'src/domain/**',
@@ -140,7 +140,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/words',
   ],
   'src/control/schedules': [
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/control',
     'src/domain/**',
     'src/input',
@@ -150,7 +150,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/control': [
     'src',
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/convai',
     'src/domain/**',
     'src/hooks',
@@ -167,7 +167,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/api/core': [
     'src',
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/control',
     'src/convai',
     'src/domain/**',
@@ -175,7 +175,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
     'src/words',
   ],
-  'src/api/schemas': ['src/api/core', 'src/campaign-file', 'src/domain/**', 'src/ledger/people', 'src/results'],
+  'src/api/schemas': ['src/api/core', 'src/campaign-file/**', 'src/domain/**', 'src/ledger/people', 'src/results'],
   'src/api': ['src/api/**', 'src/convai', 'src/desk', 'src/domain'],
   'src/api/routes': [
     'src',
@@ -247,7 +247,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 function commandGroups(groups: Record<string, readonly string[]>): Record<string, readonly string[]> {
   const below = [
     'src',
-    'src/campaign-file',
+    'src/campaign-file/**',
     'src/cli/access',
     'src/cli/terminal',
     'src/control/**',

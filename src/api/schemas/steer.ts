@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pacing } from '../../campaign-file/pacing-schema.ts';
+import { adjustable } from '../../campaign-file/settings/pacing.ts';
+import type { AdjustableLimit, PacingLimits } from '../../domain/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
 
 /** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
@@ -33,22 +34,17 @@ export const wishBody = z
   })
   .nullish();
 
-const limits = z.object({
-  maxConcurrentCalls: z.int(),
-  startsPerMinute: z.int().nullable(),
-  batchSize: z.int(),
-  priority: z.int(),
-});
+type LimitSchemas = { [Name in AdjustableLimit]: z.ZodType<PacingLimits[Name], PacingLimits[Name]> };
+const limitsAs = (schemaOf: (limit: (typeof adjustable)[AdjustableLimit]) => z.ZodType): LimitSchemas =>
+  Object.fromEntries(Object.entries(adjustable).map(([name, limit]) => [name, schemaOf(limit)])) as LimitSchemas;
 
-const bounds = pacing.shape;
+const limits = z.object(limitsAs(({ isLiftable }) => (isLiftable ? z.int().nullable() : z.int())));
 
 export const adjustBody = z
-  .object({
-    // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
-    maxConcurrentCalls: bounds.max_concurrent_calls.unwrap().optional(),
-    startsPerMinute: bounds.starts_per_minute.unwrap().nullable().optional().meta({ description: 'Null: no limit.' }),
-    batchSize: bounds.batch_size.unwrap().optional(),
-    priority: bounds.priority.unwrap().optional(),
+  // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
+  .object(limitsAs(({ bounds, isLiftable }) => (isLiftable ? bounds.nullable().describe('Null: no limit.') : bounds)))
+  .partial()
+  .extend({
     reset: z.boolean().default(false).meta({ description: 'Restores the limits of the campaign file first.' }),
   })
   .refine(({ reset, ...wish }) => reset || Object.keys(wish).length > 0, { error: 'names no limit, and no reset' });

@@ -1,14 +1,10 @@
-import { pacing } from '../../campaign-file/pacing-schema.ts';
+import { adjustable } from '../../campaign-file/settings/pacing.ts';
+import { adjustableLimits, type AdjustableLimit, type PacingLimits } from '../../domain/campaign-rules.ts';
 import type { AccountLimits } from '../../ledger/limits/adjustments.ts';
-import type { PacingAdjustments } from '../../ledger/rows/campaigns.ts';
 import { UsageError } from '../../input/usage-error.ts';
 
-export interface AdjustFlags {
+export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
   account: boolean;
-  maxConcurrentCalls?: string;
-  startsPerMinute?: string;
-  batchSize?: string;
-  priority?: string;
   keepFree?: string;
   movedFrom?: string;
   yes: boolean;
@@ -16,57 +12,48 @@ export interface AdjustFlags {
   json: boolean;
 }
 
-interface Limit {
-  flag: string;
-  /** The bounds are those of the campaign file, whose words say what to write. */
-  schema: Pick<typeof pacing.shape.batch_size, 'safeParse'>;
-  /** Whether `none` lifts it. */
-  orNone: boolean;
+/** The flag of a limit; `--max-concurrent-calls` is read as `maxConcurrentCalls`. */
+export function flagOf(name: AdjustableLimit): string {
+  return `--${adjustable[name].key.replaceAll('_', '-')}`;
 }
 
-const { shape } = pacing;
-const campaignLimits: Readonly<Record<keyof PacingAdjustments, Limit>> = {
-  maxConcurrentCalls: { flag: '--max-concurrent-calls', schema: shape.max_concurrent_calls, orNone: false },
-  startsPerMinute: { flag: '--starts-per-minute', schema: shape.starts_per_minute.unwrap(), orNone: true },
-  batchSize: { flag: '--batch-size', schema: shape.batch_size, orNone: false },
-  priority: { flag: '--priority', schema: shape.priority, orNone: false },
-};
-const campaignKeys = Object.keys(campaignLimits) as (keyof PacingAdjustments)[];
-
-function readLimit({ flag, schema, orNone }: Limit, text: string): number | null {
-  if (orNone && text === 'none') return null;
-  const parsed = schema.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
+/** The bounds are those of the campaign file, whose words say what to write. `isLiftable`: whether `none` lifts it. */
+function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } = adjustable[name]): number | null {
+  if (isLiftable && text === 'none') return null;
+  const parsed = bounds.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
   if (parsed.success) return parsed.data;
-  const advice = `${parsed.error.issues[0]?.message ?? 'write a number'}${orNone ? ', or none for no limit' : ''}`;
-  throw new UsageError(`${flag} is ${JSON.stringify(text)}; ${advice}.`);
+  const advice = `${parsed.error.issues[0]?.message ?? 'write a number'}${isLiftable ? ', or none for no limit' : ''}`;
+  throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; ${advice}.`);
 }
 
 /** What a person wants of a campaign. Throws UsageError. */
-export function readCampaignWish(flags: AdjustFlags): PacingAdjustments {
+export function readCampaignWish(flags: AdjustFlags): Partial<PacingLimits> {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
     throw new UsageError('--moved-from is for the whole account: carillon adjust --account --moved-from <address>.');
-  const wanted = campaignKeys.flatMap((key) => {
-    const text = flags[key];
-    return text === undefined ? [] : [[key, readLimit(campaignLimits[key], text)]];
+  const wanted = adjustableLimits.flatMap((name) => {
+    const text = flags[name];
+    return text === undefined ? [] : [[name, readLimit(name, text)]];
   });
-  return Object.fromEntries(wanted) as PacingAdjustments;
+  return Object.fromEntries(wanted) as Partial<PacingLimits>;
 }
 
 /** What a person wants of the account. Throws UsageError. */
 export function readAccountWish(flags: AdjustFlags): Partial<AccountLimits> {
   const { maxConcurrentCalls, keepFree } = flags;
-  const foreign = campaignKeys.find((key) => key !== 'maxConcurrentCalls' && flags[key] !== undefined);
+  const foreign = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
   if (foreign !== undefined || flags.reset) {
-    const flag = foreign === undefined ? '--reset' : campaignLimits[foreign].flag;
+    const flag = foreign === undefined ? '--reset' : flagOf(foreign);
     throw new UsageError(
       `${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`,
     );
   }
-  const lines = { ...campaignLimits.maxConcurrentCalls, orNone: true };
+  const lines = { ...adjustable.maxConcurrentCalls, isLiftable: true };
   return {
-    ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls: readLimit(lines, maxConcurrentCalls) }),
+    ...(maxConcurrentCalls === undefined
+      ? {}
+      : { maxConcurrentCalls: readLimit('maxConcurrentCalls', maxConcurrentCalls, lines) }),
     ...(keepFree === undefined ? {} : { keepFree: readShare(keepFree) }),
   };
 }

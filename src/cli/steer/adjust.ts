@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { adjustable, meaningOf } from '../../campaign-file/settings/pacing.ts';
 import {
   adjustLimits,
   adjustSharedLimits,
@@ -9,15 +10,16 @@ import {
   type CampaignLimits,
 } from '../../control/adjust.ts';
 import { withControl, type Control } from '../../control/control.ts';
+import { adjustableLimits } from '../../domain/campaign-rules.ts';
 import { count, percent } from '../../input/figures.ts';
 import { UsageError } from '../../input/usage-error.ts';
-import type { Adjustment, PacingLimits } from '../../ledger/limits/adjustments.ts';
+import type { Adjustment } from '../../ledger/limits/adjustments.ts';
 import { tellAdjustment } from '../../words/events.ts';
 import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { moveAccount } from './account-move.ts';
-import { readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
+import { flagOf, readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
 
 const examples = `
 Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
@@ -37,14 +39,17 @@ Examples:
 
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
 export function adjustCommand(io: Io): Command {
-  return new Command('adjust')
+  const command = new Command('adjust')
     .description('Change the speed of a running campaign, or the limits of the account')
     .argument('[campaign]', 'id of the campaign; omit it with --account')
-    .option('--account', 'change the limits shared by all campaigns of the account', false)
-    .option('--max-concurrent-calls <count>', 'concurrent calls; with --account, none removes the limit')
-    .option('--starts-per-minute <count>', 'calls started in any 60 seconds, or none for no limit')
-    .option('--batch-size <count>', 'calls per request')
-    .option('--priority <weight>', 'weight among campaigns that share an account, 1 to 100')
+    .option('--account', 'change the limits shared by all campaigns of the account', false);
+  for (const name of adjustableLimits) {
+    const { isLiftable } = adjustable[name];
+    const none = isLiftable ? ', or none for no limit' : '';
+    const shared = name === 'maxConcurrentCalls' ? '; with --account, none removes the limit' : '';
+    command.option(`${flagOf(name)} <number>`, `${meaningOf(adjustable[name])}${none}${shared}`);
+  }
+  return command
     .option('--keep-free <share>', 'with --account: share left to other traffic, such as 30%')
     .option('--moved-from <address>', 'with --account: the service has moved from this address to SVC_BASE_URL')
     .option('-y, --yes', 'with --moved-from: do not ask for confirmation', false)
@@ -116,17 +121,10 @@ function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] 
   ];
 }
 
-const names: Readonly<Record<keyof PacingLimits, string>> = {
-  maxConcurrentCalls: 'max_concurrent_calls',
-  startsPerMinute: 'starts_per_minute',
-  batchSize: 'batch_size',
-  priority: 'priority',
-};
-
 /** One line per limit, with what the file says where that is not what holds. */
 function limitLines({ now, file }: CampaignLimits): string[] {
-  return (Object.keys(names) as (keyof PacingLimits)[]).map((key) => {
-    const differs = now[key] === file[key] ? '' : `   (the file says ${file[key] ?? 'no limit'})`;
-    return `  ${names[key].padEnd(22)}${now[key] ?? 'no limit'}${differs}`;
+  return adjustableLimits.map((name) => {
+    const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
+    return `  ${adjustable[name].key.padEnd(22)}${now[name] ?? 'no limit'}${differs}`;
   });
 }

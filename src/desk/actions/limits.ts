@@ -1,23 +1,16 @@
+import { adjustable, meaningOf } from '../../campaign-file/settings/pacing.ts';
 import { readCampaignLimits, type CampaignLimits } from '../../control/adjust.ts';
 import { requireCampaign } from '../../control/ledger.ts';
+import { adjustableLimits, type PacingLimits } from '../../domain/campaign-rules.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { count, facts, figure, link, table } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readLastActs } from '../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
-import type { PacingLimits } from '../../ledger/limits/adjustments.ts';
 import { pacingLines } from '../../words/pacing.ts';
 import { actionForm, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
-
-const limits: Readonly<Record<keyof PacingLimits, { words: string; means: string }>> = {
-  maxConcurrentCalls: { words: 'Concurrent calls', means: 'on the line at the same time' },
-  startsPerMinute: { words: 'Starts per minute', means: 'calls begun in any 60 seconds; empty: no limit' },
-  batchSize: { words: 'Batch size', means: 'calls sent in one request' },
-  priority: { words: 'Priority', means: 'weight beside campaigns of the same account, 1 to 100' },
-};
-const names = Object.keys(limits) as (keyof PacingLimits)[];
 
 /** The limits that hold now and those of the file, with what a change of them means for the calls on the line. */
 export const changeLimits: DeskAction = {
@@ -63,7 +56,9 @@ export const changeLimits: DeskAction = {
   }),
   done: ({ params }, { body }) => {
     const { limits: after, notice } = body as { limits: PacingLimits; notice: string | null };
-    const said = names.map((name) => `${limits[name].words.toLowerCase()}: ${shown(after[name])}`).join(', ');
+    const said = adjustableLimits
+      .map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(after[name])}`)
+      .join(', ');
     return {
       to: campaignPath(params['campaign'] ?? ''),
       said: `From the next batch on: ${said}.${notice === null ? '' : ` ${notice}`}`,
@@ -78,11 +73,12 @@ function meaning({ open, allowed }: LineLimits): string {
 }
 
 function fields({ now, file }: CampaignLimits, given: Given): Html {
-  const rows = names.map((name) => {
-    const { words, means } = limits[name];
+  const rows = adjustableLimits.map((name) => {
+    const { label, isLiftable } = adjustable[name];
+    const means = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
     const before = now[name] === null ? '' : String(now[name]);
     const cells = {
-      Limit: html`${words} <span class="muted">${means}</span>`,
+      Limit: html`${label} <span class="muted">${means}</span>`,
       Now: figure(shown(now[name])),
       'In the file': figure(shown(file[name])),
       Wanted: html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" />
@@ -91,7 +87,7 @@ function fields({ now, file }: CampaignLimits, given: Given): Html {
           size="8"
           inputmode="numeric"
           autocomplete="off"
-          aria-label="${words}"
+          aria-label="${label}"
           value="${given.fields?.get(name) ?? before}"
         />`,
     };
@@ -111,10 +107,10 @@ function shown(limit: number | null): string {
 /** Only what was changed in this form: whoever changes another limit meanwhile keeps their change. The API refuses what is no number. */
 function changedOnly(sent: URLSearchParams): Record<string, unknown> {
   const wish: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of adjustableLimits) {
     const value = sent.get(name)?.trim();
     if (value === undefined || value === sent.get(`was-${name}`)) continue;
-    if (value === '' && name === 'startsPerMinute') wish[name] = null;
+    if (value === '' && adjustable[name].isLiftable) wish[name] = null;
     else wish[name] = /^\d{1,9}$/.test(value) ? Number(value) : value;
   }
   return wish;

@@ -1,15 +1,12 @@
-import { readRules } from '../../domain/campaign-rules.ts';
+import { adjustableLimits, readRules, type PacingLimits } from '../../domain/campaign-rules.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
-import { findCampaign, listCampaigns, type Campaign, type PacingAdjustments } from '../rows/campaigns.ts';
+import { findCampaign, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { Queries } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
-
-/** The limits that may be changed while a campaign runs. */
-export type PacingLimits = Required<PacingAdjustments>;
 
 /** What a person changed, by the limits' names; both are empty when all was so already. */
 export interface Adjustment<Limits> {
@@ -17,8 +14,8 @@ export interface Adjustment<Limits> {
   to: Partial<Limits>;
 }
 
-function limitsOf({ maxConcurrentCalls, startsPerMinute, batchSize, priority }: PacingLimits): PacingLimits {
-  return { maxConcurrentCalls, startsPerMinute, batchSize, priority };
+function limitsOf(pacing: PacingLimits): PacingLimits {
+  return Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name]])) as unknown as PacingLimits;
 }
 
 /** The limits that hold now, and those of the campaign file. Undefined when there is no such campaign. */
@@ -50,7 +47,7 @@ function compare<Limits extends object>(before: Limits, after: Limits): Adjustme
 export async function adjustCampaign(
   store: Store,
   campaignId: string,
-  { wish, reset, now }: { wish: PacingAdjustments; reset: boolean; now: number },
+  { wish, reset, now }: { wish: Partial<PacingLimits>; reset: boolean; now: number },
 ): Promise<Adjustment<PacingLimits> | undefined> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);

@@ -1,4 +1,4 @@
-import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
+import { readRules, type CampaignRules, type PacingLimits } from '../../domain/campaign-rules.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../domain/lifecycle.ts';
 import { refillAt } from '../../domain/pacing/pacing.ts';
 import { appendEvents } from '../events.ts';
@@ -34,11 +34,6 @@ export interface Campaign {
   dialsSince: number;
 }
 
-/** Limits that may be changed while a campaign runs. */
-export type PacingAdjustments = Partial<
-  Pick<CampaignRules['pacing'], 'maxConcurrentCalls' | 'startsPerMinute' | 'batchSize' | 'priority'>
->;
-
 export function toCampaign(row: Row<'campaigns'>): Campaign {
   return {
     campaignId: row.campaign_id,
@@ -64,7 +59,7 @@ export function toCampaign(row: Row<'campaigns'>): Campaign {
 /** The rules with what a person changed since; the threshold of a refill stays the same part of the lines that there are now. */
 function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRules {
   if (adjustments === null) return rules;
-  const pacing = { ...rules.pacing, ...(JSON.parse(adjustments) as PacingAdjustments) };
+  const pacing = { ...rules.pacing, ...(JSON.parse(adjustments) as Partial<PacingLimits>) };
   const { refillThreshold: before, maxConcurrentCalls: lines } = rules.pacing;
   const scaled = refillAt({ refillThreshold: before, lines, allowed: pacing.maxConcurrentCalls });
   // A batch that is full need not wait for more lines.

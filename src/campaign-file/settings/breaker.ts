@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { BreakerRules } from '../../domain/campaign-rules.ts';
+import { duration, readBy, whole } from './kinds.ts';
+import { rulesOf, shapeOf, type SettingGroup } from './setting.ts';
+
+const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
+const share = readBy((value) => {
+  const match = typeof value === 'string' ? /^(\d{1,3}(?:\.\d)?)\s?%$/.exec(value.trim()) : null;
+  const percent = Number(match?.[1] ?? 0);
+  return percent > 0 && percent <= 100 ? percent / 100 : null;
+}, shareFix).meta({ type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' });
+
+const settings = {
+  failure_share: {
+    schema: share.prefault('50%'),
+    help: 'Share of failed calls, such as 50%.',
+    rules: 'failureShare',
+  },
+  window: {
+    schema: duration(60_000).prefault('30m'),
+    help: 'Calls of this last stretch of time count.',
+    rules: 'windowMs',
+  },
+  min_calls: {
+    schema: whole(1, 100_000).default(20),
+    help: 'Fewer calls than this say nothing.',
+    rules: 'minCalls',
+  },
+  cool_down: {
+    schema: duration(60_000).optional(),
+    help: 'The campaign resumes by itself after this long; without it an operator resumes it.',
+    rules: 'coolDownMs',
+  },
+} as const satisfies SettingGroup;
+
+const breakerFix = 'write off, or a mapping such as { failure_share: 50%, window: 30m, min_calls: 20 }';
+/** `breaker:` of a campaign file; null: off. */
+export const breaker = z.union(
+  [z.literal(['off', false]).transform(() => null), z.strictObject(shapeOf(settings), { error: breakerFix })],
+  { error: breakerFix },
+);
+
+/** As frozen. */
+export function breakerRules(written: z.output<typeof breaker>): BreakerRules | null {
+  return written === null ? null : rulesOf(settings, written);
+}

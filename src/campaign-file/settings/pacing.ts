@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { adjustableLimits, type AdjustableLimit, type CampaignRules } from '../../domain/campaign-rules.ts';
+import { duration, whole } from './kinds.ts';
+import { rulesOf, shapeOf, type SettingGroup } from './setting.ts';
+
+const settings = {
+  max_concurrent_calls: {
+    schema: whole(1, 100_000).default(10),
+    help: 'Calls that may be on the line at once.',
+    label: 'Concurrent calls',
+    rules: 'maxConcurrentCalls',
+  },
+  starts_per_minute: {
+    schema: whole(1, 1_000_000).optional(),
+    help: 'Most calls begun in any 60 seconds.',
+    label: 'Starts per minute',
+    rules: 'startsPerMinute',
+  },
+  batch_size: {
+    schema: whole(1, 1000).default(20),
+    help: 'Calls per request.',
+    label: 'Batch size',
+    rules: 'batchSize',
+  },
+  refill_threshold: {
+    schema: whole(1, 100_000).optional(),
+    help: 'Free slots at which the next batch is planned.',
+    rules: 'refillThreshold',
+  },
+  warm_up: {
+    schema: duration(0).prefault('0s'),
+    help: 'All lines are in use only after this long; fewer before.',
+    rules: 'warmUpMs',
+  },
+  priority: {
+    schema: whole(1, 100).default(10),
+    help: 'Weight among campaigns that share an account, 1 to 100.',
+    label: 'Priority',
+    rules: 'priority',
+  },
+} as const satisfies SettingGroup;
+
+/** `pacing:` of a campaign file. */
+export const pacing = z
+  .strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' })
+  .refine(
+    // A limit that cannot be used is told by itself; nothing is compared with it.
+    ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
+    {
+      path: ['refill_threshold'],
+      error: 'write at most max_concurrent_calls: more slots than that are never free',
+    },
+  );
+
+/** As frozen. A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
+export function pacingRules(written: z.output<typeof pacing>): CampaignRules['pacing'] {
+  const { max_concurrent_calls: lines, batch_size: batch } = written;
+  const { refill_threshold: slots = Math.min(batch, Math.ceil(lines / 5)) } = written;
+  return rulesOf(settings, { ...written, refill_threshold: slots });
+}
+
+/** A setting that may be changed while a campaign runs. */
+interface Adjustable {
+  /** In the campaign file. */
+  key: string;
+  label: string;
+  help: string;
+  bounds: z.ZodType<number>;
+  /** Whether null lifts it. */
+  isLiftable: boolean;
+}
+
+/** All of them, by their names in the rules. */
+export const adjustable = Object.fromEntries(
+  Object.entries(settings).flatMap(([key, { schema, help, rules, ...more }]): [string, Adjustable][] => {
+    if (!('label' in more) || !adjustableLimits.some((name) => name === rules)) return [];
+    const isLiftable = schema instanceof z.ZodOptional;
+    return [[rules, { key, label: more.label, help, bounds: schema.unwrap(), isLiftable }]];
+  }),
+) as Readonly<Record<AdjustableLimit, Adjustable>>;
+
+/** What an adjustable setting is, within a sentence. */
+export function meaningOf({ help }: Adjustable): string {
+  return `${help.slice(0, 1).toLowerCase()}${help.slice(1)}`.replace(/\.$/, '');
+}

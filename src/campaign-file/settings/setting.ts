@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+
+/** All that is known of one setting of the campaign file. The page, commands, events, schemas and rules take it from here. */
+export interface Setting {
+  /** Bounds and default; its messages say what to write instead. Its output is what the rules hold: milliseconds, minutes. */
+  schema: z.ZodType;
+  /** What it is for: its description in the JSON Schema, and in the help of commands and pages. */
+  help: string;
+  /** What people call it: in forms, and in the sentences of events. */
+  label?: string;
+  /** Its name in the frozen rules, within those of its group. */
+  rules?: string;
+}
+
+/** Settings of a mapping, by their keys in the campaign file. */
+export type SettingGroup = Readonly<Record<string, Setting>>;
+
+/** What a mapping of these settings may hold, each described. */
+export function shapeOf<Group extends SettingGroup>(group: Group): { [Key in keyof Group]: Group[Key]['schema'] } {
+  const shape = Object.entries(group).map(([key, { schema, help }]) => [key, schema.meta({ description: help })]);
+  return Object.fromEntries(shape) as { [Key in keyof Group]: Group[Key]['schema'] };
+}
+
+type Frozen<Value> = undefined extends Value ? Exclude<Value, undefined> | null : Value;
+type RulesName<Entry> = Entry extends { rules: infer Name extends string } ? Name : never;
+
+/** The frozen rules that settings of a group become, in their order; null: left out. */
+export function rulesOf<Group extends SettingGroup, Values extends { [Key in keyof Group]?: unknown }>(
+  group: Group,
+  values: Values,
+): { [Key in keyof Group as RulesName<Group[Key]>]: Frozen<Values[Key]> } {
+  const fields = Object.entries(group).flatMap(([key, { rules }]) =>
+    rules === undefined ? [] : [[rules, values[key] ?? null]],
+  );
+  return Object.fromEntries(fields) as ReturnType<typeof rulesOf<Group, Values>>;
+}
