@@ -33,10 +33,10 @@ interface CoreServer {
 /** The service over HTTP with all its features, not yet listening. */
 export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const { app, controls } = createCoreServer(service, longestRequestMs);
-  const { speech, recordings } = installAudio(app, service);
+  installAudio(app, service);
   const { modelCaller } = installLlm(app, service);
-  const webhooks = installWebhooks(app, service, recordings);
-  installLive(app, service, { speech, modelCaller });
+  const webhooks = installWebhooks(app, service);
+  installLive(app, service, modelCaller);
   installPersistence(app, service);
   installOpenApi(app, service.settings, controls);
   installPage(app, service, webhooks);

@@ -214,5 +214,5 @@ export function rulesOf({ batchSize }: Scenario): CampaignRules {
 }
 
 export function sandboxOf({ dialect }: Scenario): SandboxOptions {
-  return { dialect, concurrency: 30, meanTalkSeconds: 20, speech: false, seed: 'chaos' };
+  return { dialect, concurrency: 30, meanTalkSeconds: 20, seed: 'chaos' };
 }

@@ -156,7 +156,7 @@ test('(f) a webhook that comes twice is the same event twice, of a call that was
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void receiver.close());
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   await sandbox.request('POST', '/_sandbox/webhooks', { url, secret: 'whsec_of_the_test', duplicates: true });
   await sandbox.batch(['+12125550101']);

@@ -72,7 +72,6 @@ function buildMix(
       listOrder: apart || random.chance(0.8) ? 'newest_first' : 'oldest_first',
       concurrency: 30,
       meanTalkSeconds: random.pick([20, 60]),
-      speech: false,
       world: {
         records: { unanswered: apart ? 'full' : random.pick(['full', 'bare', 'none']), ...records },
         ...(lateRings === undefined ? {} : { late_rings: lateRings }),

@@ -21,7 +21,7 @@ function campaign(campaignId: string, numbers: string[], nameOf: (index: number)
 
 /** Campaigns against the service as the contract has it: records name neither number nor batch. */
 function specMix(campaigns: Mix['campaigns'], world: WorldInput = {}, more: Partial<Mix> = {}): Mix {
-  return quietMix({ seed: 'seen', sandbox: { dialect: 'spec', speech: false, world }, campaigns, ...more });
+  return quietMix({ seed: 'seen', sandbox: { dialect: 'spec', world }, campaigns, ...more });
 }
 
 function post(path: string, body: unknown) {

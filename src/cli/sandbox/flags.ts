@@ -68,11 +68,10 @@ const flagTexts = (usualPort: string) =>
       '--socket-pacing <kind>',
       "how sockets send the agent's audio: realtime, or fast, as quickly as it is read (default: realtime)",
     ],
-    speech: ['--no-speech', 'use tones instead of voices in recordings'],
   }) as const;
 
 /** False for a `--no-…` that is given. */
-type Switch = 'loose' | 'unansweredRecords' | 'modelStream' | 'speech';
+type Switch = 'loose' | 'unansweredRecords' | 'modelStream';
 type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'allowOutbound'>;
 
 /** Flags as typed. */
@@ -118,7 +117,6 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     port: readNumber('--port', flags.port) ?? defaultPort,
     dialect: readOneOf('--dialect', flags.dialect, ['spec', 'extended']) ?? 'extended',
     unansweredCreateRecord: flags.unansweredRecords ?? true,
-    speech: flags.speech ?? true,
     speed: readNumber('--speed', flags.speed),
     ...readClock(flags),
     controlToken: await readControlToken(flags.controlTokenFile, config),

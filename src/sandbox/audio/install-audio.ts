@@ -1,14 +1,16 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isRecorded, type Call } from '../core/state/call.ts';
-import { AudioLinks } from './links.ts';
-import { Recordings, type Recording } from './recordings.ts';
-import { createSpeech, type Speech } from './speak.ts';
+import { configOf } from '../core/conversation/call-config.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
-import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { missingConversation } from '../routes/conversations.ts';
+import { isRecorded, type Call } from '../core/state/call.ts';
+import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { pathParameter, readQuery } from '../http/serve-operation.ts';
+import { missingConversation } from '../routes/conversations.ts';
+import { Recording } from './recording.ts';
+import { agentPitch, calleePitch } from './tones.ts';
 
 /** Numbers with this ending give their recording later than they should (gaps D.2). */
 const lateRecordingEnding = '0115';
@@ -18,17 +20,10 @@ const ownPath = '/v1/convai/conversations/:conversation_id/audio';
 /** The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. */
 export const pageRecordingPath = '/_page/recordings/:conversation_id';
 
-/**
- * The voices in which agents speak, and recordings of calls: behind the `audio` address of operation 6, for the API key or a signature
- * that has not expired.
- */
-export function installAudio(app: FastifyInstance, service: Service): { speech: Speech; recordings: Recordings } {
-  const { settings } = service;
-  const speech = createSpeech({ speech: settings.speech });
-  const recordings = new Recordings(settings.seed, speech);
+/** Recordings of calls, behind the `audio` address of operation 6, for the API key or a signature that has not expired. */
+export function installAudio(app: FastifyInstance, service: Service): void {
   const links = new AudioLinks();
   service.recordingAddress = (baseUrl, conversationId, now) => links.addressOf(baseUrl, conversationId, now);
-  service.features.push({ leave: () => recordings.clear(), forget: (id) => recordings.forget(id) });
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const id = pathParameter(request, 'conversation_id');
     admit(request, id, service, links);
@@ -38,14 +33,22 @@ export function installAudio(app: FastifyInstance, service: Service): { speech: 
       const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
       throw new ServiceError(404, message, { code: 'recording_not_found' });
     }
-    const recording = await recordings.of(call);
-    // It may have been deleted while it was rendered.
-    if (service.state.conversations.get(id) !== call) throw missingConversation(service, id);
-    return sendRecording(request, reply, id, recording);
+    return sendRecording(request, reply, id, recordingOf(service.settings.seed, call));
   };
   app.get(ownPath, answer);
   app.get(pageRecordingPath, answer);
-  return { speech, recordings };
+}
+
+/** The call must have been recorded (`isRecorded`), and be over. */
+export function recordingOf(seed: string, call: Call): Recording {
+  const { turns, endedAt } = talkOf(seed, call);
+  return new Recording({
+    turns,
+    answeredAt: call.course?.answeredAt ?? endedAt,
+    endedAt: call.course?.endedAt ?? endedAt,
+    agentHertz: agentPitch(configOf(call).tts?.voice_id ?? ''),
+    calleeHertz: calleePitch(call.to),
+  });
 }
 
 function admit(request: FastifyRequest, id: string, { settings, clock, schemas }: Service, links: AudioLinks): void {
@@ -69,7 +72,8 @@ function isAvailable(call: Call, { settings, clock }: Service): boolean {
   return call.course !== null && isRecorded(call.course, talkOf(settings.seed, call), now - lateMs);
 }
 
-function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string, { wav, etag }: Recording) {
+function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string, recording: Recording) {
+  const { etag, bytes } = recording;
   reply
     .header('etag', etag)
     .header('accept-ranges', 'bytes')
@@ -79,27 +83,23 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const condition = request.headers['if-range'];
   const wanted = condition === undefined || condition === etag ? request.headers.range : undefined;
-  const range = readByteRange(wanted, wav.length);
-  if (range === null) return reply.send(wav);
+  const range = readByteRange(wanted, bytes);
   if (range === 'unsatisfiable')
-    return reply.code(416).header('content-range', `bytes */${wav.length}`).send(Buffer.alloc(0));
-  return reply
-    .code(206)
-    .header('content-range', `bytes ${range.first}-${range.last}/${wav.length}`)
-    .send(wav.subarray(range.first, range.last + 1));
-}
-
-/** First and last byte, both included. */
-export interface ByteRange {
-  first: number;
-  last: number;
+    return reply.code(416).header('content-range', `bytes */${bytes}`).send(Buffer.alloc(0));
+  const { first, last } = range ?? { first: 0, last: bytes - 1 };
+  if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`);
+  reply.header('content-length', last - first + 1);
+  return reply.send(Readable.from(recording.read(first, last), { objectMode: false }));
 }
 
 /**
- * What a Range header asks for of `length` bytes. Null asks for everything: there is no header, it is malformed, or it names
- * several ranges, which need not be served.
+ * First and last byte, both included, of the `length` that a Range header asks for. Null asks for everything: there is no header, it is
+ * malformed, or it names several ranges, which need not be served.
  */
-export function readByteRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | null {
+function readByteRange(
+  header: string | undefined,
+  length: number,
+): { first: number; last: number } | 'unsatisfiable' | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   const [, from = '', to = ''] = match ?? [];
   if (match === null || (from === '' && to === '')) return null;
@@ -111,4 +111,32 @@ export function readByteRange(header: string | undefined, length: number): ByteR
   const last = to === '' ? length - 1 : Math.min(Number(to), length - 1);
   if (to !== '' && Number(to) < first) return null;
   return first >= length ? 'unsatisfiable' : { first, last };
+}
+
+const windowSeconds = 3_600;
+
+/**
+ * Addresses of recordings that open without an API key until they expire. An address holds for one to two hours and stays the
+ * same for an hour, so that a record read twice is the same. The key lives as long as the process.
+ */
+class AudioLinks {
+  readonly #key = randomBytes(32);
+
+  /** `now` is epoch milliseconds of service time. */
+  addressOf(baseUrl: string, conversationId: string, now: number): string {
+    const expires = (Math.floor(now / 1000 / windowSeconds) + 2) * windowSeconds;
+    const query = `expires=${expires}&signature=${this.#sign(conversationId, expires).toString('base64url')}`;
+    return `${baseUrl}/v1/convai/conversations/${encodeURIComponent(conversationId)}/audio?${query}`;
+  }
+
+  check(conversationId: string, expires: number, signature: string, now: number): 'valid' | 'expired' | 'forged' {
+    const given = Buffer.from(signature, 'base64url');
+    const right = this.#sign(conversationId, expires);
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return 'forged';
+    return now < expires * 1000 ? 'valid' : 'expired';
+  }
+
+  #sign(conversationId: string, expires: number): Buffer {
+    return createHmac('sha256', this.#key).update(`${conversationId}\n${expires}`).digest();
+  }
 }

@@ -1,69 +1,107 @@
-import { setImmediate as nextTurnOfTheLoop } from 'node:timers/promises';
-import { meantIn } from '../core/conversation/cut-turn.ts';
+import { createHash } from 'node:crypto';
+import { speakingMs } from '../core/conversation/pace.ts';
 import type { Turn } from '../core/state/talk.ts';
-import type { VoiceId } from './voices.ts';
-import { wavHeader, wavHeaderBytes } from './wav.ts';
+import { sampleOf, type Tone } from './tones.ts';
 
-/** Samples per second and channel: what the voices are made in. */
-export const recordingRate = 16_000;
-
-/** A recording ends after twenty minutes, whatever was said later; at four bytes a sample pair that is 77 MB. */
+const rate = 16_000;
+const headerBytes = 44;
+/** Left and right sample of 16 bits. */
+const frameBytes = 4;
+/** A recording ends after twenty minutes, whatever was said later; that is 77 MB. */
 const longestMs = 20 * 60_000;
-const fadeSamples = 160;
+const framesAtOnce = 16_000;
+/** Grows with every change of how recordings are made. */
+const recipe = 2;
 
 /** What a recording is made from. Times are epoch milliseconds of service time. */
 export interface RecordedTalk {
   turns: readonly Turn[];
   answeredAt: number;
   endedAt: number;
-  agentVoice: VoiceId;
-  calleeVoice: VoiceId;
+  agentHertz: number;
+  calleeHertz: number;
 }
 
-type Pronounce = (text: string, voice: VoiceId) => Promise<Int16Array>;
+interface Sound {
+  channel: 0 | 1;
+  /** Frame at which it begins. */
+  start: number;
+  tone: Tone;
+}
 
 /**
- * A WAV file of 16-bit PCM at 16 kHz, the agent on the left channel, the other party on the right. Every turn begins at its
- * time after pick-up. Speech that takes longer than planned runs on beside the other speaker, but stops before
- * the same speaker's next turn; a turn that was interrupted stops where it was cut off. The same talk gives the same bytes.
+ * A WAV file of 16-bit PCM at 16 kHz, the agent on the left channel, the other party on the right; every turn is a tone from its time
+ * after pick-up. Words that take longer than planned run on beside the other speaker, but stop before the same speaker's next turn; a
+ * turn that was interrupted stops where it was cut off. The same talk gives the same bytes, and any part is made without the rest.
  */
-export async function renderRecording(talk: RecordedTalk, pronounce: Pronounce): Promise<Buffer> {
-  const frames = toFrames(Math.max(0, Math.min(longestMs, talk.endedAt - talk.answeredAt)));
-  const file = new ArrayBuffer(wavHeaderBytes + frames * 4);
-  const wav = Buffer.from(file);
-  wavHeader(2, recordingRate, frames * 4).copy(wav);
-  // All platforms on which Node runs are little-endian, as the samples of a WAV file are.
-  const samples = new Int16Array(file, wavHeaderBytes);
-  for (const [index, turn] of talk.turns.entries()) {
-    const start = toFrames(turn.at - talk.answeredAt);
-    if (start >= frames) break;
-    const voice = turn.speaker === 'agent' ? talk.agentVoice : talk.calleeVoice;
-    const limit = Math.min(frames, toFrames(limitOf(turn, talk.turns.slice(index + 1)) - talk.answeredAt));
-    place(samples, await pronounce(meantIn(turn), voice), { start, limit, channel: turn.speaker === 'agent' ? 0 : 1 });
-    await nextTurnOfTheLoop();
+export class Recording {
+  readonly bytes: number;
+  /** Quoted, as a header carries it. */
+  readonly etag: string;
+  readonly #sounds: readonly Sound[];
+
+  constructor(talk: RecordedTalk) {
+    const frames = toFrames(Math.max(0, Math.min(longestMs, talk.endedAt - talk.answeredAt)));
+    this.bytes = headerBytes + frames * frameBytes;
+    this.#sounds = soundsOf(talk, frames);
+    const source = JSON.stringify([recipe, frames, this.#sounds]);
+    this.etag = `"${createHash('sha256').update(source).digest('hex').slice(0, 32)}"`;
   }
-  return wav;
+
+  /** The bytes from `first` to `last`, both included, piece by piece. */
+  *read(first = 0, last = this.bytes - 1): Generator<Buffer> {
+    if (first < headerBytes) yield header(this.bytes - headerBytes).subarray(first, last + 1);
+    const end = Math.ceil((last + 1 - headerBytes) / frameBytes);
+    let frame = Math.floor(Math.max(0, first - headerBytes) / frameBytes);
+    for (; frame < end; frame += framesAtOnce) {
+      const at = headerBytes + frame * frameBytes;
+      const piece = this.#render(frame, Math.min(end, frame + framesAtOnce));
+      yield piece.subarray(Math.max(0, first - at), last + 1 - at);
+    }
+  }
+
+  #render(from: number, until: number): Buffer {
+    const samples = new Int16Array((until - from) * 2);
+    for (const { channel, start, tone } of this.#sounds) {
+      const end = Math.min(until, start + tone.length);
+      for (let frame = Math.max(from, start); frame < end; frame += 1)
+        samples[(frame - from) * 2 + channel] = sampleOf(tone, frame - start);
+    }
+    // All platforms on which Node runs are little-endian, as the samples of a WAV file are.
+    return Buffer.from(samples.buffer);
+  }
 }
 
-function limitOf(turn: Turn, later: readonly Turn[]): number {
-  const own = later.find(({ speaker }) => speaker === turn.speaker)?.at ?? Infinity;
-  return turn.interrupted === true ? Math.min(turn.until, own) : own;
-}
-
-function place(
-  frames: Int16Array,
-  speech: Int16Array,
-  { start, limit, channel }: { start: number; limit: number; channel: 0 | 1 },
-): void {
-  const length = Math.min(speech.length, limit - start);
-  const cut = length < speech.length;
-  for (let index = 0; index < length; index += 1) {
-    // A cut in the middle of a sound would click.
-    const gain = cut ? Math.min(1, (length - index) / fadeSamples) : 1;
-    frames[(start + index) * 2 + channel] = Math.round((speech[index] ?? 0) * gain);
-  }
+function soundsOf({ turns, answeredAt, agentHertz, calleeHertz }: RecordedTalk, frames: number): Sound[] {
+  return turns.flatMap((turn, index): Sound[] => {
+    const { speaker, text, at, until, interrupted } = turn;
+    const next = turns.slice(index + 1).find((later) => later.speaker === speaker)?.at ?? Infinity;
+    const stopsAt = Math.min(next, interrupted === true ? until : at + speakingMs(text));
+    const start = toFrames(at - answeredAt);
+    const length = Math.min(frames, toFrames(stopsAt - answeredAt)) - start;
+    if (length <= 0) return [];
+    const [channel, hertz] = speaker === 'agent' ? ([0, agentHertz] as const) : ([1, calleeHertz] as const);
+    return [{ channel, start, tone: { hertz, length, rate } }];
+  });
 }
 
 function toFrames(ms: number): number {
-  return Math.round((ms * recordingRate) / 1000);
+  return Math.round((ms * rate) / 1000);
+}
+
+function header(dataBytes: number): Buffer {
+  const head = Buffer.alloc(headerBytes);
+  head.write('RIFF', 0, 'latin1');
+  head.writeUInt32LE(headerBytes - 8 + dataBytes, 4);
+  head.write('WAVEfmt ', 8, 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(2, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * frameBytes, 28);
+  head.writeUInt16LE(frameBytes, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36, 'latin1');
+  head.writeUInt32LE(dataBytes, 40);
+  return head;
 }

@@ -1,36 +1,57 @@
+import { rateOf, type AudioFormat } from '../core/audio-format.ts';
 import { speakingMs } from '../core/conversation/pace.ts';
-import type { Sound } from '../core/audio-format.ts';
-import { voiceNamed, type VoiceId } from './voices.ts';
+import { Random } from '../core/random.ts';
 
 const loudness = 6_000;
 const fadeMs = 8;
+const semitones = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** Stands for speech: as long as saying the text takes, one tone per word, around the pitch of the voice. */
-export function soundTones(text: string, voice: VoiceId, rate: number): Sound {
-  const samples = new Int16Array(Math.round((speakingMs(text) / 1000) * rate));
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  const characters = words.reduce((sum, word) => sum + word.length + 1, 0);
-  const fade = Math.max(1, Math.round((fadeMs / 1000) * rate));
-  let from = 0;
-  let passed = 0;
-  for (const word of words) {
-    passed += word.length + 1;
-    const until = Math.round((passed / characters) * samples.length);
-    // The pause before the next word is a fifth of the word's room.
-    const sounding = Math.round((until - from) * 0.8);
-    const hertz = voiceNamed(voice).toneHz * 2 ** (semitones(word) / 12);
-    for (let index = 0; index < sounding; index += 1) {
-      const envelope = Math.min(1, index / fade, (sounding - index) / fade);
-      samples[from + index] = Math.round(loudness * envelope * Math.sin((2 * Math.PI * hertz * index) / rate));
-    }
-    from = until;
-  }
-  return { samples, rate };
+/** The pitch that stands for an agent's `tts.voice_id`, hertz: always the same, and above everybody whom agents call. */
+export function agentPitch(voiceId: string): number {
+  return 220 * 2 ** (new Random('voice of an agent', voiceId).pick(semitones) / 12);
 }
 
-/** Up to a fifth up, by the word's letters. */
-function semitones(word: string): number {
-  let sum = 0;
-  for (const letter of word) sum += letter.codePointAt(0) ?? 0;
-  return sum % 8;
+/** The pitch of whoever is behind a number, hertz: always the same. */
+export function calleePitch(number: string): number {
+  return 110 * 2 ** (new Random('voice behind a number', number).pick(semitones) / 12);
+}
+
+/** One steady tone, `length` samples long. Sudden beginnings and ends would click. */
+export interface Tone {
+  hertz: number;
+  length: number;
+  /** Samples per second. */
+  rate: number;
+}
+
+/** Sixteen-bit sample number `index` of a tone. */
+export function sampleOf({ hertz, length, rate }: Tone, index: number): number {
+  const fade = (fadeMs / 1000) * rate;
+  const gain = Math.min(1, index / fade, (length - index) / fade);
+  return Math.round(loudness * gain * Math.sin((2 * Math.PI * hertz * index) / rate));
+}
+
+/** A tone for as long as saying the text takes. */
+export function sound(text: string, hertz: number, format: AudioFormat): Buffer {
+  const rate = rateOf(format);
+  const tone = { hertz, rate, length: Math.round((speakingMs(text) / 1000) * rate) };
+  const samples = Int16Array.from({ length: tone.length }, (_, index) => sampleOf(tone, index));
+  // All platforms on which Node runs are little-endian, as PCM is.
+  return format === 'ulaw_8000' ? encodeMuLaw(samples) : Buffer.from(samples.buffer);
+}
+
+const bias = 0x84;
+const loudest = 32_635;
+
+/** G.711 µ-law, one byte per sample. */
+export function encodeMuLaw(samples: Int16Array): Buffer {
+  return Buffer.from(Uint8Array.from(samples, encodeSample));
+}
+
+function encodeSample(sample: number): number {
+  const sign = sample < 0 ? 0x80 : 0;
+  const magnitude = Math.min(loudest, Math.abs(sample)) + bias;
+  const exponent = 31 - Math.clz32(magnitude) - 7;
+  const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
+  return ~(sign | (exponent << 4) | mantissa) & 0xff;
 }

@@ -40,7 +40,6 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
         records: people.records,
         late_rings: people.world.late_rings ?? null,
         seed_data: settings.seedData,
-        speech: settings.speech,
         control_token: settings.controlToken !== null,
       },
       clock: describeClock(service),

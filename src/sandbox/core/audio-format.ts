@@ -1,10 +1,3 @@
-/** Sixteen-bit samples of one channel. */
-export interface Sound {
-  readonly samples: Int16Array;
-  /** Samples per second. */
-  readonly rate: number;
-}
-
 /** How audio travels (gaps A.9): little-endian 16-bit PCM at the rate of its name, or µ-law at 8 kHz; one channel. */
 export const audioFormats = [
   'pcm_8000',

@@ -1,5 +1,4 @@
-import type { Speech } from '../audio/speak.ts';
-import { agentVoice } from '../audio/voices.ts';
+import { agentPitch, sound } from '../audio/tones.ts';
 import type { AudioFormat } from '../core/audio-format.ts';
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { configOf } from '../core/conversation/call-config.ts';
@@ -7,7 +6,7 @@ import { cutTurn } from '../core/conversation/cut-turn.ts';
 import { speakingMs } from '../core/conversation/pace.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
-import { AudioStream, durationMs } from './audio-stream.ts';
+import { AudioStream } from './audio-stream.ts';
 import type { Outbox } from './outbox.ts';
 import { addTurn, changeTurn } from './socket-call.ts';
 import type { SocketMind, SocketReply } from './socket-mind.ts';
@@ -24,8 +23,7 @@ interface Speaking {
 }
 
 export interface AgentTurnParts {
-  service: Pick<Service, 'settings' | 'clock' | 'scheduler' | 'pendingWork'>;
-  speech: Speech;
+  service: Pick<Service, 'settings' | 'clock' | 'scheduler'>;
   call: Call;
   mind: SocketMind;
   outbox: Outbox;
@@ -88,9 +86,7 @@ export class AgentTurns {
       this.#parts.spoken(reply, at);
       return;
     }
-    const speaking: Speaking = { position, eventId, reply, at, until, stream: null };
-    this.#speaking = speaking;
-    this.#render(speaking);
+    this.#play({ position, eventId, reply, at, until, stream: null });
   }
 
   /** Somebody speaks: the agent stops, and what was not heard is taken back. */
@@ -161,33 +157,18 @@ export class AgentTurns {
     send('', 'stop');
   }
 
-  /** A clock moved by hand waits for this. */
-  #render(speaking: Speaking): void {
-    const { service, speech, call, format, failed } = this.#parts;
-    const { pendingWork } = service;
-    const { text } = speaking.reply;
-    const voice = agentVoice(configOf(call).tts?.voice_id ?? '');
-    const work = speech
-      .say(text, voice, format)
-      .then((audio) => this.#play(speaking, audio))
-      .catch((error: unknown) => failed(error));
-    pendingWork.add(work);
-    void work.finally(() => pendingWork.delete(work));
-  }
-
-  #play(speaking: Speaking, audio: Buffer): void {
-    if (this.#speaking !== speaking) return;
+  #play(speaking: Speaking): void {
+    this.#speaking = speaking;
     const { service, call, outbox, format } = this.#parts;
     const { clock, scheduler, settings } = service;
-    const { reply, eventId, at } = speaking;
-    speaking.until = Math.round(at + durationMs(audio, format));
-    changeTurn(call, speaking.position, { until: speaking.until });
+    const { reply, eventId, at, until } = speaking;
     if (outbox.wants('audio')) {
+      const audio = sound(reply.text, agentPitch(configOf(call).tts?.voice_id ?? ''), format);
       const turn = { text: reply.text, audio, format, eventId, startAt: at };
       speaking.stream = new AudioStream(turn, { outbox, clock, scheduler, pacing: settings.sockets.pacing });
       speaking.stream.start();
     }
-    this.#end.set(speaking.until, (when) => {
+    this.#end.set(until, (when) => {
       this.#speaking = null;
       this.#parts.spoken(reply, when);
     });

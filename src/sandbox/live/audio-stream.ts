@@ -23,7 +23,7 @@ interface StreamParts {
   pacing: 'realtime' | 'fast';
 }
 
-export function durationMs(audio: Buffer, format: AudioFormat): number {
+function durationMs(audio: Buffer, format: AudioFormat): number {
   return (audio.length / bytesPerSecond(format)) * 1_000;
 }
 

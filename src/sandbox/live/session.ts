@@ -9,6 +9,7 @@ import {
   outputFormat,
 } from '../core/conversation/call-config.ts';
 import { endings } from '../core/conversation/converse.ts';
+import type { ModelCaller } from '../llm/model-caller.ts';
 import { createPhoneTools } from '../llm/run-tools.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
@@ -29,7 +30,7 @@ import {
   requireVariables,
   type Admission,
 } from './socket-call.ts';
-import { socketMindOf, type AgentParts } from './socket-mind.ts';
+import { socketMindOf } from './socket-mind.ts';
 import { Patience } from './patience.ts';
 import { closeReason, endingFor, errorOf, type Ending } from './session-ending.ts';
 import { Timer } from './timer.ts';
@@ -45,7 +46,7 @@ interface Started {
 
 export interface SessionParts {
   service: Service;
-  agents: AgentParts;
+  modelCaller: ModelCaller;
   socket: WebSocket;
   admission: Admission;
   readMessage: (frame: string) => ClientMessage | null;
@@ -121,7 +122,7 @@ export class Session {
 
   #start(initiation: Initiation | null): void {
     clearTimeout(this.#initiation);
-    const { service, admission, agents } = this.#parts;
+    const { service, admission, modelCaller } = this.#parts;
     const { clock, network, scheduler, settings, state, unavailableModels } = service;
     const agent = state.agents.get(admission.agentId);
     if (agent === undefined) throw new ClientMistake('agent_not_found', 'The agent was deleted.');
@@ -147,9 +148,8 @@ export class Session {
       tools,
       agent: new AgentTurns({
         service,
-        speech: agents.speech,
         call,
-        mind: socketMindOf(call, { ...agents, settings, unavailableModels }, tools, this.#stopping.signal),
+        mind: socketMindOf(call, { settings, unavailableModels }, modelCaller, tools, this.#stopping.signal),
         outbox,
         format: output,
         nextEventId,
@@ -287,7 +287,7 @@ export class Session {
   }
 
   #endCall({ call, agent, tools, heartbeat, audio }: Started, { reason, at, brokeDown = false }: Ending): void {
-    const { service, agents } = this.#parts;
+    const { service, modelCaller } = this.#parts;
     const endedAt = at ?? service.clock.now();
     heartbeat.stop();
     audio.stop();
@@ -295,6 +295,6 @@ export class Session {
     tools.stop();
     const talk = { turns: call.live?.turns ?? [], endedAt, terminationReason: reason, brokeDown };
     service.network.hangUp(call, talk);
-    assessLater(call, talk, { modelCaller: agents.modelCaller, pendingWork: service.pendingWork });
+    assessLater(call, talk, { modelCaller, pendingWork: service.pendingWork });
   }
 }

@@ -5,7 +5,6 @@ import { modelMindOf } from '../llm/model-mind.ts';
 import { ownModelOf } from '../core/conversation/model-settings.ts';
 import { toolsOf } from '../llm/model-tools.ts';
 import type { Turn } from '../core/state/talk.ts';
-import type { Speech } from '../audio/speak.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import { Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
@@ -18,12 +17,6 @@ export interface SocketReply extends AgentReply {
   pauseMs: number;
 }
 
-/** With what agents speak and think at sockets. */
-export interface AgentParts {
-  speech: Speech;
-  modelCaller: ModelCaller;
-}
-
 export interface SocketMind {
   /** Throws `ModelUnavailable` when neither the model nor a backup answers. */
   reply(turns: readonly Turn[]): Promise<SocketReply>;
@@ -32,11 +25,8 @@ export interface SocketMind {
 /** What speaks for the agent at a socket: the model behind its own address, else the built-in agent with the client's tools. */
 export function socketMindOf(
   call: Call,
-  {
-    settings,
-    modelCaller,
-    unavailableModels,
-  }: Pick<Service & AgentParts, 'settings' | 'unavailableModels' | 'modelCaller'>,
+  { settings, unavailableModels }: Pick<Service, 'settings' | 'unavailableModels'>,
+  modelCaller: ModelCaller,
   tools: ClientTools,
   signal: AbortSignal,
 ): SocketMind {

@@ -3,19 +3,19 @@ import type { Service } from '../core/service/service.ts';
 import { createMessageReader, type ClientMessage } from './client-messages.ts';
 import { ClientMistake } from './client-mistake.ts';
 import { Session } from './session.ts';
-import type { AgentParts } from './socket-mind.ts';
+import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Admission } from './socket-call.ts';
 
 /** The conversations that are held over sockets now. */
 export class SocketSessions {
   readonly #service: Service;
-  readonly #agents: AgentParts;
+  readonly #modelCaller: ModelCaller;
   readonly #open = new Set<Session>();
   readonly #readMessage: (frame: string) => ClientMessage | null;
 
-  constructor(service: Service, agents: AgentParts) {
+  constructor(service: Service, modelCaller: ModelCaller) {
     this.#service = service;
-    this.#agents = agents;
+    this.#modelCaller = modelCaller;
     const { dialect, loose } = service.settings;
     this.#readMessage = createMessageReader({ dialect, loose });
     service.callListeners.add((call, change) => {
@@ -34,7 +34,7 @@ export class SocketSessions {
     const { scheduler, clock, settings } = this.#service;
     const session = new Session({
       service: this.#service,
-      agents: this.#agents,
+      modelCaller: this.#modelCaller,
       socket,
       admission,
       readMessage: this.#readMessage,

@@ -100,7 +100,6 @@ function sandboxFacts(service: Service): Html {
     ['Lines', settings.concurrency],
     ['Requests per second', settings.requestsPerSecond ?? 'no limit'],
     ['Calls per batch', settings.maxCallsPerBatch.toLocaleString('en')],
-    ['Recordings', settings.speech ? 'voices' : 'tones'],
     ['Unknown fields', settings.loose ? 'accepted' : 'refused'],
     ['Conversations', state.conversations.size.toLocaleString('en')],
     ['Accepted calls', state.calls.length.toLocaleString('en')],

@@ -3,7 +3,7 @@ import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
 import { viewConversations } from '../routes/conversations.ts';
-import type { Recordings } from '../audio/recordings.ts';
+import { recordingOf } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 
@@ -26,33 +26,23 @@ export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
 }
 
 /** The body to deliver: the same text however often it is asked for. Null when the conversation was deleted meanwhile. */
-export async function writeEvent(
-  service: Service,
-  recordings: Recordings,
-  event: WebhookEvent,
-): Promise<string | null> {
+export function writeEvent(service: Service, event: WebhookEvent): string | null {
   const { type, call, at } = event;
-  const data = await dataOf(service, recordings, event);
-  return call.recordDeleted ? null : JSON.stringify({ type, event_timestamp: unixSeconds(at), data });
+  if (call.recordDeleted) return null;
+  return JSON.stringify({ type, event_timestamp: unixSeconds(at), data: dataOf(service, event) });
 }
 
-async function dataOf(
-  service: Service,
-  recordings: Recordings,
-  { type, call, at }: WebhookEvent,
-): Promise<Record<string, unknown>> {
+function dataOf(service: Service, { type, call, at }: WebhookEvent): Record<string, unknown> {
   switch (type) {
     case 'post_call_transcription':
       return describeConversation(call, viewConversations(service, service.baseUrl, at));
-    case 'post_call_audio': {
-      const { wav } = await recordings.of(call);
+    case 'post_call_audio':
       return {
         agent_id: call.agentId,
         conversation_id: call.conversationId,
         audio_format: 'wav',
-        full_audio: wav.toString('base64'),
+        full_audio: Buffer.concat([...recordingOf(service.settings.seed, call).read()]).toString('base64'),
       };
-    }
     case 'call_initiation_failure':
       return describeFailure(call);
   }

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Recordings } from '../audio/recordings.ts';
 import type { Outbound } from '../core/allowed-host.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { refuseField } from '../schemas/validate.ts';
@@ -16,9 +15,9 @@ const notInContract = 'The contract has no webhooks; start the sandbox in the ex
  * Webhooks: who is told about finished calls, and what became of the telling. The secret goes in and never comes out. Those of the
  * settings are there from the start, and again after a reset.
  */
-export function installWebhooks(app: FastifyInstance, service: Service, recordings: Recordings): Webhooks {
+export function installWebhooks(app: FastifyInstance, service: Service): Webhooks {
   const { settings } = service;
-  const webhooks = new Webhooks(service, recordings);
+  const webhooks = new Webhooks(service);
   service.features.push(webhooks);
   const find = (webhookId: string): Subscriber => existing(webhooks.get(webhookId), 'webhook', webhookId);
 

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { deriveId, Random } from '../core/random.ts';
 import { unixSeconds } from '../core/times.ts';
-import type { Recordings } from '../audio/recordings.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery } from './delivery.ts';
 import { writeEvent, type WebhookEvent } from './events.ts';
@@ -19,7 +18,6 @@ const daysWithoutSuccessMs = 7 * 24 * 3_600_000;
 export class Subscriber {
   readonly webhookId: string;
   readonly #service: Service;
-  readonly #recordings: Recordings;
   readonly #poster: Poster;
   #facts: WebhookFacts;
   #deliveries: Delivery[] = [];
@@ -33,15 +31,10 @@ export class Subscriber {
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor(
-    webhookId: string,
-    facts: WebhookFacts,
-    parts: { service: Service; recordings: Recordings; poster: Poster },
-  ) {
+  constructor(webhookId: string, facts: WebhookFacts, parts: { service: Service; poster: Poster }) {
     this.webhookId = webhookId;
     this.#facts = facts;
     this.#service = parts.service;
-    this.#recordings = parts.recordings;
     this.#poster = parts.poster;
     this.#goodSince = this.#service.clock.now();
   }
@@ -132,7 +125,7 @@ export class Subscriber {
     }
     const epoch = this.#epoch;
     delivery.nextAttemptAt = null;
-    const body = await writeEvent(this.#service, this.#recordings, delivery.event);
+    const body = writeEvent(this.#service, delivery.event);
     if (this.#epoch !== epoch) return;
     if (body === null) {
       drop(delivery, 'The conversation was deleted.');

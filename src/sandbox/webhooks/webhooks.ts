@@ -3,21 +3,18 @@ import type { Feature, Parting } from '../core/service/service.ts';
 import type { Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';
-import type { Recordings } from '../audio/recordings.ts';
 import { Subscriber } from './subscriber.ts';
 import type { WebhookFacts } from '../schemas/webhook.ts';
 
 /** Tells the world about finished calls (gaps A.8). Without a webhook nothing is ever sent. */
 export class Webhooks implements Feature {
   readonly #service: Service;
-  readonly #recordings: Recordings;
   readonly #poster = new Poster();
   readonly #subscribers = new Map<string, Subscriber>();
   #made = 0;
 
-  constructor(service: Service, recordings: Recordings) {
+  constructor(service: Service) {
     this.#service = service;
-    this.#recordings = recordings;
     this.load(service.settings);
     service.callListeners.add((call, change, at) => {
       if (change !== 'analysed' || this.#subscribers.size === 0) return;
@@ -29,7 +26,7 @@ export class Webhooks implements Feature {
 
   add(facts: WebhookFacts): Subscriber {
     const id = deriveId('webhook', this.#service.settings.seed, (this.#made += 1));
-    const parts = { service: this.#service, recordings: this.#recordings, poster: this.#poster };
+    const parts = { service: this.#service, poster: this.#poster };
     const subscriber = new Subscriber(id, facts, parts);
     this.#subscribers.set(id, subscriber);
     return subscriber;

@@ -321,7 +321,7 @@ test('who calls in and asks never to be called again is not called', async () =>
   const { trial } = await new Drive(
     quietMix({
       seed: 'inbound',
-      sandbox: { speech: false, meanTalkSeconds: 60 },
+      sandbox: { meanTalkSeconds: 60 },
       campaigns: [{ campaignId: 'first', rules, rows }],
       events,
       atEnd: async ({ url }) => {

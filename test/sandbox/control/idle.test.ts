@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
-const onHold = { clock: 'manual', epochMs: noon, speech: false } as const;
+const onHold = { clock: 'manual', epochMs: noon } as const;
 const quiet = {
   calls_queued: 0,
   calls_dialing: 0,
@@ -138,7 +138,7 @@ test('a batch that is held at a gate is under way, and no moving of the clock en
 });
 
 test('idle?wait= answers as soon as the last call is over on a running clock', async () => {
-  const sandbox = await startTestSandbox({ clock: undefined as never, speed: 1_000, speech: false });
+  const sandbox = await startTestSandbox({ clock: undefined as never, speed: 1_000 });
   await sandbox.batch(plainNumbers(3));
   expect((await sandbox.get('/_sandbox/idle')).body.idle).toBe(false);
   expect((await sandbox.get('/_sandbox/idle?wait=60')).body).toMatchObject({ idle: true, under_way: quiet });

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, refusal, signedUrl, turnedAway } from './socket-client.ts';
 
-const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
+const quick = { sockets: { pacing: 'fast' } } as const;
 const reuses = async (sandbox: TestSandbox): Promise<number> => {
   const { checks } = (await sandbox.get('/_sandbox/conduct')).body;
   return checks.find(({ name }: Json) => name === 'credential_reuse').violations.length;
@@ -325,7 +325,7 @@ test('a flood of messages ends the conversation, whose transcript stays bounded'
 });
 
 test('a transcript has no more than two thousand turns, however many messages are allowed', async () => {
-  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', maxMessagesPerSecond: 10_000 } });
+  const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxMessagesPerSecond: 10_000 } });
   const client = await converse(sandbox, 'agent_reminders', {
     conversation_config_override: { conversation: { client_events: [] } },
   });
@@ -337,7 +337,6 @@ test('a transcript has no more than two thousand turns, however many messages ar
 
 test('a client that does not read is sent no more than it is allowed to have open, and is then given up', async () => {
   const sandbox = await startTestSandbox({
-    speech: false,
     sockets: { pacing: 'fast', maxUnsentBytes: 200_000, maxMessagesPerSecond: 100_000 },
   });
   const agentId = await createAgent(sandbox, {
@@ -359,7 +358,7 @@ async function isOpen(sandbox: TestSandbox, conversationId: string): Promise<boo
 }
 
 test('sound that is sent as fast as it is read waits for a slow reader, and comes whole', async () => {
-  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', maxUnsentBytes: 400_000 } });
+  const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxUnsentBytes: 400_000 } });
   const text = 'A long sentence that goes on. '.repeat(300);
   const agentId = await createAgent(sandbox, {
     tts: { voice_id: 'voice_one', agent_output_audio_format: 'pcm_16000' },

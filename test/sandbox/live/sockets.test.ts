@@ -4,7 +4,7 @@ import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import { startTestSandbox, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
-const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
+const quick = { sockets: { pacing: 'fast' } } as const;
 const greeting = 'Good day, what is your name?';
 const textOnly = { conversation: { text_only: true }, agent: { first_message: greeting } };
 
@@ -75,7 +75,7 @@ test('the pieces of sound make up the whole sentence, and the alignment tells ev
 });
 
 test('in real time a sentence is sent as it is heard, on the clock of the service', async () => {
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const client = await converse(sandbox, 'agent_reminders');
   const pieces = (): number => client.events.filter(({ type }) => type === 'audio').length;
   await client.next('audio');
@@ -180,7 +180,7 @@ test('a signed address can be opened as it is returned, in either dialect', asyn
 });
 
 test('a client that never sends initiation data gets its conversation after a while, though the clock stands', async () => {
-  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', initiationWaitMs: 50 } });
+  const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', initiationWaitMs: 50 } });
   const client = await connect(await signedUrl(sandbox, 'agent_reminders'));
   await client.next('conversation_initiation_metadata');
   await client.next('agent_response');
@@ -200,7 +200,7 @@ test('however fast the service time runs, a client has its five seconds for the 
 });
 
 test('a first message that came while the sandbox was busy is not too late', async () => {
-  const sandbox = await startTestSandbox({ speech: false, sockets: { pacing: 'fast', initiationWaitMs: 100 } });
+  const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', initiationWaitMs: 100 } });
   const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.' } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { name: 'Robin' } });
@@ -264,7 +264,7 @@ test("an agent's list of client events says which are sent", async () => {
 });
 
 test('who speaks while the agent does interrupts it: the rest is not sent, and what was heard is told', async () => {
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('audio');
   await pass(sandbox, 1_000);
@@ -399,7 +399,7 @@ test('what a client tells beside the conversation is kept with its record', asyn
 });
 
 test('words that come while the agent thinks are answered together', async () => {
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('audio');
   await pass(sandbox, 4_000, 1_000);

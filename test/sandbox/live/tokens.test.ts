@@ -4,7 +4,7 @@ import { noon, startTestSandbox, type Json, type TestSandbox } from '../harness.
 import { connect, pass, turnedAway } from './socket-client.ts';
 
 const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more', url: 'ws://127.0.0.1:7880' };
-const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
+const quick = { sockets: { pacing: 'fast' } } as const;
 
 async function issue(sandbox: TestSandbox, agentId = 'agent_reminders'): Promise<string> {
   return (await sandbox.get(`/v1/convai/conversation/token?agent_id=${agentId}`)).body.token;

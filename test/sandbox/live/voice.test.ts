@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
-const quick = { speech: false, sockets: { pacing: 'fast' } } as const;
+const quick = { sockets: { pacing: 'fast' } } as const;
 
 /** Little-endian 16-bit samples of a tone, or of silence at level 0. */
 function tone(ms: number, { level = 8_000, rate = 16_000 } = {}): Buffer {
@@ -81,7 +81,7 @@ test('who mutes the microphone has finished too', async () => {
 });
 
 test('who begins to speak while the agent does interrupts it', async () => {
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('audio');
   await pass(sandbox, 1_000);

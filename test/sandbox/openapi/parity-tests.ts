@@ -55,7 +55,7 @@ const specRecord: Citation = [
 ];
 const channels: Citation = [
   'audio/recordings',
-  'a recording of %s has the agent on the left, the callee on the right, each when they spoke',
+  'a recording has the agent on the left, the callee on the right, each when they spoke',
 ];
 const heard: Citation = [
   'core/conversation/talks',
@@ -175,7 +175,7 @@ const config: Readonly<Record<string, readonly Citation[]>> = {
   tts: [['routes/agents', 'a change that would leave %s is refused and changes nothing']],
   'tts.model_id': [readBack],
   'tts.voice_id': [
-    ['audio/speech', 'an agent’s voice depends on its voice_id alone, and nobody it calls shares its speaker'],
+    ['audio/tones', 'an agent’s pitch depends on its voice_id alone, and nobody it calls sounds like it'],
   ],
   'tts.agent_output_audio_format': [
     ['live/sockets', 'the pieces of sound make up the whole sentence, and the alignment tells every character once'],

@@ -29,7 +29,7 @@ export const ownKey = 'sk_page_test_key_of_our_own';
 /** A sandbox whose clock stands until it is moved through its controls. */
 export async function startPageSandbox(options: SandboxOptions = {}): Promise<PageSandbox> {
   const clock = new ServiceClock({ speed: 0, epochMs: noon });
-  const sandbox = await startSandbox({ seed: 'page', clock, speech: false, apiKeys: [ownKey], ...options });
+  const sandbox = await startSandbox({ seed: 'page', clock, apiKeys: [ownKey], ...options });
   onTestFinished(() => sandbox.close());
   const ask: PageSandbox['ask'] = async (method, path, body) => {
     const response = await fetch(sandbox.url + path, {

@@ -90,7 +90,7 @@ async function busyCall(sandbox: TestSandbox): Promise<void> {
 
 async function startWith(options: SandboxOptions = {}): Promise<{ sandbox: TestSandbox; receiver: Receiver }> {
   const receiver = await startReceiver();
-  return { sandbox: await startTestSandbox({ speech: false, ...options }), receiver };
+  return { sandbox: await startTestSandbox({ ...options }), receiver };
 }
 
 function verify({ headers, raw }: Received, key = secret): boolean {
@@ -172,7 +172,7 @@ test('only the events that are wanted come, and nothing at all without a webhook
 
 test('webhooks given at start are there again after a reset, others are gone', async () => {
   const receiver = await startReceiver();
-  const sandbox = await startTestSandbox({ speech: false, webhooks: [{ url: receiver.url, secret }] });
+  const sandbox = await startTestSandbox({ webhooks: [{ url: receiver.url, secret }] });
   await subscribe(sandbox, receiver.url);
   sandbox.reset();
   const { webhooks } = (await sandbox.get('/_sandbox/webhooks')).body;
@@ -306,7 +306,7 @@ test.each([
 });
 
 test('a receiver that is not there is named, and not tried again', async () => {
-  const sandbox = await startTestSandbox({ speech: false });
+  const sandbox = await startTestSandbox();
   const id = await subscribe(sandbox, 'http://127.0.0.1:1/', { retries: true });
   await call(sandbox, '+12125550101');
   expect(await settled(sandbox, id)).toMatchObject([{ state: 'failed', reason: 'ECONNREFUSED' }]);
@@ -400,7 +400,7 @@ test('what is on its way when the state is replaced is dropped, and the webhook 
   receiver.answer = () => 500;
   const clock = createManualClock();
   const webhooks = [{ url: receiver.url, secret, retries: true }];
-  const service = new Service(resolveSettings({ seed: 'test', speech: false, webhooks }), clock);
+  const service = new Service(resolveSettings({ seed: 'test', webhooks }), clock);
   const app = createSandboxServer(service);
   onTestFinished(() => {
     service.close();

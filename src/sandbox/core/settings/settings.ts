@@ -71,8 +71,6 @@ export interface SandboxOptions {
   /** Accept unknown request fields. Default false. */
   loose?: boolean;
   hooks?: BatchHooks;
-  /** Recordings with voices, where the optional synthesiser is installed; tones otherwise. Default true. */
-  speech?: boolean;
   /** Told about finished calls; in the extended dialect only. Default none. */
   webhooks?: WebhookInput[];
   /** Hosts beside this machine to which the sandbox may connect: `name` or `name:port`. Default none. */
@@ -130,7 +128,6 @@ export function resolveSettings(options: SandboxOptions) {
     seedData: options.seedData ?? fixture.agents.length + fixture.numbers.length === 0,
     loose,
     hooks: options.hooks ?? {},
-    speech: options.speech ?? true,
     webhooks: [...readWebhooks(options, outbound), ...fixture.webhooks],
     world: fixture.world ?? checkWorld(options.world ?? {}, 'the setting world'),
     unavailableModels: options.unavailableModels ?? [],
