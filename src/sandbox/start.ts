@@ -2,7 +2,7 @@ import { addressOf } from './core/allowed-host.ts';
 import type { FaultRuleInput } from './faults/rule.ts';
 import { createServer } from './server.ts';
 import { tellCall, type CallTruth } from './records/call-truth.ts';
-import { openService } from './persistence/stored-service.ts';
+import { openService } from './persistence/kept-service.ts';
 import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, type SandboxOptions } from './core/settings/settings.ts';
 import { SandboxStartError } from './core/start-error.ts';
@@ -12,7 +12,7 @@ export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 /** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const settings = resolveSettings(options);
-  const { service, installed: app, closeFile, leftOut } = await openService(settings, options, createServer);
+  const { service, installed: app, closeFile } = await openService(settings, options, createServer);
   const { clock } = service;
   let port: number;
   try {
@@ -31,8 +31,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     gates: service.gates,
     /** The file in which the state is kept; null when it is in memory only. */
     dataFile: settings.data,
-    /** Rows of that file that could not be read and are kept aside in it, such as `call call_1`. */
-    leftOut,
     /** The agents and numbers that it started with. */
     agents: [...service.state.agents.values()],
     phoneNumbers: [...service.state.numbers.values()],

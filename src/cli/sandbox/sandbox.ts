@@ -100,7 +100,6 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
     `The sandbox listens on ${sandbox.url} (dialect ${flags.dialect ?? 'extended'}, ${describeSpeed(sandbox)}). Nothing real is called.`,
     `  state          ${sandbox.dataFile === null ? 'in memory: nothing is kept' : `kept in ${sandbox.dataFile}`}`,
     ...(flags.host === undefined || isLoopbackAddress(flags.host) ? [] : [othersLine(flags.host, sandbox.port)]),
-    ...(sandbox.leftOut.length === 0 ? [] : [leftOutLine(sandbox.leftOut)]),
     `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}`,
     `  agents         ${someOf(agents)}`,
     `  caller numbers ${someOf(numbers)}`,
@@ -115,10 +114,6 @@ function othersLine(host: string, port: number): string {
 }
 
 const mostNamed = 10;
-
-function leftOutLine(rows: readonly string[]): string {
-  return `  left out       rows that cannot be read, kept aside in the file: ${someOf(rows)}`;
-}
 
 function someOf(names: readonly string[]): string {
   if (names.length === 0) return 'none';

@@ -1,19 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { restoreImage, takeImage, type ServiceImage } from './service-image.ts';
-import { exportState, importState } from './state-document.ts';
+import { importState } from './import-state.ts';
+import { restoreState, takeState } from './state.ts';
 import { sandboxKey } from '../http/authentication.ts';
+import { redactText } from '../judge/redact.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { deriveId } from '../core/random.ts';
 import { conflict, existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-
-interface Snapshot {
-  snapshotId: string;
-  name: string | null;
-  image: ServiceImage;
-}
 
 const mostSnapshots = 20;
 const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
@@ -26,13 +21,12 @@ const longestImportBytes = 512 * 1024 * 1024;
 export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
   /** They live in memory, through resets too, and end with the sandbox. */
-  const snapshots = new Map<string, Snapshot>();
+  const snapshots = new Map<string, ReturnType<typeof takeSnapshot>>();
   let taken = 0;
-  const find = (id: string): Snapshot => existing(snapshots.get(id), 'snapshot', id);
 
   serveControl(app, 'GET /_sandbox/snapshots', {
     says: 'Lists the snapshots.',
-    answer: () => ({ snapshots: [...snapshots.values()].map(describe) }),
+    answer: () => ({ snapshots: [...snapshots.values()].map(({ described }) => described) }),
   });
 
   serveControl(app, 'POST /_sandbox/snapshots', {
@@ -46,26 +40,30 @@ export function installPersistence(app: FastifyInstance, service: Service): void
         throw conflict('too_many_snapshots', message);
       }
       const snapshotId = deriveId('snapshot', settings.seed, (taken += 1));
-      const snapshot = { snapshotId, name, image: takeImage(service) };
+      const snapshot = takeSnapshot(service, snapshotId, name);
       snapshots.set(snapshotId, snapshot);
-      return describe(snapshot);
+      return snapshot.described;
     },
   });
 
   serveControl(app, 'POST /_sandbox/snapshots/:snapshot_id/restore', {
     says: 'Puts a kept state back.',
     answer: async ({ id }) => {
-      const snapshot = find(id());
-      await clockMover.inTurn(() => restoreImage(service, snapshot.image));
-      events.emit('state', clock.now(), { change: 'restored', snapshot_id: snapshot.snapshotId });
-      return { restored: true, ...describe(snapshot), now: isoTime(clock.now()) };
+      const { state, credentials, described } = existing(snapshots.get(id()), 'snapshot', id());
+      await clockMover.inTurn(() => {
+        restoreState(service, state);
+        service.state.credentials.restore(credentials);
+      });
+      events.emit('state', clock.now(), { change: 'restored', snapshot_id: described.snapshot_id });
+      return { restored: true, ...described, now: isoTime(clock.now()) };
     },
   });
 
   serveControl(app, 'DELETE /_sandbox/snapshots/:snapshot_id', {
     says: 'Forgets a snapshot.',
     answer: ({ id }) => {
-      snapshots.delete(find(id()).snapshotId);
+      existing(snapshots.get(id()), 'snapshot', id());
+      snapshots.delete(id());
       return {};
     },
   });
@@ -73,31 +71,42 @@ export function installPersistence(app: FastifyInstance, service: Service): void
   serveControl(app, 'GET /_sandbox/export', {
     says: 'Gives the whole state as one document.',
     answer: ({ reply }) =>
-      reply
-        .type('application/json; charset=utf-8')
-        .send(exportState(takeImage(service), settings.seed, [...settings.apiKeys, sandboxKey])),
+      reply.type('application/json; charset=utf-8').send(exportState(service, [...settings.apiKeys, sandboxKey])),
   });
 
   serveControl(app, 'POST /_sandbox/import', {
     says: 'Puts an exported state in the place of this one.',
     body: exported,
     longestBytes: longestImportBytes,
-    answer: async ({ request }) => {
-      const image = importState(request.body, settings.seed);
-      await clockMover.inTurn(() => restoreImage(service, image));
+    answer: async ({ body }) => {
+      const state = importState(body(), settings.seed);
+      await clockMover.inTurn(() => restoreState(service, state));
       events.emit('state', clock.now(), { change: 'imported' });
       return { imported: true, now: isoTime(clock.now()) };
     },
   });
 }
 
-function describe({ snapshotId, name, image }: Snapshot): Record<string, unknown> {
+function takeSnapshot(service: Service, snapshotId: string, name: string | null) {
+  const state = takeState(service);
   return {
-    snapshot_id: snapshotId,
-    name,
-    taken_at: isoTime(image.now),
-    agents: image.agents.filter(({ agent }) => agent !== null).length,
-    phone_numbers: image.numbers.length,
-    calls: image.calls.length,
+    state,
+    /** Signed URLs and tokens that were not used yet; they are kept in memory alone. */
+    credentials: service.state.credentials.save(),
+    described: {
+      snapshot_id: snapshotId,
+      name,
+      taken_at: isoTime(state.now),
+      agents: state.agents.filter(({ agent }) => agent !== null).length,
+      phone_numbers: state.numbers.length,
+      calls: state.calls.length,
+    },
   };
+}
+
+/** Without secrets: revoked keys are left out, header values for other services read `[redacted]`. */
+function exportState(service: Service, keys: readonly string[]): string {
+  const { faults, ...state } = takeState(service);
+  const rules = faults.rules.map((kept) => ({ ...kept, revoked: [] }));
+  return redactText(JSON.stringify({ ...state, faults: { ...faults, rules } }), keys);
 }

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { conflict } from '../core/service-error.ts';
+import { numberTypes } from '../core/state/agent.ts';
+import { callResults } from '../core/state/call.ts';
+import { sandboxVersion } from '../core/version.ts';
+import { worldSchema } from '../core/world/schema.ts';
+import { validate } from '../schemas/validate.ts';
+import { stateFormat, stateVersion, type StateDocument } from './state.ts';
+
+const { looseObject: holds, string, number, boolean, array } = z;
+const id = string().min(1);
+const text = string().nullable();
+const instant = number()
+  .min(0)
+  .max(Date.UTC(9999, 11, 31));
+const count = number().int().min(0);
+const agent = holds({
+  agentId: id,
+  name: string(),
+  tags: array(string()),
+  config: holds({}),
+  platform: holds({}),
+  createdAt: number(),
+  updatedAt: number(),
+});
+const course = holds({
+  result: z.enum(callResults),
+  answeredAt: number().nullable(),
+  endedAt: number().nullable(),
+  analysedAt: number().nullable(),
+  analysisMs: number(),
+  leastTalkMs: number(),
+  terminationReason: string(),
+});
+const call = holds({
+  callId: id,
+  conversationId: id,
+  direction: z.enum(['outbound', 'inbound']),
+  batchId: text,
+  agentId: string(),
+  phoneNumberId: string(),
+  to: id,
+  nth: number().int().min(1),
+  variables: z.record(string(), z.unknown()),
+  acceptedAt: number(),
+  dialedAt: number().nullable(),
+  agent: text,
+  course: course.nullable(),
+  live: holds({ turns: array(holds({ at: number(), until: number() })), endedAt: number() }).nullable(),
+  recordedAt: number().nullable(),
+  recordDeleted: boolean(),
+});
+const phoneNumber = holds({
+  phoneNumberId: id,
+  phoneNumber: string(),
+  label: string(),
+  agentId: text,
+  type: z.enum(numberTypes),
+  provider: string(),
+  accountSid: text,
+  verified: boolean(),
+});
+
+const document = z.strictObject({
+  format: z.literal(stateFormat),
+  version: z.literal(stateVersion),
+  made_by: string(),
+  seed: string(),
+  now: instant,
+  ran_until: instant,
+  generation: count,
+  agents: array(z.strictObject({ agentId: id, agent: agent.nullable() })),
+  agent_versions: z.record(string(), agent),
+  numbers: array(phoneNumber),
+  number_order: array(string()).optional(),
+  calls: array(call),
+  record_order: array(string()),
+  counters: array(z.tuple([string(), count])),
+  sip_trunks: array(holds({ trunkId: id, label: string(), agentId: text })),
+  next_courses: array(z.tuple([string(), array(holds({ result: string(), silent: boolean(), optsOut: boolean() }))])),
+  batches: array(
+    holds({
+      batchId: id,
+      name: string(),
+      scheduledAt: number(),
+      recipients: array(holds({ id: string(), callId: string() })),
+    }),
+  ),
+  unavailable_models: array(string()),
+  world: worldSchema,
+  faults: holds({ added: count, rules: array(holds({ rule: holds({ id: string() }) })) }),
+} satisfies Record<keyof StateDocument, z.ZodType>);
+
+/** Reads what an export gave. Throws 422 for anything else, and 409 when it belongs to another seed or version. */
+export function importState(input: Record<string, unknown>, seed: string): StateDocument {
+  const { format, version } = input;
+  if (format === stateFormat && typeof version === 'number' && version !== stateVersion) {
+    const message = `The document is of version ${version}; this sandbox (${sandboxVersion}) reads version ${stateVersion}. Use the sandbox that made it, or export again.`;
+    throw conflict('other_version', message, 'version');
+  }
+  const { seed: own } = validate(document, 'body', input);
+  if (own !== seed) {
+    const message = `This state was made with the seed "${own}", and what was said in its calls follows from that. Start the sandbox with it (--seed).`;
+    throw conflict('other_seed', message, 'seed');
+  }
+  // As it came: reading it by the schema would put the fields in another order, and answers show that.
+  return input as unknown as StateDocument;
+}

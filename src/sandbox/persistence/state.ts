@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { PhoneNetwork } from '../core/telephony/phone-network.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { Batch } from '../core/state/batch.ts';
+import { waitsFrom, type Call } from '../core/state/call.ts';
+import { ServiceState } from '../core/state/service-state.ts';
+import { sandboxVersion } from '../core/version.ts';
+
+export const stateFormat = 'sandbox-state';
+export const stateVersion = 1;
+
+/**
+ * The state of the service at one instant as JSON can hold it; everything that follows is determined by it. What is in it is never changed,
+ * so that it can be put back any number of times. Provider tokens and issued credentials are not in it.
+ */
+export type StateDocument = ReturnType<typeof takeState>;
+
+export function takeState(service: Service) {
+  service.scheduler.runDue();
+  const { state } = service;
+  const calls = allCalls(state);
+  return {
+    ...takeSmall(service),
+    /** In the order of creation; null for those that were deleted. */
+    agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
+    agent_versions: Object.fromEntries(
+      calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]])),
+    ),
+    calls: calls.map(writeCall),
+    /** Ids of the calls that have or had a record, in the order in which those were made. */
+    record_order: state.conversations.everything.map(({ callId }) => callId),
+    counters: [...state.counters].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    batches: [...state.batches.values()].map(writeBatch),
+  };
+}
+
+/** What does not grow with the calls. */
+export function takeSmall(service: Service) {
+  const { state, scheduler, clock, generation, faults, unavailableModels, people, settings } = service;
+  return {
+    format: stateFormat,
+    version: stateVersion,
+    made_by: sandboxVersion,
+    seed: settings.seed,
+    /** Epoch milliseconds of service time. */
+    now: clock.now(),
+    /** Everything due by then has happened. */
+    ran_until: scheduler.ranUntil,
+    generation,
+    numbers: [...state.numbers.values()].map(({ sealedToken: _left, ...number }) => number),
+    /** Ids in the order of creation, with those of deleted numbers; left out by sandboxes that could not delete numbers. */
+    number_order: [...state.numberOrder] as string[] | undefined,
+    sip_trunks: [...state.sipTrunks.values()],
+    next_courses: [...state.nextCourses],
+    unavailable_models: [...unavailableModels],
+    world: people.world,
+    faults: faults.save(),
+  };
+}
+
+const keys = new WeakMap<Agent, string>();
+
+/** A key that the same agent in the same version always has. */
+export function agentKey(agent: Agent): string {
+  const key = keys.get(agent) ?? createHash('sha256').update(JSON.stringify(agent)).digest('base64url').slice(0, 22);
+  keys.set(agent, key);
+  return key;
+}
+
+/** The agent by its key, null for an end that is not known yet; of a call whose record was deleted, what was said is left out. */
+export function writeCall(call: Call) {
+  const { course, agent } = call;
+  const finite = (instant: number): number | null => (instant === Infinity ? null : instant);
+  return {
+    ...call,
+    agent: agent === null ? null : agentKey(agent),
+    course: course && { ...course, endedAt: finite(course.endedAt), analysedAt: finite(course.analysedAt) },
+    live: call.recordDeleted ? null : call.live,
+  };
+}
+
+function readCall(document: ReturnType<typeof writeCall>, agents: Readonly<Record<string, Agent>>): Call {
+  const { course, agent } = document;
+  return {
+    ...document,
+    agent: agent === null ? null : (agents[agent] ?? null),
+    course: course && {
+      ...course,
+      endedAt: course.endedAt ?? Infinity,
+      analysedAt: course.analysedAt ?? Infinity,
+    },
+  };
+}
+
+export function writeBatch(batch: Batch) {
+  return { ...batch, recipients: batch.recipients.map(({ id, call }) => ({ id, callId: call.callId })) };
+}
+
+/** Outbound calls in the order accepted, then all others in the order of their records. */
+export function allCalls(state: ServiceState): Call[] {
+  const accepted = new Set(state.calls);
+  return [...state.calls, ...state.conversations.everything.filter((call) => !accepted.has(call))];
+}
+
+/**
+ * Puts a state in the place of what is there. Calls go on where they were: a clock that stands goes back to the state's
+ * instant; one that runs goes on, and what was due meanwhile happens at once, at its own instants.
+ */
+export function restoreState(service: Service, document: StateDocument): void {
+  const { scheduler, conduct, clockMover } = service;
+  const { clock } = clockMover;
+  service.leave('replaced');
+  if (clock !== null && (clock.speed === 0 || clock.now() < document.now)) clock.returnTo(document.now);
+  scheduler.clear(document.ran_until);
+  service.gates.release();
+  service.network.close();
+  service.faults.restore(structuredClone(document.faults));
+  service.people.replace(document.world);
+  service.unavailableModels.clear();
+  for (const modelId of document.unavailable_models) service.unavailableModels.add(modelId);
+  service.generation = document.generation;
+  service.state = readState(document);
+  service.network = new PhoneNetwork(service);
+  // Those that wait come last, in the order in which they began to.
+  const inOrderOfDialing = allCalls(service.state).sort(
+    (a, b) => (a.dialedAt ?? Infinity) - (b.dialedAt ?? Infinity) || waitsFrom(a) - waitsFrom(b),
+  );
+  service.network.resume(inOrderOfDialing, document.ran_until);
+  conduct.clear();
+  conduct.recall(service.state.calls);
+  scheduler.runDue();
+  clockMover.announce();
+}
+
+function readState(document: StateDocument): ServiceState {
+  const state = new ServiceState();
+  for (const { agentId, agent } of document.agents) {
+    if (agent === null) state.agentOrder.push(agentId);
+    else state.addAgent(agent);
+  }
+  const numbers = document.numbers.map((number): PhoneNumber => ({ ...number, sealedToken: null }));
+  state.restoreNumbers(document.number_order ?? numbers.map(({ phoneNumberId }) => phoneNumberId), numbers);
+  for (const [series, value] of document.counters) state.setCounter(series, value);
+  for (const trunk of document.sip_trunks) state.sipTrunks.set(trunk.trunkId, trunk);
+  for (const [to, courses] of document.next_courses) state.nextCourses.set(to, courses);
+  const calls = new Map(document.calls.map((call) => [call.callId, readCall(call, document.agent_versions)]));
+  for (const call of calls.values()) if (call.direction === 'outbound') state.calls.push(call);
+  for (const callId of document.record_order) {
+    const call = calls.get(callId);
+    if (call !== undefined) state.conversations.add(call, call.recordedAt ?? 0);
+  }
+  for (const batch of document.batches) {
+    const recipients = batch.recipients.flatMap(({ id, callId }) => {
+      const call = calls.get(callId);
+      return call === undefined ? [] : [{ id, call }];
+    });
+    state.batches.set(batch.batchId, { ...batch, recipients });
+  }
+  return state;
+}
