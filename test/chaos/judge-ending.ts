@@ -1,4 +1,5 @@
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import { judgeCalls, type CallRule } from '../judge/judge-calls.ts';
 import { judgeDesk } from './desk/judge-desk.ts';
 import type { Ending } from './small-campaign.ts';
 import { rulesOf } from './scenarios.ts';
@@ -6,9 +7,7 @@ import { rulesOf } from './scenarios.ts';
 /** A promise that was broken, and whom it befell. */
 export interface Breach {
   rule:
-    | 'two calls at once'
-    | 'called after an answer'
-    | 'called after an opt-out'
+    | CallRule
     | 'called though stopped by a person'
     | 'dialled while paused'
     | 'called too often'
@@ -55,15 +54,12 @@ function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Br
   for (const call of calls)
     if (!people.flat().includes(call.to)) yield { rule: 'called though on no list', to: call.to, what: tell(call) };
   for (const numbers of people) {
-    const own = calls.filter(({ to }) => numbers.includes(to)).sort((a, b) => a.acceptedAt - b.acceptedAt);
+    const own = calls.filter(({ to }) => numbers.includes(to));
     // The number that was called before a correction has attempts of its own.
     const allowed = most * numbers.length + ending.standing.redials + countDenied(ending);
     if (own.length > allowed) yield { rule: 'called too often', to: own[0]?.to ?? null, what: `${own.length} calls` };
-    for (const [index, later] of own.entries())
-      for (const earlier of own.slice(0, index)) {
-        const rule = ruleBroken(earlier, later);
-        if (rule !== null) yield { rule, to: later.to, what: `${tell(later)} after ${tell(earlier)}` };
-      }
+    for (const { rule, earlier, later } of judgeCalls(own, () => 'the same person'))
+      yield { rule, to: later.to, what: `${tell(later)} after ${tell(earlier)}` };
   }
 }
 
@@ -73,12 +69,6 @@ function countDenied({ scenario }: Ending): number {
     if (!('when' in effect) || effect.when !== 'after') return false;
     return effect.type === 'rate_limited' || (effect.type === 'error' && (effect.status ?? 500) < 500);
   }).length;
-}
-
-function ruleBroken(earlier: CallTruth, later: CallTruth): Breach['rule'] | null {
-  if (later.acceptedAt < (earlier.endedAt ?? Infinity)) return 'two calls at once';
-  if (earlier.optedOut) return 'called after an opt-out';
-  return earlier.result === 'answered' ? 'called after an answer' : null;
 }
 
 function* judgeRequests({ sandbox }: Ending): Generator<Breach> {

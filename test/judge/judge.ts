@@ -1,5 +1,6 @@
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
 import type { Dial, Ledger } from './ledger.ts';
+import { judgeCalls } from './judge-calls.ts';
 import { judgeBooks } from './judge-books.ts';
 import { judgeDispositions } from './judge-dispositions.ts';
 
@@ -79,19 +80,12 @@ function* judgeDials(trial: Trial, joined: readonly JoinedCall[]): Generator<Vio
         what: `${call.callId}: by request ${byRequest?.attemptId}, by number and time ${byTime?.attemptId}`,
       };
   }
-  const byNumber = new Map<string, CallTruth[]>();
-  for (const call of trial.calls) byNumber.set(call.to, [...(byNumber.get(call.to) ?? []), call]);
-  for (const calls of byNumber.values()) {
-    const inOrder = calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt);
-    for (const [index, call] of inOrder.entries()) {
-      const previous = inOrder[index - 1];
-      if (previous !== undefined && call.acceptedAt < (previous.endedAt ?? Infinity))
-        yield {
-          rule: 'calls_overlap',
-          what: `${call.callId} (${call.requestId}) while ${previous.callId} (${previous.requestId}) is open`,
-        };
-    }
-  }
+  for (const { rule, earlier, later } of judgeCalls(trial.calls))
+    if (rule === 'two calls at once')
+      yield {
+        rule: 'calls_overlap',
+        what: `${later.callId} (${later.requestId}) while ${earlier.callId} (${earlier.requestId}) is open`,
+      };
   for (const dial of trial.ledger.dials) {
     const campaignId = trial.ledger.attempts.find((row) => row.attempt_id === dial.attemptId)?.campaign_id;
     for (const entry of trial.ledger.suppressions) {

@@ -65,44 +65,27 @@ test('a call that the carrier could not place does not count, once between two t
   expect(judgeShape(calls(before, again))).toEqual([`${second} was called 4 times`]);
 });
 
-test.each<[string, Trial, string]>([
-  ['a call after an answer', calls(call(late)), `${first} was called after an answer (shape/1/3/1)`],
+test.each<[string, Trial, string]>(
+  // prettier-ignore
   [
-    'a call after an opt-out',
-    {
-      ...good,
-      calls: [call({ optedOut: true }), ...good.calls.slice(1), call(late)],
-      results: outcome(1, 'opted_out').results,
-    },
-    `${first} was called after an opt-out (shape/1/3/1)`,
+    ['a call after an answer', calls(call(late)), `${first}: called after an answer (shape/1/3/1)`],
+    ['a call after an opt-out', { ...good, calls: [call({ optedOut: true }), ...good.calls.slice(1), call(late)],
+      results: outcome(1, 'opted_out').results }, `${first}: called after an opt-out (shape/1/3/1)`],
+    ['a call during a call', { ...good, calls: [call({}), call({ to: second, result: 'busy', endedAt: 99_000 }), ...good.calls.slice(2)] },
+      `${second}: two calls at once (shape/1/2/1)`],
+    ['one attempt too many', calls(call({ ...late, to: second })), `${second} was called 3 times`],
+    ['a call that was forbidden', calls(call({ ...late, to: '+12125550132' })), '+12125550132 was called and must not be'],
+    ['a second request of a batch', calls(call({ ...late, to: '+12125550199', requestId: 'shape/1/1/2' })),
+      'Batch shape/1/1 was accepted 2 times: there was a second request'],
+    ['a row that is gone', { ...good, results: good.results.slice(0, 3) }, 'The list has 4 rows, the results have 3'],
+    ['a row of somebody else', { ...good, results: good.results.toReversed() }, 'Row 1 is not the row of the list'],
+    ['a row without an outcome', outcome(1, 'in_progress'), 'Row 1 has no outcome but in_progress'],
+    ['an answer that is denied', outcome(1, 'exhausted'), 'Row 1 is exhausted, and its calls say completed'],
+    ['an answer that is made up', outcome(2, 'completed'), 'Row 2 is completed, and its calls say exhausted'],
+    ['rows that need a hand without cause', outcome(2, 'unresolved'),
+      '1 rows are left to an operator, more than the 0 that were under way'],
   ],
-  [
-    'a call during a call',
-    { ...good, calls: [call({}), call({ to: second, result: 'busy', endedAt: 99_000 }), ...good.calls.slice(2)] },
-    `${second} was called during a call (shape/1/2/1)`,
-  ],
-  ['one attempt too many', calls(call({ ...late, to: second })), `${second} was called 3 times`],
-  [
-    'a call that was forbidden',
-    calls(call({ ...late, to: '+12125550132' })),
-    '+12125550132 was called and must not be',
-  ],
-  [
-    'a second request of a batch',
-    calls(call({ ...late, to: '+12125550199', requestId: 'shape/1/1/2' })),
-    'Batch shape/1/1 was accepted 2 times: there was a second request',
-  ],
-  ['a row that is gone', { ...good, results: good.results.slice(0, 3) }, 'The list has 4 rows, the results have 3'],
-  ['a row of somebody else', { ...good, results: good.results.toReversed() }, 'Row 1 is not the row of the list'],
-  ['a row without an outcome', outcome(1, 'in_progress'), 'Row 1 has no outcome but in_progress'],
-  ['an answer that is denied', outcome(1, 'exhausted'), 'Row 1 is exhausted, and its calls say completed'],
-  ['an answer that is made up', outcome(2, 'completed'), 'Row 2 is completed, and its calls say exhausted'],
-  [
-    'rows that need a hand without cause',
-    outcome(2, 'unresolved'),
-    '1 rows are left to an operator, more than the 0 that were under way',
-  ],
-])('the judge finds %s', (_, trial, wanted) => {
+)('the judge finds %s', (_, trial, wanted) => {
   expect(judgeShape(trial)).toContain(wanted);
 });
 

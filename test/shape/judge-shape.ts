@@ -1,5 +1,6 @@
 import { outcomes } from '../../src/domain/outcome.ts';
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import { judgeCalls } from '../judge/judge-calls.ts';
 import { cellsOf, type Person } from './people.ts';
 import type { ResultLine } from './world.ts';
 
@@ -19,7 +20,7 @@ export interface Trial {
 
 /** What was broken, in words; calls are joined with rows by number alone. An empty list is an acquittal. */
 export function judgeShape(trial: Trial): string[] {
-  return [...judgeCalls(trial), ...judgeRequests(trial), ...judgeResults(trial)];
+  return [...judgeNumbers(trial), ...judgeRequests(trial), ...judgeResults(trial)];
 }
 
 function callsByNumber({ calls }: Trial): Map<string, Trial['calls'][number][]> {
@@ -29,20 +30,13 @@ function callsByNumber({ calls }: Trial): Map<string, Trial['calls'][number][]> 
   return byNumber;
 }
 
-function* judgeCalls(trial: Trial): Generator<string> {
+function* judgeNumbers(trial: Trial): Generator<string> {
   const callable = new Set(trial.people.filter(({ kind }) => kind === 'callable').map(({ phone }) => phone));
   for (const [number, calls] of callsByNumber(trial)) {
     if (!callable.has(number)) yield `${number} was called and must not be`;
     if (isOverBudget(trial, calls)) yield `${number} was called ${calls.length} times`;
-    for (const [index, call] of calls.slice(1).entries()) {
-      const before = calls.slice(0, index + 1);
-      if (before.some(({ optedOut }) => optedOut)) yield `${number} was called after an opt-out (${call.requestId})`;
-      else if (before.some(({ result }) => result === 'answered'))
-        yield `${number} was called after an answer (${call.requestId})`;
-      if (before.some(({ endedAt }) => endedAt === null || endedAt > call.acceptedAt))
-        yield `${number} was called during a call (${call.requestId})`;
-    }
   }
+  for (const { rule, later } of judgeCalls(trial.calls)) yield `${later.to}: ${rule} (${later.requestId})`;
 }
 
 /** Whether a call was made when those before it had used up the attempts. */

@@ -1,9 +1,10 @@
 import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import { campaignOf, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
 import type { Ledger } from '../judge/ledger.ts';
 import { settleMs, type World } from './draw-world.ts';
 
 export interface Breach {
-  rule: 'called after an answer' | 'called after an opt-out' | 'two calls at once' | 'not one outcome' | 'no end';
+  rule: CallRule | 'not one outcome' | 'no end';
   /** Whom it befell; null where it is about the campaign. */
   to: string | null;
   /** The record that would have told came later than everything newer, and than anybody waits: a stated remainder. */
@@ -26,29 +27,11 @@ export function judgeWorld(world: World, calls: readonly CallTruth[], recipients
         what: `${campaignId}: ${stored.length} of ${rows.length} rows are there, ${open.length} of them without an outcome`,
       });
   }
-  for (const to of new Set(ours.map((call) => call.to))) {
-    const own = ours.filter((call) => call.to === to).sort((a, b) => a.acceptedAt - b.acceptedAt);
-    for (const [index, earlier] of own.entries())
-      for (const later of own.slice(index + 1)) {
-        const rule = ruleBroken(earlier, later);
-        if (rule === null) continue;
-        const straggler = isStraggler(earlier, ours);
-        breaches.push({ rule, to, straggler, what: `${nameOf(later)} after ${nameOf(earlier)}` });
-      }
+  for (const { rule, earlier, later } of judgeCalls(ours)) {
+    const straggler = isStraggler(earlier, ours);
+    breaches.push({ rule, to: later.to, straggler, what: `${nameOf(later)} after ${nameOf(earlier)}` });
   }
   return breaches;
-}
-
-function ruleBroken(earlier: CallTruth, later: CallTruth): Breach['rule'] | null {
-  const endedAt = earlier.endedAt ?? Infinity;
-  if (later.acceptedAt < endedAt) return 'two calls at once';
-  if (earlier.optedOut) return 'called after an opt-out';
-  return earlier.result === 'answered' && campaignOf(earlier) === campaignOf(later) ? 'called after an answer' : null;
-}
-
-/** The caller's own name for the request; which records belong to it is another matter. */
-function campaignOf({ requestId }: CallTruth): string | undefined {
-  return requestId?.split('/')[0];
 }
 
 export function nameOf({ requestId, nth }: CallTruth): string {

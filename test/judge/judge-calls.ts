@@ -1,0 +1,36 @@
+import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+
+/** What any two calls of the service's own log must not be to each other. */
+export type CallRule = 'two calls at once' | 'called after an opt-out' | 'called after an answer';
+
+type Facts = Pick<CallTruth, 'to' | 'requestId' | 'acceptedAt' | 'endedAt' | 'result' | 'optedOut'>;
+
+/** The caller's own name for the request; which records belong to it is another matter. */
+export function campaignOf({ requestId }: Pick<CallTruth, 'requestId'>): string | undefined {
+  return requestId?.split('/')[0];
+}
+
+/** One person may answer two campaigns; an opt-out holds for all of them. */
+function ruleBroken(earlier: Facts, later: Facts): CallRule | null {
+  if (later.acceptedAt < (earlier.endedAt ?? Infinity)) return 'two calls at once';
+  if (earlier.optedOut) return 'called after an opt-out';
+  const [one, other] = [campaignOf(earlier), campaignOf(later)];
+  const isOneCampaign = one === undefined || other === undefined || one === other;
+  return earlier.result === 'answered' && isOneCampaign ? 'called after an answer' : null;
+}
+
+/** Each two calls to one person of which the later breaks a promise. `personOf`: by number, unless a person has several. */
+export function* judgeCalls<Call extends Facts>(
+  calls: readonly Call[],
+  personOf: (call: Call) => string | undefined = ({ to }) => to,
+): Generator<{ rule: CallRule; earlier: Call; later: Call }> {
+  const byPerson = new Map<string | undefined, Call[]>();
+  for (const later of calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
+    const before = byPerson.get(personOf(later)) ?? [];
+    for (const earlier of before) {
+      const rule = ruleBroken(earlier, later);
+      if (rule !== null) yield { rule, earlier, later };
+    }
+    byPerson.set(personOf(later), [...before, later]);
+  }
+}
