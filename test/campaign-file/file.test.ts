@@ -180,63 +180,53 @@ opt_out: [{ collected: x, equal: 1 }]
   expect(problems.join('\n')).not.toContain('sk_secret_value');
 });
 
-test.each([
-  ['ends_at: 2026-11-30T17:00:00', /^6 ends_at: .*with its offset from UTC/],
-  ['ends_at: 2026-11-30', /^6 ends_at: /],
-  ['hours: {}', /hours/],
+test.each(
+  // prettier-ignore
   [
-    'pacing: { max_concurrent_calls: 5, refill_threshold: 6 }',
-    /pacing\.refill_threshold: 6 cannot be used; write at most/,
+    ['ends_at: 2026-11-30T17:00:00', /^6 ends_at: .*with its offset from UTC/],
+    ['ends_at: 2026-11-30', /^6 ends_at: /],
+    ['hours: {}', /hours/],
+    ['pacing: { max_concurrent_calls: 5, refill_threshold: 6 }', /pacing\.refill_threshold: 6 cannot be used; write at most/],
+    ['variables: { reference: a, values: { a: "x" } }', /variables\.reference: "a" cannot be used; choose a name/],
+    ['variables: { values: { "naïve key": "x" } }', /variables\.values\.naïve key: this name cannot be used/],
+    ['first_message: "Hello {{ first_name"', /^6 first_message: /],
+    ['first_message: "{% include \'other\' %}"', /^6 first_message: /],
+    ['first_message: {{ first_name }}', /^6 : .*in quotes/],
+    ['opt_out: [{ collected: a, evaluation: b, equals: 1 }]', /opt_out\[0\]: .*cannot be used; write \{ collected/],
+    ['retry: { busy: [] }', /retry\.busy/],
+    ['retry: { busy: 0s }', /retry\.busy/],
+    ['retry: { busy: &x [*x] }', /retry\.busy/],
+    ['advanced: { poll: 10ms }', /advanced\.poll: "10ms" cannot be used; .*at least 1s/],
+    ['starts_at: tomorrow', /^6 starts_at: "tomorrow" cannot be used; write a date and time with its offset/],
+    ['starts_at: 2030-11-30T17:00:00Z\nends_at: 2030-11-30T17:00:00Z', /^7 ends_at: .*cannot be used; write a time after starts_at/],
+    ['retry: { reset_after: 7d }', /^6 retry\.reset_after: "7d" cannot be used; set ends_at as well/],
+    ['retry: { unknown: 30m }', /^6 retry\.unknown: "30m" cannot be used; write on_unknown: redial as well/],
+    ['retry: { busy: nextday }', /^6 retry\.busy: "nextday" cannot be used; write a duration such as 5m, next_day/],
+    ['retry: { max_attempts_per_number: 0 }', /^6 retry\.max_attempts_per_number: 0 cannot be used/],
+    ['breaker: on', /^6 breaker: .*cannot be used; write off, or a mapping/],
+    ['breaker: { failure_share: 0% }', /^6 breaker\.failure_share: "0%" cannot be used; write a share/],
+    ['breaker: { failure_share: 0.5 }', /^6 breaker\.failure_share: 0\.5 cannot be used; write a share/],
+    ['pre_dial: { url: "http://hooks.example.com" }', /^6 pre_dial\.url: .*cannot be used; write an address such as https/],
+    ['pre_dial: { url: "https://me:secret@hooks.example.com" }', /^6 pre_dial\.url: .*without user and password/],
+    ['pre_dial: { timeout: 5s }', /^6 pre_dial\.url: is missing/],
+    ['on_completion: https://hooks.example.com', /^6 on_completion: .*write a mapping such as \{ url/],
+    ['dispositions: [{ when: { pointer: a/b, equals: 1 }, is: busy }]',
+      /^6 dispositions\[0\]\.when\.pointer: "a\/b" cannot be used; write a JSON pointer/],
+    ['dispositions: [{ when: { pointer: /a, equals: 1 }, is: unknown }]',
+      /^6 dispositions\[0\]\.is: "unknown" cannot be used; write one of answered, /],
+    ['correlation: { number: /a }', /^6 correlation\.number: there is no such setting/],
+    ['correlation: { callee_number: /a~2 }', /^6 correlation\.callee_number: .*write a JSON pointer/],
+    ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
+    ['__proto__: { id: 1 }', /^6 __proto__: this name is reserved/],
+    ['variables: { values: { __proto__: "x" } }', /^6 __proto__: this name is reserved/],
+    ['id: again', /^6 : "id" stands for the second time; keep one of them/],
+    ['\thours: any', /^6 : /],
+    ['---\nid: b', /^6 : a second document begins here/],
+    ['name: "never closed', /^\d+ : this is not YAML/],
+    ['name: !!js/function "x"', /^6 : this is not YAML/],
+    ['name: *nowhere', /nowhere/],
   ],
-  ['variables: { reference: a, values: { a: "x" } }', /variables\.reference: "a" cannot be used; choose a name/],
-  ['variables: { values: { "naïve key": "x" } }', /variables\.values\.naïve key: this name cannot be used/],
-  ['first_message: "Hello {{ first_name"', /^6 first_message: /],
-  ['first_message: "{% include \'other\' %}"', /^6 first_message: /],
-  ['first_message: {{ first_name }}', /^6 : .*in quotes/],
-  ['opt_out: [{ collected: a, evaluation: b, equals: 1 }]', /opt_out\[0\]: .*cannot be used; write \{ collected/],
-  ['retry: { busy: [] }', /retry\.busy/],
-  ['retry: { busy: 0s }', /retry\.busy/],
-  ['retry: { busy: &x [*x] }', /retry\.busy/],
-  ['advanced: { poll: 10ms }', /advanced\.poll: "10ms" cannot be used; .*at least 1s/],
-  ['starts_at: tomorrow', /^6 starts_at: "tomorrow" cannot be used; write a date and time with its offset/],
-  [
-    'starts_at: 2030-11-30T17:00:00Z\nends_at: 2030-11-30T17:00:00Z',
-    /^7 ends_at: .*cannot be used; write a time after starts_at/,
-  ],
-  ['retry: { reset_after: 7d }', /^6 retry\.reset_after: "7d" cannot be used; set ends_at as well/],
-  ['retry: { unknown: 30m }', /^6 retry\.unknown: "30m" cannot be used; write on_unknown: redial as well/],
-  ['retry: { busy: nextday }', /^6 retry\.busy: "nextday" cannot be used; write a duration such as 5m, next_day/],
-  ['retry: { max_attempts_per_number: 0 }', /^6 retry\.max_attempts_per_number: 0 cannot be used/],
-  ['breaker: on', /^6 breaker: .*cannot be used; write off, or a mapping/],
-  ['breaker: { failure_share: 0% }', /^6 breaker\.failure_share: "0%" cannot be used; write a share/],
-  ['breaker: { failure_share: 0.5 }', /^6 breaker\.failure_share: 0\.5 cannot be used; write a share/],
-  [
-    'pre_dial: { url: "http://hooks.example.com" }',
-    /^6 pre_dial\.url: .*cannot be used; write an address such as https/,
-  ],
-  ['pre_dial: { url: "https://me:secret@hooks.example.com" }', /^6 pre_dial\.url: .*without user and password/],
-  ['pre_dial: { timeout: 5s }', /^6 pre_dial\.url: is missing/],
-  ['on_completion: https://hooks.example.com', /^6 on_completion: .*write a mapping such as \{ url/],
-  [
-    'dispositions: [{ when: { pointer: a/b, equals: 1 }, is: busy }]',
-    /^6 dispositions\[0\]\.when\.pointer: "a\/b" cannot be used; write a JSON pointer/,
-  ],
-  [
-    'dispositions: [{ when: { pointer: /a, equals: 1 }, is: unknown }]',
-    /^6 dispositions\[0\]\.is: "unknown" cannot be used; write one of answered, /,
-  ],
-  ['correlation: { number: /a }', /^6 correlation\.number: there is no such setting/],
-  ['correlation: { callee_number: /a~2 }', /^6 correlation\.callee_number: .*write a JSON pointer/],
-  ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
-  ['__proto__: { id: 1 }', /^6 __proto__: this name is reserved/],
-  ['variables: { values: { __proto__: "x" } }', /^6 __proto__: this name is reserved/],
-  ['id: again', /^6 : "id" stands for the second time; keep one of them/],
-  ['\thours: any', /^6 : /],
-  ['---\nid: b', /^6 : a second document begins here/],
-  ['name: "never closed', /^\d+ : this is not YAML/],
-  ['name: !!js/function "x"', /^6 : this is not YAML/],
-  ['name: *nowhere', /nowhere/],
-])('%j is refused with the reason', async (line, pattern) => {
+)('%j is refused with the reason', async (line, pattern) => {
   const yaml = line.startsWith('hours: {}')
     ? minimalCampaign.replace('hours: any', line)
     : `${minimalCampaign}${line}\n`;
@@ -441,52 +431,35 @@ test('caps hold by number, or by person where the list names one', async () => {
   ]);
 });
 
-test.each([
-  ['hours: any\ncaps: [{ calls: 3 }]', /^6 caps\[0\]: .*write \{ calls: 3, within: 24h \}/],
-  ['hours: any\ncaps: [{ calls: 3, within: 1d, after_talk: 1d }]', /^6 caps\[0\]: /],
+test.each(
+  // prettier-ignore
   [
-    'hours: any\ncaps: [{ by: person, calls: 3, within: 1d }]',
-    /^6 caps\[0\]\.by: "person" cannot be used; name the column of the person with list\.id/,
+    ['hours: any\ncaps: [{ calls: 3 }]', /^6 caps\[0\]: .*write \{ calls: 3, within: 24h \}/],
+    ['hours: any\ncaps: [{ calls: 3, within: 1d, after_talk: 1d }]', /^6 caps\[0\]: /],
+    ['hours: any\ncaps: [{ by: person, calls: 3, within: 1d }]',
+      /^6 caps\[0\]\.by: "person" cannot be used; name the column of the person with list\.id/],
+    ['hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 4, within: 1d }]',
+      /^6 caps\[1\]: .*leave one of them out: caps\[0\] allows fewer calls over the same time/],
+    ['hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 3, within: 1d }]',
+      /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/],
+    ['hours: any\ncaps: [{ after_talk: 3d }, { calls: 1, within: 1d }, { after_talk: 7d }]',
+      /^6 caps\[0\]: \{ after_talk: '3d' \} cannot be used; leave it out: caps\[2\] waits longer after a talk/],
+    ['hours: any\ncaps: [{ after_talk: 7d }, { after_talk: 168h }]', /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/],
+    ['hours: any\ncaps: [{ calls: 3, within: 7d }, { calls: 4, within: 1d }]',
+      /^6 caps\[1\]: \{ calls: 4, within: '1d' \} cannot be used; leave it out: caps\[0\] allows no more calls in a longer time/],
+    ['hours: { mon: ["09:00-12:00", "11:00-17:00"] }',
+      /^5 hours\.mon: .*write windows that do not overlap: "09:00-12:00" and "11:00-17:00" overlap/],
+    ['hours: { mon: ["08:00-09:00", "22:00-02:00", "23:00-23:30"] }', /"22:00-02:00" and "23:00-23:30" overlap/],
+    ['hours: any\nholidays: US', /^6 holidays: "US" cannot be used; write a list such as \[US\]/],
+    ['hours: any\npacing: { max_concurrent_calls: 0 }',
+      /^6 pacing\.max_concurrent_calls: 0 cannot be used; write a whole number from 1 to 100000$/],
+    ['hours: any\npacing: { max_concurrent_calls: 0, refill_threshold: 5 }', /^6 pacing\.max_concurrent_calls: 0 .* to 100000$/],
+    ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
+    ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],
+    ['hours: any\nholidays: [US-ZZ]', /^6 holidays\[0\]: "US-ZZ" cannot be used/],
+    ['hours: any\nlaw: 3', /^6 law: 3 cannot be used; write on, off, the path/],
   ],
-  [
-    'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 4, within: 1d }]',
-    /^6 caps\[1\]: .*leave one of them out: caps\[0\] allows fewer calls over the same time/,
-  ],
-  [
-    'hours: any\ncaps: [{ calls: 3, within: 24h }, { calls: 3, within: 1d }]',
-    /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/,
-  ],
-  [
-    'hours: any\ncaps: [{ after_talk: 3d }, { calls: 1, within: 1d }, { after_talk: 7d }]',
-    /^6 caps\[0\]: \{ after_talk: '3d' \} cannot be used; leave it out: caps\[2\] waits longer after a talk/,
-  ],
-  [
-    'hours: any\ncaps: [{ after_talk: 7d }, { after_talk: 168h }]',
-    /^6 caps\[1\]: .*leave it out: it stands twice, as caps\[0\] too$/,
-  ],
-  [
-    'hours: any\ncaps: [{ calls: 3, within: 7d }, { calls: 4, within: 1d }]',
-    /^6 caps\[1\]: \{ calls: 4, within: '1d' \} cannot be used; leave it out: caps\[0\] allows no more calls in a longer time/,
-  ],
-  [
-    'hours: { mon: ["09:00-12:00", "11:00-17:00"] }',
-    /^5 hours\.mon: .*write windows that do not overlap: "09:00-12:00" and "11:00-17:00" overlap/,
-  ],
-  ['hours: { mon: ["08:00-09:00", "22:00-02:00", "23:00-23:30"] }', /"22:00-02:00" and "23:00-23:30" overlap/],
-  ['hours: any\nholidays: US', /^6 holidays: "US" cannot be used; write a list such as \[US\]/],
-  [
-    'hours: any\npacing: { max_concurrent_calls: 0 }',
-    /^6 pacing\.max_concurrent_calls: 0 cannot be used; write a whole number from 1 to 100000$/,
-  ],
-  [
-    'hours: any\npacing: { max_concurrent_calls: 0, refill_threshold: 5 }',
-    /^6 pacing\.max_concurrent_calls: 0 .* to 100000$/,
-  ],
-  ['hours: { mon: "17:00-17:00" }', /^5 hours\.mon: "17:00-17:00" cannot be used/],
-  ['hours: any\nholidays: [XX]', /^6 holidays\[0\]: "XX" cannot be used; write a country such as US/],
-  ['hours: any\nholidays: [US-ZZ]', /^6 holidays\[0\]: "US-ZZ" cannot be used/],
-  ['hours: any\nlaw: 3', /^6 law: 3 cannot be used; write on, off, the path/],
-])('%s is named with its fix', async (line, expected) => {
+)('%s is named with its fix', async (line, expected) => {
   expect((await problemsOf(minimalCampaign.replace('hours: any', line))).join('\n')).toMatch(expected);
 });
 

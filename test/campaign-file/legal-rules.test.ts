@@ -25,135 +25,60 @@ function written(...rules: string[]): string {
 const ga = 'id: us-ga, country: US, region: GA, source: our counsel';
 const allDay = 'hours: { daily: "08:00-20:00" }';
 
-test.each<[string, string, RegExp]>([
+test.each<[string, string, RegExp]>(
+  // prettier-ignore
   [
-    'the night',
-    written(`${ga}, hours: { daily: "20:00-08:00" }`),
-    /^3: rules\[0\]\.hours\.daily: "20:00-08:00" cannot be used; write the earlier time first, such as "08:00-20:00": hours by law do not go on past midnight$/,
+    ['the night', written(`${ga}, hours: { daily: "20:00-08:00" }`),
+      /^3: rules\[0\]\.hours\.daily: "20:00-08:00" cannot be used; write the earlier time first, such as "08:00-20:00": hours by law do not go on past midnight$/],
+    ['times the wrong way round', written(`${ga}, hours: { daily: "08:00-20:00", sun: "17:00-09:00" }`),
+      /^3: rules\[0\]\.hours\.sun: "17:00-09:00" cannot be used; write the earlier time first/],
+    ['an empty window', written(`${ga}, hours: { daily: "08:00-08:00" }`), /^3: .*write a window such as "08:00-21:00"/],
+    ['no hours at all', written(`${ga}, hours: {}`), /^3: rules\[0\]\.hours: \{\} cannot be used; write a mapping such as/],
+    ['one id twice', written(`${ga}, ${allDay}`, `id: us-pa, country: US, region: PA, source: x, ${allDay}`,
+      `${ga}, hours: { sun: closed }`),
+      /^5: rules\[2\]\.id: "us-ga" cannot be used; choose another id, or make one rule of the two: rules\[0\] has this id already$/],
+    ['a region that nobody is in', written(`id: mine, country: US, region: FLA, source: x, ${allDay}`),
+      /^3: rules\[0\]\.region: "FLA" cannot be used; write the two letters of a state, such as FL$/],
+    ['a state by its name', written(`id: mine, country: US, region: florida, source: x, ${allDay}`),
+      /^3: rules\[0\]\.region: "florida" cannot be used; write FL$/],
+    ['a state for a province', written(`id: mine, country: CA, region: FL, source: x, ${allDay}`),
+      /^3: rules\[0\]\.region: "FL" cannot be used; write the two letters of a province, such as ON$/],
+    ['a region elsewhere that is none by its form', written(`id: mine, country: GB, region: England, source: x, ${allDay}`),
+      /^3: rules\[0\]\.region: "England" cannot be used; write a code of one to three capitals or digits, such as ENG$/],
+    ['a region of a territory', written(`id: mine, country: PR, region: PR, source: x, ${allDay}`),
+      /^3: rules\[0\]\.region: "PR" cannot be used; leave it out, or write country: US and region: PR$/],
+    ['an unknown country', written(`id: mine, country: UK, source: x, ${allDay}`),
+      /^3: rules\[0\]\.country: "UK" cannot be used; write a two-letter country code in capitals, such as US or GB$/],
+    ['an end before its beginning', written(`${ga}, ${allDay}, from: 2026-07-01, until: 2026-06-30`),
+      /^3: rules\[0\]\.until: "2026-06-30" cannot be used; write a date that is not before from \(2026-07-01\)$/],
+    ['no day of the calendar', written(`${ga}, ${allDay}, until: 2026-02-30`), /^3: rules\[0\]\.until: "2026-02-30" cannot/],
+    ['text for the list of rules', 'as_of: 2026-01-01\nrules: x\n',
+      /^2: rules: "x" cannot be used; write a list of rules, each with "- id:", country, source, and hours, caps or consent$/],
+    ['one rule for the list of rules', 'as_of: 2026-01-01\nrules: { id: x }\n', /^2: rules: .*; write a list of rules/],
+    ['a list without rules', 'as_of: 2026-01-01\nrules: []\n', /^2: rules: \[\] cannot be used; write at least one rule$/],
+    ['no rules', 'as_of: 2026-01-01\n', /^1: rules: is missing; write a list of rules/],
+    ['a rule that says nothing', written(ga),
+      /^3: rules\[0\]: .* cannot be used; write hours, caps or consent: a rule without any says nothing$/],
+    ['a cap without its time', written(`${ga}, caps: [{ calls: 3 }]`),
+      /^3: rules\[0\]\.caps\[0\]\.within: is missing; write a duration such as/],
+    ['a cap by something else', written(`${ga}, caps: [{ calls: 3, within: 1d, by: person }]`),
+      /^3: rules\[0\]\.caps\[0\]\.by: there is no such setting; settings here: calls, within$/],
+    ['a cap that is no list', written(`${ga}, caps: { calls: 3, within: 1d }`),
+      /^3: rules\[0\]\.caps: .*; write a list such as \[\{ calls: 3, within: 24h \}\]$/],
+    ['holidays that are not known', written(`id: mine, country: GB, region: XYZ, source: x, holidays: closed`),
+      /^3: rules\[0\]\.holidays: "closed" cannot be used; leave it out, and list the days in the campaign file/],
+    ['eves of holidays that are open', written(`${ga}, ${allDay}, eves: "10:00-19:00"`),
+      /^3: rules\[0\]\.eves: "10:00-19:00" cannot be used; write holidays: closed as well: eves are the days before them$/],
+    ['consent by another word', written(`${ga}, consent: maybe`),
+      /^3: rules\[0\]\.consent: "maybe" cannot be used; write required or artificial_voice, or leave it out$/],
+    ['an empty doubt', written(`${ga}, ${allDay}, unconfirmed: ''`),
+      /^3: rules\[0\]\.unconfirmed: "" cannot be used; say what of it could not be read at its source/],
+    ['a packaged rule that would leave its state', written(`id: us-fl, country: US, region: GA, source: x, ${allDay}`),
+      /^3: rules\[0\]\.id: "us-fl" cannot be used; choose another id for US-GA, or write the rule for US-FL: the packaged rule that it would replace is for that$/],
+    ['the rule of a country that would become one of a state', written(`id: us, country: US, region: GA, source: x, ${allDay}`),
+      /^3: rules\[0\]\.id: "us" cannot be used; choose another id for US-GA, or write the rule for US:/],
   ],
-  [
-    'times the wrong way round',
-    written(`${ga}, hours: { daily: "08:00-20:00", sun: "17:00-09:00" }`),
-    /^3: rules\[0\]\.hours\.sun: "17:00-09:00" cannot be used; write the earlier time first/,
-  ],
-  ['an empty window', written(`${ga}, hours: { daily: "08:00-08:00" }`), /^3: .*write a window such as "08:00-21:00"/],
-  [
-    'no hours at all',
-    written(`${ga}, hours: {}`),
-    /^3: rules\[0\]\.hours: \{\} cannot be used; write a mapping such as/,
-  ],
-  [
-    'one id twice',
-    written(
-      `${ga}, ${allDay}`,
-      `id: us-pa, country: US, region: PA, source: x, ${allDay}`,
-      `${ga}, hours: { sun: closed }`,
-    ),
-    /^5: rules\[2\]\.id: "us-ga" cannot be used; choose another id, or make one rule of the two: rules\[0\] has this id already$/,
-  ],
-  [
-    'a region that nobody is in',
-    written(`id: mine, country: US, region: FLA, source: x, ${allDay}`),
-    /^3: rules\[0\]\.region: "FLA" cannot be used; write the two letters of a state, such as FL$/,
-  ],
-  [
-    'a state by its name',
-    written(`id: mine, country: US, region: florida, source: x, ${allDay}`),
-    /^3: rules\[0\]\.region: "florida" cannot be used; write FL$/,
-  ],
-  [
-    'a state for a province',
-    written(`id: mine, country: CA, region: FL, source: x, ${allDay}`),
-    /^3: rules\[0\]\.region: "FL" cannot be used; write the two letters of a province, such as ON$/,
-  ],
-  [
-    'a region elsewhere that is none by its form',
-    written(`id: mine, country: GB, region: England, source: x, ${allDay}`),
-    /^3: rules\[0\]\.region: "England" cannot be used; write a code of one to three capitals or digits, such as ENG$/,
-  ],
-  [
-    'a region of a territory',
-    written(`id: mine, country: PR, region: PR, source: x, ${allDay}`),
-    /^3: rules\[0\]\.region: "PR" cannot be used; leave it out, or write country: US and region: PR$/,
-  ],
-  [
-    'an unknown country',
-    written(`id: mine, country: UK, source: x, ${allDay}`),
-    /^3: rules\[0\]\.country: "UK" cannot be used; write a two-letter country code in capitals, such as US or GB$/,
-  ],
-  [
-    'an end before its beginning',
-    written(`${ga}, ${allDay}, from: 2026-07-01, until: 2026-06-30`),
-    /^3: rules\[0\]\.until: "2026-06-30" cannot be used; write a date that is not before from \(2026-07-01\)$/,
-  ],
-  [
-    'no day of the calendar',
-    written(`${ga}, ${allDay}, until: 2026-02-30`),
-    /^3: rules\[0\]\.until: "2026-02-30" cannot/,
-  ],
-  [
-    'text for the list of rules',
-    'as_of: 2026-01-01\nrules: x\n',
-    /^2: rules: "x" cannot be used; write a list of rules, each with "- id:", country, source, and hours, caps or consent$/,
-  ],
-  ['one rule for the list of rules', 'as_of: 2026-01-01\nrules: { id: x }\n', /^2: rules: .*; write a list of rules/],
-  [
-    'a list without rules',
-    'as_of: 2026-01-01\nrules: []\n',
-    /^2: rules: \[\] cannot be used; write at least one rule$/,
-  ],
-  ['no rules', 'as_of: 2026-01-01\n', /^1: rules: is missing; write a list of rules/],
-  [
-    'a rule that says nothing',
-    written(ga),
-    /^3: rules\[0\]: .* cannot be used; write hours, caps or consent: a rule without any says nothing$/,
-  ],
-  [
-    'a cap without its time',
-    written(`${ga}, caps: [{ calls: 3 }]`),
-    /^3: rules\[0\]\.caps\[0\]\.within: is missing; write a duration such as/,
-  ],
-  [
-    'a cap by something else',
-    written(`${ga}, caps: [{ calls: 3, within: 1d, by: person }]`),
-    /^3: rules\[0\]\.caps\[0\]\.by: there is no such setting; settings here: calls, within$/,
-  ],
-  [
-    'a cap that is no list',
-    written(`${ga}, caps: { calls: 3, within: 1d }`),
-    /^3: rules\[0\]\.caps: .*; write a list such as \[\{ calls: 3, within: 24h \}\]$/,
-  ],
-  [
-    'holidays that are not known',
-    written(`id: mine, country: GB, region: XYZ, source: x, holidays: closed`),
-    /^3: rules\[0\]\.holidays: "closed" cannot be used; leave it out, and list the days in the campaign file/,
-  ],
-  [
-    'eves of holidays that are open',
-    written(`${ga}, ${allDay}, eves: "10:00-19:00"`),
-    /^3: rules\[0\]\.eves: "10:00-19:00" cannot be used; write holidays: closed as well: eves are the days before them$/,
-  ],
-  [
-    'consent by another word',
-    written(`${ga}, consent: maybe`),
-    /^3: rules\[0\]\.consent: "maybe" cannot be used; write required or artificial_voice, or leave it out$/,
-  ],
-  [
-    'an empty doubt',
-    written(`${ga}, ${allDay}, unconfirmed: ''`),
-    /^3: rules\[0\]\.unconfirmed: "" cannot be used; say what of it could not be read at its source/,
-  ],
-  [
-    'a packaged rule that would leave its state',
-    written(`id: us-fl, country: US, region: GA, source: x, ${allDay}`),
-    /^3: rules\[0\]\.id: "us-fl" cannot be used; choose another id for US-GA, or write the rule for US-FL: the packaged rule that it would replace is for that$/,
-  ],
-  [
-    'the rule of a country that would become one of a state',
-    written(`id: us, country: US, region: GA, source: x, ${allDay}`),
-    /^3: rules\[0\]\.id: "us" cannot be used; choose another id for US-GA, or write the rule for US:/,
-  ],
-])('%s in a rules file is refused with line, path, value and fix', async (_, text, expected) => {
+)('%s in a rules file is refused with line, path, value and fix', async (_, text, expected) => {
   const path = await rulesFile(text);
   const message = await messageOf(readLegalRules(path));
   expect(message.startsWith(`CampaignFileError: ${path}:`)).toBe(true);

@@ -109,26 +109,17 @@ test.each(['mayBegin', 'onSending'])('what %s throws comes out as it is, with no
   expect(service.received).toEqual(['']);
 });
 
-test.each<[string, unknown, RegExp]>([
-  ['no calls', { ...body, calls: [] }, /calls/],
+test.each<[string, unknown, RegExp]>(
+  // prettier-ignore
   [
-    'a number that is not E.164',
-    { ...body, calls: [{ to_phone_number: '212 555 0101' }] },
-    /calls\[0\]\.to_phone_number/,
+    ['no calls', { ...body, calls: [] }, /calls/],
+    ['a number that is not E.164', { ...body, calls: [{ to_phone_number: '212 555 0101' }] }, /calls\[0\]\.to_phone_number/],
+    ['no agent', { ...body, agent_id: '' }, /agent_id/],
+    ['an unknown key', { ...body, priority: 1 }, /priority/],
+    ['a key of a call that carries no variables', { ...body, calls: [{ to_phone_number: '+12125550101', note: 'x' }] }, /note/],
+    ['a variable that is an object', { ...body, calls: [{ to_phone_number: '+12125550101', variables: { a: {} } }] }, /variables/],
   ],
-  ['no agent', { ...body, agent_id: '' }, /agent_id/],
-  ['an unknown key', { ...body, priority: 1 }, /priority/],
-  [
-    'a key of a call that carries no variables',
-    { ...body, calls: [{ to_phone_number: '+12125550101', note: 'x' }] },
-    /note/,
-  ],
-  [
-    'a variable that is an object',
-    { ...body, calls: [{ to_phone_number: '+12125550101', variables: { a: {} } }] },
-    /variables/,
-  ],
-])('a batch with %s is refused before anything is sent, without naming values', async (_name, invalid, problem) => {
+)('a batch with %s is refused before anything is sent, without naming values', async (_name, invalid, problem) => {
   const service = await startHttpService((response) => answerJson(response, 200, {}));
   const call = clientOf(service.baseUrl).placeBatchCalls(invalid as BatchCallsRequest, go);
   const error = await rejectionOf(call, RequestInvalidError);

@@ -167,48 +167,19 @@ test.each([
   expect(parseServiceTime(value)).toBe(expected);
 });
 
-test.each([
+test.each(
+  // prettier-ignore
   [
-    [
-      { speaker: 'Agent', text: 'a' },
-      { speaker: ' USER ', text: 'b' },
-    ],
-    1,
-    1,
-    'a',
+    [[{ speaker: 'Agent', text: 'a' }, { speaker: ' USER ', text: 'b' }], 1, 1, 'a'],
+    [[{ role: 'assistant', message: 'a' }, { role: 'customer', message: 'b' }], 1, 1, 'a'],
+    [[{ role: 'agent', message: ' ' }, { role: 'agent', message: 'a' }], 1, 0, 'a'],
+    [[{ speaker: 'user', text: 'first' }, { speaker: 'agent', text: 'second' }], 1, 1, 'second'],
+    [[{ speaker: 'narrator', text: 'a' }], 0, 0, null],
+    [[{ speaker: 'agent' }, { speaker: 'user' }], 1, 1, null],
+    [[null, 'text', 7, [], {}], 0, 0, null],
+    [[], 0, 0, null],
   ],
-  [
-    [
-      { role: 'assistant', message: 'a' },
-      { role: 'customer', message: 'b' },
-    ],
-    1,
-    1,
-    'a',
-  ],
-  [
-    [
-      { role: 'agent', message: ' ' },
-      { role: 'agent', message: 'a' },
-    ],
-    1,
-    0,
-    'a',
-  ],
-  [
-    [
-      { speaker: 'user', text: 'first' },
-      { speaker: 'agent', text: 'second' },
-    ],
-    1,
-    1,
-    'second',
-  ],
-  [[{ speaker: 'narrator', text: 'a' }], 0, 0, null],
-  [[{ speaker: 'agent' }, { speaker: 'user' }], 1, 1, null],
-  [[null, 'text', 7, [], {}], 0, 0, null],
-  [[], 0, 0, null],
-])('turns of %j', (transcript, agentTurns, userTurns, openingLine) => {
+)('turns of %j', (transcript, agentTurns, userTurns, openingLine) => {
   expect(factsFromRecord({ transcript })).toMatchObject({ hasTranscript: true, agentTurns, userTurns, openingLine });
 });
 

@@ -4,41 +4,23 @@ import { parseRefusalDetail } from '../../src/convai/refusal-detail.ts';
 
 const asIs = (text: string) => text;
 
-test.each([
+test.each(
+  // prettier-ignore
   [
-    'the documented object',
-    {
-      detail: {
-        type: 'validation_error',
-        code: 'invalid_parameters',
-        message: 'Bad name.',
-        status: 'x',
-        param: 'name',
-      },
-    },
-    { code: 'invalid_parameters', message: 'Bad name.', fields: [{ path: 'name', message: 'Bad name.' }] },
+    ['the documented object', { detail: { type: 'validation_error', code: 'invalid_parameters', message: 'Bad name.', status: 'x',
+      param: 'name' } }, { code: 'invalid_parameters', message: 'Bad name.', fields: [{ path: 'name', message: 'Bad name.' }] }],
+    ['the older object', { detail: { status: 'agent_not_found', message: 'No such agent.' } },
+      { code: 'agent_not_found', message: 'No such agent.', fields: [] }],
+    ['an array of fields', { detail: [{ loc: ['body', 'calls', 0, 'to_phone_number'], msg: 'not E.164', type: 'value_error' }] },
+      { code: 'value_error', message: 'not E.164', fields: [{ path: 'body.calls.0.to_phone_number', message: 'not E.164' }] }],
+    ['a string', { detail: 'Not found' }, { code: null, message: 'Not found', fields: [] }],
+    ['an error object', { error: { code: 'nope', message: 'No.' } }, { code: 'nope', message: 'No.', fields: [] }],
+    ['an object without detail', { message: 'No.' }, { code: null, message: 'No.', fields: [] }],
+    ['a bare string', 'No.', { code: null, message: 'No.', fields: [] }],
+    ['null', null, { code: null, message: null, fields: [] }],
+    ['a null detail', { detail: null }, { code: null, message: null, fields: [] }],
   ],
-  [
-    'the older object',
-    { detail: { status: 'agent_not_found', message: 'No such agent.' } },
-    { code: 'agent_not_found', message: 'No such agent.', fields: [] },
-  ],
-  [
-    'an array of fields',
-    { detail: [{ loc: ['body', 'calls', 0, 'to_phone_number'], msg: 'not E.164', type: 'value_error' }] },
-    {
-      code: 'value_error',
-      message: 'not E.164',
-      fields: [{ path: 'body.calls.0.to_phone_number', message: 'not E.164' }],
-    },
-  ],
-  ['a string', { detail: 'Not found' }, { code: null, message: 'Not found', fields: [] }],
-  ['an error object', { error: { code: 'nope', message: 'No.' } }, { code: 'nope', message: 'No.', fields: [] }],
-  ['an object without detail', { message: 'No.' }, { code: null, message: 'No.', fields: [] }],
-  ['a bare string', 'No.', { code: null, message: 'No.', fields: [] }],
-  ['null', null, { code: null, message: null, fields: [] }],
-  ['a null detail', { detail: null }, { code: null, message: null, fields: [] }],
-])('reads %s', (_name, body, expected) => {
+)('reads %s', (_name, body, expected) => {
   expect(parseRefusalDetail(JSON.stringify(body), asIs)).toEqual(expected);
 });
 

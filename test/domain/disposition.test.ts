@@ -26,64 +26,35 @@ function result(
   return { disposition, detail, counted };
 }
 
-test.each<[string, Facts, AttemptResult | null]>([
-  ['a carrier result busy', { callResult: 'busy', ...empty }, result('busy')],
-  ['a carrier result no_answer', { callResult: 'no_answer' }, result('no_answer')],
+test.each<[string, Facts, AttemptResult | null]>(
+  // prettier-ignore
   [
-    'a greeting that reads as a user turn under a carrier result',
-    { callResult: 'voicemail', ...heard },
-    result('voicemail'),
+    ['a carrier result busy', { callResult: 'busy', ...empty }, result('busy')],
+    ['a carrier result no_answer', { callResult: 'no_answer' }, result('no_answer')],
+    ['a greeting that reads as a user turn under a carrier result', { callResult: 'voicemail', ...heard }, result('voicemail')],
+    ['a carrier failure, which proves that nobody picked up', { callResult: 'failed', ...empty }, result('failed', null, false)],
+    ['a carrier failure after the agent spoke', { callResult: 'failed', ...agentOnly }, result('failed')],
+    ['a carrier failure after the callee spoke', { callResult: 'failed', hasTranscript: true, userTurns: 1 }, result('failed')],
+    ['an answered call with words of the callee', { callResult: 'answered', ...heard }, result('answered')],
+    ['an answered call on which only the agent spoke', { callResult: 'answered', ...agentOnly }, result('answered', 'silent')],
+    ['an answered call on which nobody spoke', { callResult: 'answered', ...empty }, result('answered', 'silent')],
+    ['an answered call in a list entry', { callResult: 'answered' }, result('answered')],
+    ['an answered call that the service failed at once', { callResult: 'answered', status: 'failed', ...empty }, result('failed')],
+    ['words of the callee alone', heard, result('answered')],
+    ['words of the callee in a failed conversation', { status: 'failed', ...heard }, result('answered')],
+    ['words of the agent alone', { status: 'done', durationMs: 9_000, ...agentOnly }, result('answered', 'silent')],
+    ['a failed conversation without transcript', { status: 'failed' }, result('failed')],
+    ['a failed conversation with an empty transcript', { status: 'failed', ...empty, durationMs: 3_000 }, result('failed')],
+    ['an empty transcript without duration', { status: 'done', ...empty }, result('unreached')],
+    ['an empty transcript of zero duration', { ...empty, durationMs: 0, startedAt: 1_000, endedAt: 9_000 }, result('unreached')],
+    ['an empty transcript that ended when it started', { ...empty, startedAt: 1_000, endedAt: 1_000 }, result('unreached')],
+    ['an empty transcript although time passed', { ...empty, durationMs: 1 }, null],
+    ['an empty transcript with an end after the start', { ...empty, startedAt: 1_000, endedAt: 1_001 }, null],
+    ['an end without a start', { ...empty, endedAt: 9_000 }, result('unreached')],
+    ['a list entry that shows only that the call was placed', { status: 'done', durationMs: 20_000 }, null],
+    ['nothing at all', {}, null],
   ],
-  [
-    'a carrier failure, which proves that nobody picked up',
-    { callResult: 'failed', ...empty },
-    result('failed', null, false),
-  ],
-  ['a carrier failure after the agent spoke', { callResult: 'failed', ...agentOnly }, result('failed')],
-  [
-    'a carrier failure after the callee spoke',
-    { callResult: 'failed', hasTranscript: true, userTurns: 1 },
-    result('failed'),
-  ],
-  ['an answered call with words of the callee', { callResult: 'answered', ...heard }, result('answered')],
-  [
-    'an answered call on which only the agent spoke',
-    { callResult: 'answered', ...agentOnly },
-    result('answered', 'silent'),
-  ],
-  ['an answered call on which nobody spoke', { callResult: 'answered', ...empty }, result('answered', 'silent')],
-  ['an answered call in a list entry', { callResult: 'answered' }, result('answered')],
-  [
-    'an answered call that the service failed at once',
-    { callResult: 'answered', status: 'failed', ...empty },
-    result('failed'),
-  ],
-  ['words of the callee alone', heard, result('answered')],
-  ['words of the callee in a failed conversation', { status: 'failed', ...heard }, result('answered')],
-  ['words of the agent alone', { status: 'done', durationMs: 9_000, ...agentOnly }, result('answered', 'silent')],
-  ['a failed conversation without transcript', { status: 'failed' }, result('failed')],
-  [
-    'a failed conversation with an empty transcript',
-    { status: 'failed', ...empty, durationMs: 3_000 },
-    result('failed'),
-  ],
-  ['an empty transcript without duration', { status: 'done', ...empty }, result('unreached')],
-  [
-    'an empty transcript of zero duration',
-    { ...empty, durationMs: 0, startedAt: 1_000, endedAt: 9_000 },
-    result('unreached'),
-  ],
-  [
-    'an empty transcript that ended when it started',
-    { ...empty, startedAt: 1_000, endedAt: 1_000 },
-    result('unreached'),
-  ],
-  ['an empty transcript although time passed', { ...empty, durationMs: 1 }, null],
-  ['an empty transcript with an end after the start', { ...empty, startedAt: 1_000, endedAt: 1_001 }, null],
-  ['an end without a start', { ...empty, endedAt: 9_000 }, result('unreached')],
-  ['a list entry that shows only that the call was placed', { status: 'done', durationMs: 20_000 }, null],
-  ['nothing at all', {}, null],
-])('the disposition is read from %s', (_, facts, expected) => {
+)('the disposition is read from %s', (_, facts, expected) => {
   expect(readDisposition(conversationRecord(facts))).toEqual(expected);
 });
 

@@ -12,30 +12,21 @@ function placed(...ats: number[]): PlacedCall[] {
   return ats.map((at) => ({ at, talked: false }));
 }
 
-test.each<[string, FrequencyCap[], PlacedCall[], PlacedCall[], number]>([
-  ['no cap', [], placed(9 * day), [], 10 * day],
-  ['fewer calls than the cap', [threeADay], placed(10 * day - 1, 10 * day - 2), [], 10 * day],
-  ['as many as the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day), [], 10.5 * day],
-  ['more than the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day, 9.8 * day), [], 10.6 * day],
-  ['calls told in any order', [threeADay], placed(9.7 * day, 9.5 * day, 9.8 * day, 9.6 * day), [], 10.6 * day],
-  ['calls that have just left the window', [threeADay], placed(9 * day, 9.6 * day, 9.7 * day), [], 10 * day],
+test.each<[string, FrequencyCap[], PlacedCall[], PlacedCall[], number]>(
+  // prettier-ignore
   [
-    'calls that belong to the person, not to the number',
-    [threeADay],
-    [],
-    placed(9.5 * day, 9.6 * day, 9.7 * day),
-    10 * day,
+    ['no cap', [], placed(9 * day), [], 10 * day],
+    ['fewer calls than the cap', [threeADay], placed(10 * day - 1, 10 * day - 2), [], 10 * day],
+    ['as many as the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day), [], 10.5 * day],
+    ['more than the cap', [threeADay], placed(9.5 * day, 9.6 * day, 9.7 * day, 9.8 * day), [], 10.6 * day],
+    ['calls told in any order', [threeADay], placed(9.7 * day, 9.5 * day, 9.8 * day, 9.6 * day), [], 10.6 * day],
+    ['calls that have just left the window', [threeADay], placed(9 * day, 9.6 * day, 9.7 * day), [], 10 * day],
+    ['calls that belong to the person, not to the number', [threeADay], [], placed(9.5 * day, 9.6 * day, 9.7 * day), 10 * day],
+    ['the later of several caps', [threeADay, { ...sevenAWeek, calls: 1 }], placed(9.5 * day), placed(9.5 * day), 16.5 * day],
+    ['a talk', [weekAfterTalk], [{ at: 9 * day, talked: true }], [], 16 * day],
+    ['a call that was no talk', [weekAfterTalk], placed(9 * day), [], 10 * day],
   ],
-  [
-    'the later of several caps',
-    [threeADay, { ...sevenAWeek, calls: 1 }],
-    placed(9.5 * day),
-    placed(9.5 * day),
-    16.5 * day,
-  ],
-  ['a talk', [weekAfterTalk], [{ at: 9 * day, talked: true }], [], 16 * day],
-  ['a call that was no talk', [weekAfterTalk], placed(9 * day), [], 10 * day],
-])('after %s the next call may come then', (_, caps, number, person, expected) => {
+)('after %s the next call may come then', (_, caps, number, person, expected) => {
   expect(capsAllowAt(caps, { number, person }, 10 * day)).toBe(expected);
 });
 

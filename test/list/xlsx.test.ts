@@ -197,53 +197,28 @@ const simple = workbookParts({
   },
 });
 
-test.each([
-  ['a truncated workbook', zip(simple).subarray(0, 400), /damaged/],
-  ['a ZIP archive', zip({ 'list.csv': 'phone\n1\n' }), /this is a ZIP archive, not a list/],
+test.each(
+  // prettier-ignore
   [
-    'a Word document',
-    zip({ '[Content_Types].xml': '<a/>', 'word/document.xml': '<a/>' }),
-    /this is a Word document \(\.docx\)/,
+    ['a truncated workbook', zip(simple).subarray(0, 400), /damaged/],
+    ['a ZIP archive', zip({ 'list.csv': 'phone\n1\n' }), /this is a ZIP archive, not a list/],
+    ['a Word document', zip({ '[Content_Types].xml': '<a/>', 'word/document.xml': '<a/>' }), /this is a Word document \(\.docx\)/],
+    ['an OpenDocument file', zip({ mimetype: 'x', 'content.xml': '<a/>' }), /this is an OpenDocument file/],
+    ['a binary workbook', zip({ '[Content_Types].xml': '<a/>', 'xl/workbook.bin': '' }), /this is a binary Excel workbook \(\.xlsb\)/],
+    ['broken XML', zip({ ...simple, 'xl/worksheets/sheet1.xml': '<worksheet><sheetData><row' }), /damaged \(unclosed tag/],
+    ['a missing sheet', zip(Object.fromEntries(Object.entries(simple).filter(([name]) => !name.includes('sheet1')))),
+      /its part xl\/worksheets\/sheet1\.xml is missing/],
+    ['a part that says to be smaller than it is', zip(simple, { 'xl/worksheets/sheet1.xml': 10 }), /damaged \(too many bytes/],
+    ['a part that unfolds', zip({ ...simple, 'xl/worksheets/sheet1.xml': Buffer.alloc(40_000_000, ' ') }), /unfolds to 40 MB/],
+    ['XML without an end', zip({ ...simple, 'xl/sharedStrings.xml': `<sst><si><t>${noise(5_000_000)}</t></si></sst>` }),
+      /a part of it does not end/],
+    ['a cell outside of the sheet',
+      zip({ ...simple, 'xl/worksheets/sheet1.xml': '<worksheet><row><c r="ZZZZ1"><v>1</v></c></row></worksheet>' }),
+      /outside of the sheet/],
+    ['no sheet', zip({ ...simple, 'xl/workbook.xml': '<workbook><sheets/></workbook>' }), /no sheet with cells/],
+    ['an empty sheet', workbook({ sheets: { Sheet1: '' } }), /the list is empty/],
   ],
-  ['an OpenDocument file', zip({ mimetype: 'x', 'content.xml': '<a/>' }), /this is an OpenDocument file/],
-  [
-    'a binary workbook',
-    zip({ '[Content_Types].xml': '<a/>', 'xl/workbook.bin': '' }),
-    /this is a binary Excel workbook \(\.xlsb\)/,
-  ],
-  [
-    'broken XML',
-    zip({ ...simple, 'xl/worksheets/sheet1.xml': '<worksheet><sheetData><row' }),
-    /damaged \(unclosed tag/,
-  ],
-  [
-    'a missing sheet',
-    zip(Object.fromEntries(Object.entries(simple).filter(([name]) => !name.includes('sheet1')))),
-    /its part xl\/worksheets\/sheet1\.xml is missing/,
-  ],
-  [
-    'a part that says to be smaller than it is',
-    zip(simple, { 'xl/worksheets/sheet1.xml': 10 }),
-    /damaged \(too many bytes/,
-  ],
-  [
-    'a part that unfolds',
-    zip({ ...simple, 'xl/worksheets/sheet1.xml': Buffer.alloc(40_000_000, ' ') }),
-    /unfolds to 40 MB/,
-  ],
-  [
-    'XML without an end',
-    zip({ ...simple, 'xl/sharedStrings.xml': `<sst><si><t>${noise(5_000_000)}</t></si></sst>` }),
-    /a part of it does not end/,
-  ],
-  [
-    'a cell outside of the sheet',
-    zip({ ...simple, 'xl/worksheets/sheet1.xml': '<worksheet><row><c r="ZZZZ1"><v>1</v></c></row></worksheet>' }),
-    /outside of the sheet/,
-  ],
-  ['no sheet', zip({ ...simple, 'xl/workbook.xml': '<workbook><sheets/></workbook>' }), /no sheet with cells/],
-  ['an empty sheet', workbook({ sheets: { Sheet1: '' } }), /the list is empty/],
-])('%s is refused with a sentence', async (_, list, pattern) => {
+)('%s is refused with a sentence', async (_, list, pattern) => {
   const message = await messageOf(importList(named, list));
   expect(message).toMatch(/^ListFileError: /);
   expect(message).toMatch(pattern);

@@ -88,32 +88,18 @@ test('what a window lacks is exactly as much more time, or as many more lines', 
   expect(lacking).toBeGreaterThan(50);
 });
 
-test.each<[string, CampaignRules, object]>([
+test.each<[string, CampaignRules, object]>(
+  // prettier-ignore
   [
-    'starts per minute',
-    rulesWith({ startsPerMinute: 1 }, { endsAt: monday + hourMs }),
-    { missing: 'first_attempts', concurrentCalls: null, limitedBy: 'starts_per_minute' },
+    ['starts per minute', rulesWith({ startsPerMinute: 1 }, { endsAt: monday + hourMs }),
+      { missing: 'first_attempts', concurrentCalls: null, limitedBy: 'starts_per_minute' }],
+    ['a warm-up', rulesWith({ maxConcurrentCalls: 2, warmUpMs: 100 * 24 * hourMs, startsPerMinute: 100 },
+      { endsAt: monday + 11 * minuteMs }), { missing: 'first_attempts', concurrentCalls: null, limitedBy: 'warm_up' }],
+    ['delays between attempts', rulesWith({}, { endsAt: monday + hourMs,
+      retry: { ...buildRules().retry, delays: { ...buildRules().retry.delays, no_answer: [24 * hourMs] } } }),
+      { missing: 'further_attempts', concurrentCalls: null, limitedBy: 'delays' }],
   ],
-  [
-    'a warm-up',
-    rulesWith(
-      { maxConcurrentCalls: 2, warmUpMs: 100 * 24 * hourMs, startsPerMinute: 100 },
-      { endsAt: monday + 11 * minuteMs },
-    ),
-    { missing: 'first_attempts', concurrentCalls: null, limitedBy: 'warm_up' },
-  ],
-  [
-    'delays between attempts',
-    rulesWith(
-      {},
-      {
-        endsAt: monday + hourMs,
-        retry: { ...buildRules().retry, delays: { ...buildRules().retry.delays, no_answer: [24 * hourMs] } },
-      },
-    ),
-    { missing: 'further_attempts', concurrentCalls: null, limitedBy: 'delays' },
-  ],
-])('when lines do not help because of %s, that is told', (_, rules, expected) => {
+)('when lines do not help because of %s, that is told', (_, rules, expected) => {
   expect(forecastCampaign({ rules, groups: people(100), startsAt: monday }).needs).toMatchObject(expected);
 });
 

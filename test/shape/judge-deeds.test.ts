@@ -45,51 +45,24 @@ test('people who were obeyed find nothing wrong, and one request may have been o
   expect([...judgeDeeds(early)]).toEqual([]);
 });
 
-test.each<[string, DeedTrial, string]>([
+test.each<[string, DeedTrial, string]>(
+  // prettier-ignore
   [
-    'a call to a number that was barred',
-    { ...good, calls: [...good.calls, call(barred, at + 31_000)] },
-    `${barred} was called after its suppress was answered`,
+    ['a call to a number that was barred', { ...good, calls: [...good.calls, call(barred, at + 31_000)] },
+      `${barred} was called after its suppress was answered`],
+    ['a number that was barred in vain', outcome(barred, 'exhausted'), `${barred}: its suppress was answered, and its row is exhausted`],
+    ['a row that was withdrawn in vain', outcome(withdrawn, 'exhausted'),
+      `${withdrawn}: its withdraw was answered, and its row is exhausted`],
+    ['what was refused, and done', outcome(spared, 'suppressed'), `${spared}: its suppress was refused, and its row is suppressed`],
+    ['dialling in a pause', { ...good, calls: [...good.calls, call(called, at + 3_000, 'shape/1/2/1')] },
+      '2 requests came while it was paused, and one may have been on its way'],
+    ['a batch that is too large, and was not planned before', { ...good, pauses: [],
+      calls: [...good.calls, call(called, at + 9_000, 'shape/1/4/1'), call(spared, at + 9_000, 'shape/1/4/1')] },
+      'shape/1/4/1 has 2 calls, after batches of 1 were asked for'],
+    ['a change that was made twice', { ...good, logged: 5 }, 'The log has 5 changes of people, who were told of 3 and know nothing of 1'],
+    ['a change that was answered and not made', { ...good, logged: 2 },
+      'The log has 2 changes of people, who were told of 3 and know nothing of 1'],
   ],
-  [
-    'a number that was barred in vain',
-    outcome(barred, 'exhausted'),
-    `${barred}: its suppress was answered, and its row is exhausted`,
-  ],
-  [
-    'a row that was withdrawn in vain',
-    outcome(withdrawn, 'exhausted'),
-    `${withdrawn}: its withdraw was answered, and its row is exhausted`,
-  ],
-  [
-    'what was refused, and done',
-    outcome(spared, 'suppressed'),
-    `${spared}: its suppress was refused, and its row is suppressed`,
-  ],
-  [
-    'dialling in a pause',
-    { ...good, calls: [...good.calls, call(called, at + 3_000, 'shape/1/2/1')] },
-    '2 requests came while it was paused, and one may have been on its way',
-  ],
-  [
-    'a batch that is too large, and was not planned before',
-    {
-      ...good,
-      pauses: [],
-      calls: [...good.calls, call(called, at + 9_000, 'shape/1/4/1'), call(spared, at + 9_000, 'shape/1/4/1')],
-    },
-    'shape/1/4/1 has 2 calls, after batches of 1 were asked for',
-  ],
-  [
-    'a change that was made twice',
-    { ...good, logged: 5 },
-    'The log has 5 changes of people, who were told of 3 and know nothing of 1',
-  ],
-  [
-    'a change that was answered and not made',
-    { ...good, logged: 2 },
-    'The log has 2 changes of people, who were told of 3 and know nothing of 1',
-  ],
-])('the judge of acts finds %s', (_, trial, wanted) => {
+)('the judge of acts finds %s', (_, trial, wanted) => {
   expect([...judgeDeeds(trial)]).toContain(wanted);
 });

@@ -153,66 +153,29 @@ const whileOpen = at('attempt.settled', 2);
 const between = at('batch.planned', 1);
 
 function editCorruptions(): [rule: LogRule, what: string, log: Draft[]][] {
+  // prettier-ignore
   return [
     ['open_changed', 'a row corrected while its call is open', inserted(whileOpen, edit('recipient.corrected', 2))],
-    [
-      'open_changed',
-      'a row withdrawn while its call is open',
-      inserted(whileOpen, edit('recipient.withdrawn', 2), edited(0, 0, 1)),
-    ],
-    [
-      'open_changed',
-      'a row corrected while its call is planned',
-      inserted(at('batch.posting', 1), edit('recipient.corrected', 2), edited(0, 1, 0)),
-    ],
-    [
-      'withdrawn_dialled',
-      'a call to a withdrawn row',
-      inserted(between, edit('recipient.withdrawn', 2), edited(0, 0, 1), outcome('spring/2', ten, 'cancelled')),
-    ],
-    [
-      'withdrawn_dialled',
-      'a call to a withdrawn row that a retry put back',
-      inserted(
-        between,
-        edit('recipient.withdrawn', 2),
-        edited(0, 0, 1),
-        outcome('spring/2', ten, 'cancelled'),
-        edit('recipient.retried', 2, { outcome: 'cancelled' }),
-      ),
-    ],
-    [
-      'reached_dialled',
-      'a row corrected after it was reached',
-      inserted(between, edit('recipient.corrected', 1, { outcome: 'completed' }), edited(0, 1, 0)),
-    ],
-    [
-      'outcome_missing',
-      'a row that was added and has no outcome',
-      inserted(between, edit('recipient.added', 4), edited(1, 0, 0)),
-    ],
-    [
-      'outcome_missing',
-      'a rejected row that was corrected and has no outcome',
-      inserted(between, edit('recipient.corrected', 3, { outcome: 'rejected' }), edited(0, 1, 0)),
-    ],
+    ['open_changed', 'a row withdrawn while its call is open', inserted(whileOpen, edit('recipient.withdrawn', 2), edited(0, 0, 1))],
+    ['open_changed', 'a row corrected while its call is planned', inserted(at('batch.posting', 1), edit('recipient.corrected', 2),
+      edited(0, 1, 0))],
+    ['withdrawn_dialled', 'a call to a withdrawn row', inserted(between, edit('recipient.withdrawn', 2), edited(0, 0, 1),
+      outcome('spring/2', ten, 'cancelled'))],
+    ['withdrawn_dialled', 'a call to a withdrawn row that a retry put back',
+      inserted(between, edit('recipient.withdrawn', 2), edited(0, 0, 1), outcome('spring/2', ten, 'cancelled'),
+      edit('recipient.retried', 2, { outcome: 'cancelled' }))],
+    ['reached_dialled', 'a row corrected after it was reached', inserted(between, edit('recipient.corrected', 1, { outcome: 'completed' }),
+      edited(0, 1, 0))],
+    ['outcome_missing', 'a row that was added and has no outcome', inserted(between, edit('recipient.added', 4), edited(1, 0, 0))],
+    ['outcome_missing', 'a rejected row that was corrected and has no outcome',
+      inserted(between, edit('recipient.corrected', 3, { outcome: 'rejected' }), edited(0, 1, 0))],
     ['log_incomplete', 'a number of changes that was never told', inserted(between, edit('recipient.corrected', 2))],
     ['log_incomplete', 'changes that are told and not there', inserted(between, edited(0, 1, 0))],
-    [
-      'log_incomplete',
-      'a correction of an outcome that there was not',
-      inserted(between, edit('recipient.corrected', 2, { outcome: 'undialable' }), edited(0, 1, 0)),
-    ],
-    [
-      'log_incomplete',
-      'more rejected rows corrected than there were',
-      inserted(
-        between,
-        edit('recipient.corrected', 3, { outcome: 'rejected' }),
-        edit('recipient.corrected', 4, { outcome: 'rejected' }),
-        edited(0, 2, 0),
-      ),
-    ],
+    ['log_incomplete', 'a correction of an outcome that there was not',
+      inserted(between, edit('recipient.corrected', 2, { outcome: 'undialable' }), edited(0, 1, 0))],
+    ['log_incomplete', 'more rejected rows corrected than there were',
+      inserted(between, edit('recipient.corrected', 3, { outcome: 'rejected' }), edit('recipient.corrected', 4, { outcome: 'rejected' }),
+      edited(0, 2, 0))],
   ];
 }
 
@@ -287,191 +250,69 @@ const isOfBatch = (batchId: string, attemptIds: readonly string[]) => (event: Dr
   event.batchId === batchId || attemptIds.includes(event.attemptId ?? '');
 
 /** Single changes of a clean log, and the line that has to be named. */
+// prettier-ignore
 const outcomeCorruptions: [rule: LogRule, what: string, log: Draft[], line: (event: Draft) => boolean][] = [
-  [
-    'outcome_changed',
-    'a second outcome',
-    [...usedUp, outcome('spring/2', ten + 2 * hourMs, 'cancelled')],
-    ({ data }) => data?.['outcome'] === 'cancelled',
-  ],
-  [
-    'outcome_changed',
-    'somebody who was reached and is exhausted later',
-    written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'exhausted')),
-    ({ data }) => data?.['outcome'] === 'exhausted',
-  ],
-  [
-    'outcome_changed',
-    'the same outcome twice',
-    written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'completed')),
-    (event) => isOutcomeOf('spring/1')(event) && event.at === ten + 30 * minuteMs,
-  ],
-  [
-    'outcome_changed',
-    'an outcome that is taken back for no reason',
+  ['outcome_changed', 'a second outcome', [...usedUp, outcome('spring/2', ten + 2 * hourMs, 'cancelled')],
+    ({ data }) => data?.['outcome'] === 'cancelled'],
+  ['outcome_changed', 'somebody who was reached and is exhausted later',
+    written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'exhausted')), ({ data }) => data?.['outcome'] === 'exhausted'],
+  ['outcome_changed', 'the same outcome twice', written.toSpliced(later, 0, outcome('spring/1', ten + 30 * minuteMs, 'completed')),
+    (event) => isOutcomeOf('spring/1')(event) && event.at === ten + 30 * minuteMs],
+  ['outcome_changed', 'an outcome that is taken back for no reason',
     [...usedUp, { at: ten + 2 * hourMs, type: 'recipient.outcome', recipientId: 'spring/2', data: { outcome: null } }],
-    ({ data }) => data?.['outcome'] === null,
-  ],
-  [
-    'log_incomplete',
-    'an outcome that is taken back and was never there',
-    written.toSpliced(later, 0, {
-      at: ten + 2 * hourMs,
-      type: 'recipient.outcome',
-      recipientId: 'spring/2',
-      data: { outcome: null },
-    }),
-    ({ data }) => data?.['outcome'] === null,
-  ],
-  [
-    'outcome_missing',
-    'an outcome of a row that there is not, in place of one that there is',
-    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/99' })),
-    isOutcomeOf('spring/99'),
-  ],
-  [
-    'outcome_unproven',
-    'an outcome of a rejected row, in place of one that was called',
-    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/3' })),
-    isOutcomeOf('spring/3'),
-  ],
-  [
-    'outcome_unproven',
-    'attempts used up although the call was answered',
-    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'exhausted' })),
-    isOutcomeOf('spring/1'),
-  ],
-  [
-    'outcome_unproven',
-    'attempts used up although the last call was answered',
-    rewritten(isOutcomeOf('spring/2'), withData({ outcome: 'exhausted' })),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'cancelled although the call was answered',
-    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'cancelled' })),
-    isOutcomeOf('spring/1'),
-  ],
-  [
-    'outcome_unproven',
-    'completed although no call was answered',
-    rewritten(isEndOf('spring/2/2'), withData({ disposition: 'busy' })),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'opted out although nobody said so',
-    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'opted_out' })),
-    isOutcomeOf('spring/1'),
-  ],
-  [
-    'outcome_unproven',
-    'unresolved although the end of the call is known',
-    usedUp.map((event) => (isOutcomeOf('spring/2')(event) ? withData({ outcome: 'unresolved' })(event) : event)),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'completed, and the batch with the call is not there',
-    written.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'attempts used up, and the batch with the last is not there',
-    usedUp.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'attempts used up, and none of them is there',
-    usedUp
-      .filter((event) => !isOfBatch('spring/1/2', ['spring/2/1', 'spring/2/2'])(event))
-      .map((event) => (isOutcomeOf('spring/2')(event) ? withData({ reason: null })(event) : event)),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'no retry after an end that no call had',
-    usedUp.map((event) =>
-      isOutcomeOf('spring/2')(event) ? withData({ reason: 'no_retry_after_voicemail' })(event) : event,
-    ),
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'outcome_unproven',
-    'completed long before a late record shows an answered call',
-    [
-      ...kept.map((event) => (isEndOf('spring/2/2')(event) ? withData({ disposition: 'busy' })(event) : event)),
-      {
-        at: ten + 3 * hourMs,
-        type: 'attempt.corrected',
-        attemptId: 'spring/2/2',
-        data: { disposition: 'answered', counted: true },
-      },
-    ],
-    isOutcomeOf('spring/2'),
-  ],
-  [
-    'log_incomplete',
-    'a batch that is missing before another',
-    written.filter((event) => !isOfBatch('spring/1/1', ['spring/1/1', 'spring/2/1'])(event)),
-    ({ type, batchId }) => type.endsWith('.planned') && batchId === 'spring/1/2',
-  ],
-  [
-    'log_incomplete',
-    'a call that is missing before another of its row',
-    written
-      .filter((event) => !isOfBatch('', ['spring/2/1'])(event))
-      .map((event) =>
-        event.batchId === 'spring/1/1' && 'size' in (event.data ?? {}) ? withData({ size: 1 })(event) : event,
-      ),
-    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/2/2',
-  ],
-  [
-    'log_incomplete',
-    'a call to a row that there is not',
-    written.toSpliced(
-      later,
-      0,
-      ...batch(1, ten + 30 * minuteMs, [['spring/4/1', '+12125550102']], 2),
-      settled('spring/4/1', ten + 31 * minuteMs, 'busy'),
-    ),
-    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/4/1',
-  ],
+    ({ data }) => data?.['outcome'] === null],
+  ['log_incomplete', 'an outcome that is taken back and was never there',
+    written.toSpliced(later, 0, { at: ten + 2 * hourMs, type: 'recipient.outcome', recipientId: 'spring/2', data: { outcome: null } }),
+    ({ data }) => data?.['outcome'] === null],
+  ['outcome_missing', 'an outcome of a row that there is not, in place of one that there is',
+    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/99' })), isOutcomeOf('spring/99')],
+  ['outcome_unproven', 'an outcome of a rejected row, in place of one that was called',
+    rewritten(isOutcomeOf('spring/2'), (event) => ({ ...event, recipientId: 'spring/3' })), isOutcomeOf('spring/3')],
+  ['outcome_unproven', 'attempts used up although the call was answered',
+    rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'exhausted' })), isOutcomeOf('spring/1')],
+  ['outcome_unproven', 'attempts used up although the last call was answered',
+    rewritten(isOutcomeOf('spring/2'), withData({ outcome: 'exhausted' })), isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'cancelled although the call was answered', rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'cancelled' })),
+    isOutcomeOf('spring/1')],
+  ['outcome_unproven', 'completed although no call was answered', rewritten(isEndOf('spring/2/2'), withData({ disposition: 'busy' })),
+    isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'opted out although nobody said so', rewritten(isOutcomeOf('spring/1'), withData({ outcome: 'opted_out' })),
+    isOutcomeOf('spring/1')],
+  ['outcome_unproven', 'unresolved although the end of the call is known',
+    usedUp.map((event) => (isOutcomeOf('spring/2')(event) ? withData({ outcome: 'unresolved' })(event) : event)), isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'completed, and the batch with the call is not there',
+    written.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)), isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'attempts used up, and the batch with the last is not there',
+    usedUp.filter((event) => !isOfBatch('spring/1/2', ['spring/2/2'])(event)), isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'attempts used up, and none of them is there',
+    usedUp.filter((event) => !isOfBatch('spring/1/2', ['spring/2/1',
+    'spring/2/2'])(event)).map((event) => (isOutcomeOf('spring/2')(event) ? withData({ reason: null })(event) : event)),
+    isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'no retry after an end that no call had', usedUp.map((event) =>
+    isOutcomeOf('spring/2')(event) ? withData({ reason: 'no_retry_after_voicemail' })(event) : event), isOutcomeOf('spring/2')],
+  ['outcome_unproven', 'completed long before a late record shows an answered call',
+    [...kept.map((event) => (isEndOf('spring/2/2')(event) ? withData({ disposition: 'busy' })(event) : event)),
+    { at: ten + 3 * hourMs, type: 'attempt.corrected', attemptId: 'spring/2/2', data: { disposition: 'answered', counted: true } }],
+    isOutcomeOf('spring/2')],
+  ['log_incomplete', 'a batch that is missing before another', written.filter((event) => !isOfBatch('spring/1/1',
+    ['spring/1/1', 'spring/2/1'])(event)), ({ type, batchId }) => type.endsWith('.planned') && batchId === 'spring/1/2'],
+  ['log_incomplete', 'a call that is missing before another of its row',
+    written.filter((event) => !isOfBatch('', ['spring/2/1'])(event)).map((event) =>
+    event.batchId === 'spring/1/1' && 'size' in (event.data ?? {}) ? withData({ size: 1 })(event) : event),
+    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/2/2'],
+  ['log_incomplete', 'a call to a row that there is not', written.toSpliced(later, 0,
+    ...batch(1, ten + 30 * minuteMs, [['spring/4/1', '+12125550102']], 2), settled('spring/4/1', ten + 31 * minuteMs, 'busy')),
+    ({ type, attemptId }) => type === 'attempt.planned' && attemptId === 'spring/4/1'],
   ['opt_out_unlisted', 'an opt-out that is not put on the list', optedOut, isEndOf('spring/1/1')],
-  [
-    'opt_out_unlisted',
-    'an opt-out that is put on the list of one campaign',
-    listed({ scope: 'spring' }),
-    isEndOf('spring/1/1'),
-  ],
-  [
-    'opt_out_unlisted',
-    'an opt-out that is put on the list for a time',
-    listed({ scope: 'account', expiresAt: ten + 24 * hourMs }),
-    isEndOf('spring/1/1'),
-  ],
-  [
-    'opt_out_unlisted',
-    'an opt-out for which another number is put on the list',
-    listed({ scope: 'account', e164: ben }),
-    isEndOf('spring/1/1'),
-  ],
-  [
-    'reached_dialled',
-    'a call after one that was answered, whose outcome is not told',
-    written
-      .toSpliced(
-        later,
-        0,
-        ...batch(1, ten + 30 * minuteMs, [['spring/1/2', ana]], 2),
-        settled('spring/1/2', ten + 31 * minuteMs, 'busy'),
-      )
-      .filter((event) => !isOutcomeOf('spring/1')(event)),
-    ({ type, attemptId }) => type === 'attempt.posted' && attemptId === 'spring/1/2',
-  ],
+  ['opt_out_unlisted', 'an opt-out that is put on the list of one campaign', listed({ scope: 'spring' }), isEndOf('spring/1/1')],
+  ['opt_out_unlisted', 'an opt-out that is put on the list for a time', listed({ scope: 'account', expiresAt: ten + 24 * hourMs }),
+    isEndOf('spring/1/1')],
+  ['opt_out_unlisted', 'an opt-out for which another number is put on the list', listed({ scope: 'account', e164: ben }),
+    isEndOf('spring/1/1')],
+  ['reached_dialled', 'a call after one that was answered, whose outcome is not told',
+    written.toSpliced(later, 0, ...batch(1, ten + 30 * minuteMs, [['spring/1/2', ana]], 2),
+    settled('spring/1/2', ten + 31 * minuteMs, 'busy')).filter((event) => !isOutcomeOf('spring/1')(event)),
+    ({ type, attemptId }) => type === 'attempt.posted' && attemptId === 'spring/1/2'],
 ];
 
 test.each(outcomeCorruptions)('the line is named: %s, %s', (rule, _what, log, line) => {

@@ -58,20 +58,13 @@ test.for(dialects)('tables and results of a clean campaign are what its log says
 });
 
 /** What somebody with the database changes, and the rules that name it, no others. */
+// prettier-ignore
 const corruptions: [rules: string[], what: string, statements: string[]][] = [
-  [
-    ['rows_differ'],
-    'an outcome is erased',
-    [`update recipients set outcome = null, state = 'waiting' where row_number = 1`],
-  ],
+  [['rows_differ'], 'an outcome is erased', [`update recipients set outcome = null, state = 'waiting' where row_number = 1`]],
   [['rows_differ'], 'an outcome is another one', [`update recipients set outcome = 'completed' where row_number = 2`]],
   [['rows_differ'], 'a row is deleted', [`delete from recipients where row_number = 3`]],
   [['rows_differ'], 'a row leads to a stranger', [`update recipients set e164 = '${stranger}' where row_number = 3`]],
-  [
-    ['rows_differ'],
-    'a row lies in another zone',
-    [`update recipients set zones = '["Asia/Tokyo"]' where row_number = 3`],
-  ],
+  [['rows_differ'], 'a row lies in another zone', [`update recipients set zones = '["Asia/Tokyo"]' where row_number = 3`]],
   [['calls_differ'], 'an attempt is deleted', [`delete from attempts where attempt_id = 'spring/3/1'`]],
   [
     ['calls_differ'],
@@ -81,31 +74,13 @@ const corruptions: [rules: string[], what: string, statements: string[]][] = [
       values ('spring/1/2', 'spring/1', 'spring', 'spring/1/2', 9, 2, 'agent_reminders', '${stranger}', 'released', 1, 0)`,
     ],
   ],
-  [
-    ['calls_differ'],
-    'a call hides that it counts',
-    [`update attempts set counted = 0 where attempt_id = 'spring/3/1'`],
-  ],
-  [
-    ['calls_differ'],
-    'a call gives its record away',
-    [`update attempts set conversation_id = null where attempt_id = 'spring/3/1'`],
-  ],
-  [
-    ['calls_differ'],
-    'a match is deleted from the log',
-    [`delete from events where ${told('attempt.matched', 'spring/3/1')}`],
-  ],
-  [
-    ['calls_differ'],
-    'the log has a call that ended a second before it began',
-    [`update events set at = ${noon - 1_000} where ${told('attempt.settled', 'spring/3/1')}`],
-  ],
-  [
-    ['calls_differ', 'requests_differ'],
-    'the log has a request a minute earlier',
-    [`update events set at = at - 60000 where batch_id = 'spring/1/1' and type in ('batch.posting', 'attempt.posted')`],
-  ],
+  [['calls_differ'], 'a call hides that it counts', [`update attempts set counted = 0 where attempt_id = 'spring/3/1'`]],
+  [['calls_differ'], 'a call gives its record away', [`update attempts set conversation_id = null where attempt_id = 'spring/3/1'`]],
+  [['calls_differ'], 'a match is deleted from the log', [`delete from events where ${told('attempt.matched', 'spring/3/1')}`]],
+  [['calls_differ'], 'the log has a call that ended a second before it began',
+    [`update events set at = ${noon - 1_000} where ${told('attempt.settled', 'spring/3/1')}`]],
+  [['calls_differ', 'requests_differ'], 'the log has a request a minute earlier',
+    [`update events set at = at - 60000 where batch_id = 'spring/1/1' and type in ('batch.posting', 'attempt.posted')`]],
   [
     ['requests_differ'],
     'a second confirmed request is in the tables',
@@ -114,53 +89,24 @@ const corruptions: [rules: string[], what: string, statements: string[]][] = [
       values ('spring/1/2', 2, 1, 1, 1, 'confirmed', 1, 200)`,
     ],
   ],
-  [
-    ['requests_differ'],
-    'a request has another verdict',
-    [`update posts set verdict = 'refused' where batch_id = 'spring/1/1'`],
-  ],
-  [
-    ['requests_differ'],
-    'a batch is in another state',
-    [`update batches set state = 'released' where batch_id = 'spring/1/1'`],
-  ],
+  [['requests_differ'], 'a request has another verdict', [`update posts set verdict = 'refused' where batch_id = 'spring/1/1'`]],
+  [['requests_differ'], 'a batch is in another state', [`update batches set state = 'released' where batch_id = 'spring/1/1'`]],
   [['list_differs'], 'an opt-out is taken off the list in silence', [`delete from suppressions`]],
   [['list_differs'], 'an opt-out is made to end', [`update suppressions set expires_at = 1`]],
   [['campaign_differs'], 'the end of the campaign is erased', [`update campaigns set state = 'running'`]],
-  [
-    ['campaign_differs'],
-    'the rules are others',
-    [`update campaigns set rules = json_set(rules, '$.retry.maxAttempts', 9)`],
-  ],
-  [
-    ['campaign_differs'],
-    'the campaign ended, and both lines that say so are deleted',
-    [`delete from events where type = 'round.ended' or (type = 'campaign.state' and data like '%completed%')`],
-  ],
-  [
-    ['row_forged', 'rows_differ', 'record_ignored'],
-    'log and tables have a stranger in the place of a row',
-    [
-      inLog('attempt.posted', 'spring/3/1', 'e164', `'${stranger}'`),
-      inLog('attempt.posted', 'spring/3/2', 'e164', `'${stranger}'`),
-      `update attempts set e164 = '${stranger}' where recipient_id = 'spring/3'`,
-      `update recipients set e164 = '${stranger}' where recipient_id = 'spring/3'`,
-    ],
-  ],
-  [
-    ['record_contradicts'],
-    'an opt-out is rewritten as answered everywhere but in its record',
-    [
-      inLog('attempt.settled', 'spring/2/1', 'disposition', `'answered'`),
-      inLog('recipient.outcome', 'spring/2', 'outcome', `'completed'`),
-      `delete from events where type = 'suppression.added'`,
-      `update attempts set disposition = 'answered' where attempt_id = 'spring/2/1'`,
-      `update recipients set outcome = 'completed' where recipient_id = 'spring/2'`,
-      'delete from suppressions',
-      `update aggregates set count = count + 1 where value in ('answered', 'completed')`,
-      `delete from aggregates where value = 'opted_out'`,
-    ],
-  ],
+  [['campaign_differs'], 'the rules are others', [`update campaigns set rules = json_set(rules, '$.retry.maxAttempts', 9)`]],
+  [['campaign_differs'], 'the campaign ended, and both lines that say so are deleted',
+    [`delete from events where type = 'round.ended' or (type = 'campaign.state' and data like '%completed%')`]],
+  [['row_forged', 'rows_differ', 'record_ignored'], 'log and tables have a stranger in the place of a row',
+    [inLog('attempt.posted', 'spring/3/1', 'e164', `'${stranger}'`), inLog('attempt.posted', 'spring/3/2', 'e164', `'${stranger}'`),
+    `update attempts set e164 = '${stranger}' where recipient_id = 'spring/3'`,
+    `update recipients set e164 = '${stranger}' where recipient_id = 'spring/3'`]],
+  [['record_contradicts'], 'an opt-out is rewritten as answered everywhere but in its record',
+    [inLog('attempt.settled', 'spring/2/1', 'disposition', `'answered'`), inLog('recipient.outcome', 'spring/2', 'outcome', `'completed'`),
+    `delete from events where type = 'suppression.added'`, `update attempts set disposition = 'answered' where attempt_id = 'spring/2/1'`,
+    `update recipients set outcome = 'completed' where recipient_id = 'spring/2'`, 'delete from suppressions',
+    `update aggregates set count = count + 1 where value in ('answered', 'completed')`,
+    `delete from aggregates where value = 'opted_out'`]],
 ];
 
 test.each(corruptions)('%j and no other: %s', async (expected, _what, statements) => {

@@ -147,31 +147,22 @@ test('a failed campaign is refused by whatever would change it, with the way to 
   }
 });
 
-test.each<[string, string[], RegExp]>([
-  ['no campaign', [], /Name a campaign, such as carillon adjust reminders, or .*--account/],
-  ['both', ['spring', '--account'], /Both a campaign \(spring\) and --account/],
-  ['too few lines', ['spring', '--max-concurrent-calls', '0'], /is "0"; write a whole number from 1 to 100000\./],
+test.each<[string, string[], RegExp]>(
+  // prettier-ignore
   [
-    'no whole number',
-    ['spring', '--batch-size', '2.5'],
-    /--batch-size is "2\.5"; write a whole number from 1 to 1000\./,
+    ['no campaign', [], /Name a campaign, such as carillon adjust reminders, or .*--account/],
+    ['both', ['spring', '--account'], /Both a campaign \(spring\) and --account/],
+    ['too few lines', ['spring', '--max-concurrent-calls', '0'], /is "0"; write a whole number from 1 to 100000\./],
+    ['no whole number', ['spring', '--batch-size', '2.5'], /--batch-size is "2\.5"; write a whole number from 1 to 1000\./],
+    ['a word', ['spring', '--starts-per-minute', 'fast'], /"fast"; write a whole number from 1 to 1000000, or none for no/],
+    ['no limit on lines', ['spring', '--max-concurrent-calls', 'none'], /"none"; write a whole number from 1 to 100000\./],
+    ['too heavy', ['spring', '--priority', '101'], /--priority is "101"; write a whole number from 1 to 100\./],
+    ['a share for a campaign', ['spring', '--keep-free', '30%'], /carillon adjust --account --keep-free 30%/],
+    ['all kept free', ['--account', '--keep-free', '100%'], /"100%"; write a share such as 30%, from 0% to 99%/],
+    ['a priority of the account', ['--account', '--priority', '5'], /--priority is for a campaign: name one/],
+    ['a reset of the account', ['--account', '--reset'], /--reset is for a campaign/],
   ],
-  [
-    'a word',
-    ['spring', '--starts-per-minute', 'fast'],
-    /"fast"; write a whole number from 1 to 1000000, or none for no/,
-  ],
-  [
-    'no limit on lines',
-    ['spring', '--max-concurrent-calls', 'none'],
-    /"none"; write a whole number from 1 to 100000\./,
-  ],
-  ['too heavy', ['spring', '--priority', '101'], /--priority is "101"; write a whole number from 1 to 100\./],
-  ['a share for a campaign', ['spring', '--keep-free', '30%'], /carillon adjust --account --keep-free 30%/],
-  ['all kept free', ['--account', '--keep-free', '100%'], /"100%"; write a share such as 30%, from 0% to 99%/],
-  ['a priority of the account', ['--account', '--priority', '5'], /--priority is for a campaign: name one/],
-  ['a reset of the account', ['--account', '--reset'], /--reset is for a campaign/],
-])('%s is refused, and nothing is changed', async (_, args, message) => {
+)('%s is refused, and nothing is changed', async (_, args, message) => {
   const world = await createWorld();
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   await store.close();

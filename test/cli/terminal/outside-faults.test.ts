@@ -61,35 +61,24 @@ test.each([
   expect(message).not.toMatch(raw);
 }); // prettier-ignore
 
-test.each([
-  [new TemporalUnreachableError('127.0.0.1:1', 'it is down.'), 1, / carillon dev starts/],
-  [notReadable('empty'), 1, / carillon start <campaign\.yaml> imports/],
-  [notReadable('older'), 1, / start one of this version: .* carillon worker starts it\.$/],
+test.each(
+  // prettier-ignore
   [
-    new EditRefusedError('It failed.', { kind: 'fix_failure', campaignId: 'spring' }),
-    2,
-    / carillon status spring names; /,
+    [new TemporalUnreachableError('127.0.0.1:1', 'it is down.'), 1, / carillon dev starts/],
+    [notReadable('empty'), 1, / carillon start <campaign\.yaml> imports/],
+    [notReadable('older'), 1, / start one of this version: .* carillon worker starts it\.$/],
+    [new EditRefusedError('It failed.', { kind: 'fix_failure', campaignId: 'spring' }), 2, / carillon status spring names; /],
+    [new EditRefusedError('It ended.', { kind: 'retry_rows', campaignId: 'spring' }), 2, / carillon retry spring --outcome/],
+    [new RedialRefusedError('No.', { kind: 'leave_unresolved', campaignId: 'x' }), 2,
+      / carillon results x --outcome unresolved .*--give-up/],
+    [new RedialRefusedError('No.', { kind: 'await_end', campaignId: 'x' }), 2, / carillon status x shows when\.$/],
+    [new OtherServiceError({ campaignId: 'x', accountId: 'https://old.example' }, 'https://new.example'), 2,
+      / carillon adjust --account --moved-from https:\/\/old\.example does so\.$/],
+    [new ScheduleExistsError('carillon/carillon/spring'), 2, / carillon schedule delete /],
+    [new CampaignFileError('spring.yaml', [], { isAboutRows: true }), 2, /\ncarillon check spring\.yaml says more\.$/],
+    [new ListFileError('list.csv', 'none', { isAboutRows: true }), 2, /\ncarillon check <campaign\.yaml> says more\.$/],
   ],
-  [
-    new EditRefusedError('It ended.', { kind: 'retry_rows', campaignId: 'spring' }),
-    2,
-    / carillon retry spring --outcome/,
-  ],
-  [
-    new RedialRefusedError('No.', { kind: 'leave_unresolved', campaignId: 'x' }),
-    2,
-    / carillon results x --outcome unresolved .*--give-up/,
-  ],
-  [new RedialRefusedError('No.', { kind: 'await_end', campaignId: 'x' }), 2, / carillon status x shows when\.$/],
-  [
-    new OtherServiceError({ campaignId: 'x', accountId: 'https://old.example' }, 'https://new.example'),
-    2,
-    / carillon adjust --account --moved-from https:\/\/old\.example does so\.$/,
-  ],
-  [new ScheduleExistsError('carillon/carillon/spring'), 2, / carillon schedule delete /],
-  [new CampaignFileError('spring.yaml', [], { isAboutRows: true }), 2, /\ncarillon check spring\.yaml says more\.$/],
-  [new ListFileError('list.csv', 'none', { isAboutRows: true }), 2, /\ncarillon check <campaign\.yaml> says more\.$/],
-])('an error that knows no command is told with the one that helps: %s', (error, exitCode, says) => {
+)('an error that knows no command is told with the one that helps: %s', (error, exitCode, says) => {
   expect(told(error)).toMatchObject({ exitCode, message: expect.stringMatching(says) });
 });
 

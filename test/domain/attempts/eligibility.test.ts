@@ -33,56 +33,36 @@ const unknown = { verdict: 'final', outcome: 'undialable', reason: 'unknown_time
 const night = noon + 10 * hour;
 const morning = noon + 21 * hour;
 
-test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>([
-  ['nothing against it', {}, { verdict: 'dial' }],
-  ['no hours and no known zone', { calendars: hoursOf(null), zones: [] }, { verdict: 'dial' }],
-  ['the campaign end beyond the margin', { endsAt: noon + 600_001 }, { verdict: 'dial' }],
-  ['the campaign end within the margin', { endsAt: noon + 600_000 }, ended],
-  ['the campaign end, before all other reasons', { endsAt: noon, suppressed: true, zones: [] }, ended],
-  ['the end of a campaign that had tried', { endsAt: noon, attempted: true }, ended],
-  ['a suppression, before all but the end', { suppressed: true, numberBusy: true, zones: [] }, suppressed],
-  ['another call to the number', { numberBusy: true, zones: [] }, busy],
+test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>(
+  // prettier-ignore
   [
-    'a cap that is used up',
-    { capsAllowAt: noon + hour, zones: [] },
-    { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' },
+    ['nothing against it', {}, { verdict: 'dial' }],
+    ['no hours and no known zone', { calendars: hoursOf(null), zones: [] }, { verdict: 'dial' }],
+    ['the campaign end beyond the margin', { endsAt: noon + 600_001 }, { verdict: 'dial' }],
+    ['the campaign end within the margin', { endsAt: noon + 600_000 }, ended],
+    ['the campaign end, before all other reasons', { endsAt: noon, suppressed: true, zones: [] }, ended],
+    ['the end of a campaign that had tried', { endsAt: noon, attempted: true }, ended],
+    ['a suppression, before all but the end', { suppressed: true, numberBusy: true, zones: [] }, suppressed],
+    ['another call to the number', { numberBusy: true, zones: [] }, busy],
+    ['a cap that is used up', { capsAllowAt: noon + hour, zones: [] }, { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' }],
+    ['another call to the number, before a cap', { numberBusy: true, capsAllowAt: noon + hour }, busy],
+    ['a cap that allows it now', { capsAllowAt: noon }, { verdict: 'dial' }],
+    ['a cap that ends in time before the campaign does', { capsAllowAt: noon + hour, endsAt: noon + hour + 600_001 },
+      { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' }],
+    ['a cap that outlasts the campaign', { capsAllowAt: noon + hour, endsAt: noon + hour + 600_000 },
+      { verdict: 'final', outcome: 'undialable', reason: 'capped_until_end' }],
+    ['a cap that outlasts the campaign, after an attempt', { capsAllowAt: noon + hour, endsAt: noon + hour, attempted: true },
+      { verdict: 'final', outcome: 'expired', reason: 'capped_until_end' }],
+    ['no known zone', { zones: [] }, unknown],
+    ['no known zone after an attempt', { zones: ['Nowhere'], attempted: true }, unknown],
+    ['the night', { at: night }, { verdict: 'wait', until: morning, reason: 'outside_hours' }],
+    ['a night that outlasts the campaign', { at: night, endsAt: morning + 600_000 },
+      { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' }],
+    ['a night that outlasts the campaign, after an attempt', { at: night, endsAt: morning + 600_000, attempted: true },
+      { verdict: 'final', outcome: 'expired', reason: 'no_open_window_before_end' }],
+    ['hours that never open', { calendars: hoursOf({}) }, { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' }],
   ],
-  ['another call to the number, before a cap', { numberBusy: true, capsAllowAt: noon + hour }, busy],
-  ['a cap that allows it now', { capsAllowAt: noon }, { verdict: 'dial' }],
-  [
-    'a cap that ends in time before the campaign does',
-    { capsAllowAt: noon + hour, endsAt: noon + hour + 600_001 },
-    { verdict: 'wait', until: noon + hour, reason: 'frequency_cap' },
-  ],
-  [
-    'a cap that outlasts the campaign',
-    { capsAllowAt: noon + hour, endsAt: noon + hour + 600_000 },
-    { verdict: 'final', outcome: 'undialable', reason: 'capped_until_end' },
-  ],
-  [
-    'a cap that outlasts the campaign, after an attempt',
-    { capsAllowAt: noon + hour, endsAt: noon + hour, attempted: true },
-    { verdict: 'final', outcome: 'expired', reason: 'capped_until_end' },
-  ],
-  ['no known zone', { zones: [] }, unknown],
-  ['no known zone after an attempt', { zones: ['Nowhere'], attempted: true }, unknown],
-  ['the night', { at: night }, { verdict: 'wait', until: morning, reason: 'outside_hours' }],
-  [
-    'a night that outlasts the campaign',
-    { at: night, endsAt: morning + 600_000 },
-    { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' },
-  ],
-  [
-    'a night that outlasts the campaign, after an attempt',
-    { at: night, endsAt: morning + 600_000, attempted: true },
-    { verdict: 'final', outcome: 'expired', reason: 'no_open_window_before_end' },
-  ],
-  [
-    'hours that never open',
-    { calendars: hoursOf({}) },
-    { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' },
-  ],
-])('a recipient with %s is judged', (_, input, expected) => {
+)('a recipient with %s is judged', (_, input, expected) => {
   expect(judgeEligibility({ ...dialable, ...input })).toEqual(expected);
 });
 
@@ -93,51 +73,32 @@ test('waiting for the window ends when it opens', () => {
   });
 });
 
-test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>([
-  ['its own end', { rowEndsAt: noon + 600_000 }, { ...ended, reason: 'row_expired' }],
-  ['its own end beyond the margin', { rowEndsAt: noon + 600_001 }, { verdict: 'dial' }],
-  ['the end of the campaign, which comes first', { endsAt: noon, rowEndsAt: noon + 1 }, ended],
-  ['its own end, which comes first', { endsAt: noon + 1, rowEndsAt: noon }, { ...ended, reason: 'row_expired' }],
-  ['both at once', { endsAt: noon, rowEndsAt: noon }, ended],
-  ['a beginning to come', { rowStartsAt: noon + hour }, { verdict: 'wait', until: noon + hour, reason: 'not_before' }],
-  ['a beginning that has come', { rowStartsAt: noon }, { verdict: 'dial' }],
+test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>(
+  // prettier-ignore
   [
-    'a beginning in time',
-    { rowStartsAt: noon + hour, endsAt: noon + hour + 600_001 },
-    { verdict: 'wait', until: noon + hour, reason: 'not_before' },
+    ['its own end', { rowEndsAt: noon + 600_000 }, { ...ended, reason: 'row_expired' }],
+    ['its own end beyond the margin', { rowEndsAt: noon + 600_001 }, { verdict: 'dial' }],
+    ['the end of the campaign, which comes first', { endsAt: noon, rowEndsAt: noon + 1 }, ended],
+    ['its own end, which comes first', { endsAt: noon + 1, rowEndsAt: noon }, { ...ended, reason: 'row_expired' }],
+    ['both at once', { endsAt: noon, rowEndsAt: noon }, ended],
+    ['a beginning to come', { rowStartsAt: noon + hour }, { verdict: 'wait', until: noon + hour, reason: 'not_before' }],
+    ['a beginning that has come', { rowStartsAt: noon }, { verdict: 'dial' }],
+    ['a beginning in time', { rowStartsAt: noon + hour, endsAt: noon + hour + 600_001 },
+      { verdict: 'wait', until: noon + hour, reason: 'not_before' }],
+    ['a beginning too late', { rowStartsAt: noon + hour, endsAt: noon + hour + 600_000 },
+      { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' }],
+    ['a beginning too late, after an attempt', { rowStartsAt: noon + hour, rowEndsAt: noon + hour + 600_000, attempted: true },
+      { verdict: 'final', outcome: 'expired', reason: 'no_open_window_before_end' }],
+    ['a budget that is used up', { budgetAllowsAt: null, numberBusy: true },
+      { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' }],
+    ['a budget that is renewed', { budgetAllowsAt: noon + hour }, { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' }],
+    ['a budget that is renewed too late', { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_000 },
+      { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' }],
+    ['a budget that is renewed in time', { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_001 },
+      { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' }],
+    ['a budget that is renewed now', { budgetAllowsAt: noon }, { verdict: 'dial' }],
   ],
-  [
-    'a beginning too late',
-    { rowStartsAt: noon + hour, endsAt: noon + hour + 600_000 },
-    { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' },
-  ],
-  [
-    'a beginning too late, after an attempt',
-    { rowStartsAt: noon + hour, rowEndsAt: noon + hour + 600_000, attempted: true },
-    { verdict: 'final', outcome: 'expired', reason: 'no_open_window_before_end' },
-  ],
-  [
-    'a budget that is used up',
-    { budgetAllowsAt: null, numberBusy: true },
-    { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' },
-  ],
-  [
-    'a budget that is renewed',
-    { budgetAllowsAt: noon + hour },
-    { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' },
-  ],
-  [
-    'a budget that is renewed too late',
-    { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_000 },
-    { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' },
-  ],
-  [
-    'a budget that is renewed in time',
-    { budgetAllowsAt: noon + hour, endsAt: noon + hour + 600_001 },
-    { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' },
-  ],
-  ['a budget that is renewed now', { budgetAllowsAt: noon }, { verdict: 'dial' }],
-])('%s', (_, changes, expected) => {
+)('%s', (_, changes, expected) => {
   expect(judgeEligibility({ ...dialable, ...changes })).toEqual(expected);
 });
 
@@ -200,28 +161,18 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
   );
 });
 
-test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByBothClocks>]>([
-  ['open by both', 240_000, {}, { verdict: 'dial' }],
+test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByBothClocks>]>(
+  // prettier-ignore
   [
-    'open by this clock, soon by the other one',
-    -3.05 * hour,
-    {},
-    { verdict: 'wait', until: noon + 0.05 * hour, reason: 'outside_hours' },
+    ['open by both', 240_000, {}, { verdict: 'dial' }],
+    ['open by this clock, soon by the other one', -3.05 * hour, {},
+      { verdict: 'wait', until: noon + 0.05 * hour, reason: 'outside_hours' }],
+    ['over by the other clock, which may be wrong', 240_000, { endsAt: noon + 700_000 },
+      { verdict: 'wait', until: noon + 60_000, reason: 'outside_hours' }],
+    ['over by this clock', -240_000, { endsAt: noon }, ended],
+    ['a cap, which is kept by this clock alone', -240_000, { capsAllowAt: noon, budgetAllowsAt: noon }, { verdict: 'dial' }],
   ],
-  [
-    'over by the other clock, which may be wrong',
-    240_000,
-    { endsAt: noon + 700_000 },
-    { verdict: 'wait', until: noon + 60_000, reason: 'outside_hours' },
-  ],
-  ['over by this clock', -240_000, { endsAt: noon }, ended],
-  [
-    'a cap, which is kept by this clock alone',
-    -240_000,
-    { capsAllowAt: noon, budgetAllowsAt: noon },
-    { verdict: 'dial' },
-  ],
-])('by two clocks: %s', (_name, aheadMs, changes, verdict) => {
+)('by two clocks: %s', (_name, aheadMs, changes, verdict) => {
   const input = { ...dialable, ...changes };
   expect(judgeByBothClocks(input.at + aheadMs, input)).toEqual(verdict);
 });

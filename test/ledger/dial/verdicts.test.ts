@@ -26,39 +26,21 @@ async function posted(dialect: 'sqlite' | 'postgres', rows = two): Promise<Scena
   return scenario;
 }
 
+// prettier-ignore
 const consequences = [
-  {
-    verdict: 'confirmed',
-    batch: { state: 'confirmed', accepted_by: 'reply', service_batch_id: 'service_1', calls_initiated: 20 },
-    attempt: { state: 'open', posted_at: noon },
-    recipient: { state: 'open', counted: 0 },
-    round: { unknown_streak: 0, refused_streak: 0 },
-    campaign: 'running',
-  },
-  {
-    verdict: 'not_sent',
-    batch: { state: 'not_sent', accepted_by: null, service_batch_id: null },
-    attempt: { state: 'planned', settled_at: null },
-    recipient: { state: 'open', counted: 0 },
-    round: { unknown_streak: 1, refused_streak: 2 },
-    campaign: 'running',
-  },
-  {
-    verdict: 'unknown',
-    batch: { state: 'unknown', accepted_by: null, unknown_since: noon + 1, hold_after: noon + 70_000 + 15 * minuteMs },
-    attempt: { state: 'open', posted_at: noon },
-    recipient: { state: 'open', counted: 0 },
-    round: { unknown_streak: 2, refused_streak: 2, blocked_until: noon + 1 + minuteMs },
-    campaign: 'running',
-  },
-  {
-    verdict: 'refused',
-    batch: { state: 'refused', accepted_by: null, service_batch_id: null },
+  { verdict: 'confirmed', batch: { state: 'confirmed', accepted_by: 'reply', service_batch_id: 'service_1', calls_initiated: 20 },
+    attempt: { state: 'open', posted_at: noon }, recipient: { state: 'open', counted: 0 }, round: { unknown_streak: 0, refused_streak: 0 },
+    campaign: 'running' },
+  { verdict: 'not_sent', batch: { state: 'not_sent', accepted_by: null, service_batch_id: null },
+    attempt: { state: 'planned', settled_at: null }, recipient: { state: 'open', counted: 0 },
+    round: { unknown_streak: 1, refused_streak: 2 }, campaign: 'running' },
+  { verdict: 'unknown', batch: { state: 'unknown', accepted_by: null, unknown_since: noon + 1, hold_after: noon + 70_000 + 15 * minuteMs },
+    attempt: { state: 'open', posted_at: noon }, recipient: { state: 'open', counted: 0 },
+    round: { unknown_streak: 2, refused_streak: 2, blocked_until: noon + 1 + minuteMs }, campaign: 'running' },
+  { verdict: 'refused', batch: { state: 'refused', accepted_by: null, service_batch_id: null },
     attempt: { state: 'released', reason: 'refused_403', counted: 0 },
-    recipient: { state: 'waiting', counted: 0, tier: 1, due_at: noon + 1 },
-    round: { unknown_streak: 1, refused_streak: 2 },
-    campaign: 'paused',
-  },
+    recipient: { state: 'waiting', counted: 0, tier: 1, due_at: noon + 1 }, round: { unknown_streak: 1, refused_streak: 2 },
+    campaign: 'paused' },
 ] as const;
 const consequenceCases = dialects.flatMap((dialect) => consequences.map((one) => ({ dialect, ...one })));
 

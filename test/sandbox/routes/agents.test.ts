@@ -77,28 +77,19 @@ test('a merge keeps what is not named, clears what is null, and never changes it
   );
 });
 
-test.each<[string, Json, Json, string]>([
-  ['tts without a voice', { tts: { voice_id: 'v' } }, { tts: { voice_id: null } }, 'conversation_config.tts.voice_id'],
-  ['tts added without a voice', {}, { tts: { model_id: 'm' } }, 'conversation_config.tts.voice_id'],
+test.each<[string, Json, Json, string]>(
+  // prettier-ignore
   [
-    'a custom model without its address',
-    { agent: { llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:1' } } } },
-    { agent: { llm: { custom_llm: { url: null } } } },
-    'conversation_config.agent.llm.custom_llm',
+    ['tts without a voice', { tts: { voice_id: 'v' } }, { tts: { voice_id: null } }, 'conversation_config.tts.voice_id'],
+    ['tts added without a voice', {}, { tts: { model_id: 'm' } }, 'conversation_config.tts.voice_id'],
+    ['a custom model without its address', { agent: { llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:1' } } } },
+      { agent: { llm: { custom_llm: { url: null } } } }, 'conversation_config.agent.llm.custom_llm'],
+    ['a chosen order of backups without the order', {}, { agent: { llm: { backup_llm_config: { preference: 'override' } } } },
+      'conversation_config.agent.llm.backup_llm_config.order'],
+    ['a custom backup without its model', {}, { agent: { llm: { backup_llm_config: { preference: 'custom' } } } },
+      'conversation_config.agent.llm.backup_llm_config.model_id'],
   ],
-  [
-    'a chosen order of backups without the order',
-    {},
-    { agent: { llm: { backup_llm_config: { preference: 'override' } } } },
-    'conversation_config.agent.llm.backup_llm_config.order',
-  ],
-  [
-    'a custom backup without its model',
-    {},
-    { agent: { llm: { backup_llm_config: { preference: 'custom' } } } },
-    'conversation_config.agent.llm.backup_llm_config.model_id',
-  ],
-])('a change that would leave %s is refused and changes nothing', async (_what, config, change, place) => {
+)('a change that would leave %s is refused and changes nothing', async (_what, config, change, place) => {
   const sandbox = await startTestSandbox();
   const path = await create(sandbox, config);
   const { body: before } = await sandbox.get(path);

@@ -27,35 +27,24 @@ function problemsOf(text: string): readonly string[] {
   return [];
 }
 
-test.each([
+test.each(
+  // prettier-ignore
   [
-    'people: [{number: "+12125550142", mood: grumpy}]',
-    /^people\[0\]\.mood is "grumpy"; .*friendly, neutral, impatient, hostile/,
+    ['people: [{number: "+12125550142", mood: grumpy}]', /^people\[0\]\.mood is "grumpy"; .*friendly, neutral, impatient, hostile/],
+    ['people: [{number: 12125550142}]', /^people\[0\]\.number is 12125550142\./],
+    ['people: [{mood: friendly}]', /^people\[0\] .*give number, or numbers, or a pattern/],
+    ['people: [{number: "+12125550142", nmae: Ada}]', /^people\[0\]\.nmae: this field is not known here/],
+    ['people: [{number: "+12125550142", reach: {busy: 0.7, absent: 0.5}}]', /^people\[0\]\.reach .*not sum to more than 1/],
+    ['people: [{number: "+12125550142", zone: Mars/Olympus}]', /^people\[0\]\.zone is "Mars\/Olympus".*America\/New_York/],
+    ['people: [{number: "+12125550142", hours: [{from: "25:00", to: "07:00", reach: {}}]}]',
+      /^people\[0\]\.hours\[0\]\.from is "25:00"\..*HH:MM/],
+    ['population: [{weight: 0}]', /^population\[0\]\.weight is 0\..*above 0/],
+    ['version: 2', /^version is 2; Must be 1/],
+    ['people: [{number: "+12125550142"}, {numbers: ["+12125550142"]}]', /^people\[1\] has the number .*people\[0\] has too/],
+    ['people: [', /^not YAML: /],
+    ['- 1', /^the file is \[1\]/],
   ],
-  ['people: [{number: 12125550142}]', /^people\[0\]\.number is 12125550142\./],
-  ['people: [{mood: friendly}]', /^people\[0\] .*give number, or numbers, or a pattern/],
-  ['people: [{number: "+12125550142", nmae: Ada}]', /^people\[0\]\.nmae: this field is not known here/],
-  [
-    'people: [{number: "+12125550142", reach: {busy: 0.7, absent: 0.5}}]',
-    /^people\[0\]\.reach .*not sum to more than 1/,
-  ],
-  [
-    'people: [{number: "+12125550142", zone: Mars/Olympus}]',
-    /^people\[0\]\.zone is "Mars\/Olympus".*America\/New_York/,
-  ],
-  [
-    'people: [{number: "+12125550142", hours: [{from: "25:00", to: "07:00", reach: {}}]}]',
-    /^people\[0\]\.hours\[0\]\.from is "25:00"\..*HH:MM/,
-  ],
-  ['population: [{weight: 0}]', /^population\[0\]\.weight is 0\..*above 0/],
-  ['version: 2', /^version is 2; Must be 1/],
-  [
-    'people: [{number: "+12125550142"}, {numbers: ["+12125550142"]}]',
-    /^people\[1\] has the number .*people\[0\] has too/,
-  ],
-  ['people: [', /^not YAML: /],
-  ['- 1', /^the file is \[1\]/],
-])('%s is refused with path, value and fix', (text, message) => {
+)('%s is refused with path, value and fix', (text, message) => {
   const problems = problemsOf(text);
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatch(message);
@@ -118,65 +107,53 @@ test('a script is said line by line, with interruptions, silence and the end as 
   expect(metadata.termination_reason).toBe('Call ended by remote party');
 });
 
-test.each<[string, WorldInput['people'], (conversation: Json) => void]>([
+test.each<[string, WorldInput['people'], (conversation: Json) => void]>(
+  // prettier-ignore
   [
-    'an opt-out sentence is said and believed',
-    [{ number: somebody, opts_out: 'Take me off your list.' }],
-    ({ truth, collected_data: collected }) => {
-      expect(truth.optedOut).toBe(true);
-      expect(collected.opt_out.value).toBe(true);
-    },
+    [
+      'an opt-out sentence is said and believed',
+      [{ number: somebody, opts_out: 'Take me off your list.' }],
+      ({ truth, collected_data: collected }) => {
+        expect(truth.optedOut).toBe(true);
+        expect(collected.opt_out.value).toBe(true);
+      },
+    ],
+    ['an opt-out in a script is the truth, too', [{ number: somebody, script: ['Yes?', 'Never call me again!'] }],
+      ({ truth }) => expect(truth.optedOut).toBe(true)],
+    ['a silent person is silent in truth', [{ number: somebody, silent: true }],
+      ({ truth, said }) => expect([truth.silent, truth.result, said]).toEqual([true, 'answered', []])],
+    ['who hangs up after some seconds is gone then', [{ number: somebody, hangs_up: { after_seconds: 9 } }],
+      ({ metadata }) => expect(metadata.duration).toBe(9)],
+    [
+      'who hangs up after some turns has had that many',
+      [{ number: somebody, hangs_up: { after_turns: 2 } }],
+      ({ said, metadata }) => {
+        expect(said).toHaveLength(2);
+        expect(metadata.termination_reason).toBe('Call ended by remote party');
+      },
+    ],
+    [
+      'the wrong person says so in words of the file',
+      [{ number: somebody, wrong_person: 'You have the wrong number, my dear.' }],
+      ({ said, transcript }) => {
+        expect(said[0].text).toBe('You have the wrong number, my dear.');
+        expect(transcript[2].text).toContain('sorry to have disturbed you');
+      },
+    ],
+    [
+      'a confused person has the question repeated, and then answers it',
+      [{ number: somebody, persona: 'confused', mood: 'friendly' }],
+      ({ transcript, collected_data: collected }) => {
+        expect(transcript.filter(({ text }: Json) => text.includes('Will you come'))).toHaveLength(2);
+        expect(collected.appointment.value).toBe('confirmed');
+      },
+    ],
+    ['a terse person wastes no words', [{ number: somebody, persona: 'terse', mood: 'friendly' }],
+      ({ said }) => expect(said[1].text).toBe('Confirmed.')],
+    ['somebody French answers in French', [{ number: somebody, language: 'fr' }],
+      ({ said }) => expect(said[0].text).toMatch(/allô|bonjour/i)],
   ],
-  [
-    'an opt-out in a script is the truth, too',
-    [{ number: somebody, script: ['Yes?', 'Never call me again!'] }],
-    ({ truth }) => expect(truth.optedOut).toBe(true),
-  ],
-  [
-    'a silent person is silent in truth',
-    [{ number: somebody, silent: true }],
-    ({ truth, said }) => expect([truth.silent, truth.result, said]).toEqual([true, 'answered', []]),
-  ],
-  [
-    'who hangs up after some seconds is gone then',
-    [{ number: somebody, hangs_up: { after_seconds: 9 } }],
-    ({ metadata }) => expect(metadata.duration).toBe(9),
-  ],
-  [
-    'who hangs up after some turns has had that many',
-    [{ number: somebody, hangs_up: { after_turns: 2 } }],
-    ({ said, metadata }) => {
-      expect(said).toHaveLength(2);
-      expect(metadata.termination_reason).toBe('Call ended by remote party');
-    },
-  ],
-  [
-    'the wrong person says so in words of the file',
-    [{ number: somebody, wrong_person: 'You have the wrong number, my dear.' }],
-    ({ said, transcript }) => {
-      expect(said[0].text).toBe('You have the wrong number, my dear.');
-      expect(transcript[2].text).toContain('sorry to have disturbed you');
-    },
-  ],
-  [
-    'a confused person has the question repeated, and then answers it',
-    [{ number: somebody, persona: 'confused', mood: 'friendly' }],
-    ({ transcript, collected_data: collected }) => {
-      expect(transcript.filter(({ text }: Json) => text.includes('Will you come'))).toHaveLength(2);
-      expect(collected.appointment.value).toBe('confirmed');
-    },
-  ],
-  [
-    'a terse person wastes no words',
-    [{ number: somebody, persona: 'terse', mood: 'friendly' }],
-    ({ said }) => expect(said[1].text).toBe('Confirmed.'),
-  ],
-  [
-    'somebody French answers in French',
-    [{ number: somebody, language: 'fr' }],
-    ({ said }) => expect(said[0].text).toMatch(/allô|bonjour/i),
-  ],
-])('%s', async (_, people, check) => {
+)('%s', async (_, people, check) => {
   check(await call(await startTestSandbox({ world: { people } })));
 });
 
