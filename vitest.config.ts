@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { readTimings, TimingsReporter } from './test/support/timings.ts';
 
-/** Minutes each, most of it waiting: they begin first, so that nothing waits for them at the end. */
-const longest = [
-  'e2e/production-shape',
-  'activities/mixes/mixes',
-  'e2e/worker-killed',
-  'e2e/ten-kills',
-  'worlds/worlds-sqlite',
-  'worlds/worlds-postgres',
-  'activities/mixes/broken-ledger',
-  'e2e/readme-tour',
-  'e2e/',
-  'cli/schedule/schedule',
-  'cli/rows/resolve',
-];
+/** Seconds of files that were never run here, in descending order: where nothing is recorded, these begin first. */
+const usual = {
+  'e2e/production-shape': 200,
+  'worlds/': 60,
+  'activities/mixes/': 60,
+  'e2e/': 40,
+  'cli/schedule/schedule': 40,
+  'cli/': 10,
+};
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const index = longest.findIndex((name) => moduleId.includes(`/test/${name}`));
-      return index === -1 ? longest.length : index;
+    const timings = readTimings();
+    const secondsOf = ({ moduleId }: TestSpecification): number => {
+      const path = relative(import.meta.dirname, moduleId).replaceAll('\\', '/');
+      return (
+        timings[path]?.seconds ?? Object.entries(usual).find(([start]) => path.startsWith(`test/${start}`))?.[1] ?? 5
+      );
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    return (await super.sort(files)).toSorted((one, other) => secondsOf(other) - secondsOf(one));
   }
 }
 
@@ -33,6 +33,8 @@ const all = ['test/**/*.test.ts'];
 const replacing = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name.replaceAll('\\', '/')}`)
   .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes('vi.mock('));
+
+const asksForReport = process.argv.some((word) => word.startsWith('--outputFile.json='));
 
 const limits = {
   // Only what hangs takes so long: no test is told apart by how busy the machine is.
@@ -51,6 +53,8 @@ export default defineConfig({
     ...limits,
     globalSetup: ['test/support/shared-servers.ts'],
     sequence: { sequencer: LongestFirst },
+    // A report in JSON is written where the command line says where to.
+    reporters: ['default', new TimingsReporter(), ...(asksForReport ? ['json'] : [])],
     projects: [
       // Files share the modules that a worker has loaded: loading them again for each takes minutes in all.
       { test: { ...limits, name: 'shared', include: all, exclude: replacing, isolate: false } },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { tellSlow } from './support/timings.ts';
 
 const ci = fileURLToPath(new URL('../.ci', import.meta.url));
 
@@ -113,4 +114,11 @@ test('an audit that finds nothing grave counts as passed, one of severity high o
       stdout: expect.stringMatching(new RegExp(`^pkg-${severity} <1.2.3: ${severity}$`, 'm')),
     });
   }
+});
+
+test('files of more than 20 seconds are named at the end of a run, the slowest first', () => {
+  const timings = { 'a.test.ts': { seconds: 20, tests: 1 }, 'b.test.ts': { seconds: 21, tests: 2 } };
+  expect(tellSlow({ 'a.test.ts': timings['a.test.ts'] })).toBe('');
+  const told = tellSlow({ ...timings, 'c.test.ts': { seconds: 300.04, tests: 3 } });
+  expect(told.match(/\S+ s .*/g)?.slice(1)).toEqual(['300.0 s  c.test.ts (3 tests)', '21.0 s  b.test.ts (2 tests)']);
 });

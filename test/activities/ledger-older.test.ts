@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 
 async function failureOf(
@@ -25,7 +25,7 @@ const older = (submitted: boolean) => ({
   details: [{ missing: 1, submitted }],
 });
 
-test.for(dialects)('a batch that the ledger has lost before it was sent ends the run: %s', async (dialect) => {
+test.for(bothDialects)('a batch that the ledger has lost before it was sent ends the run: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
   await scenario.plan(1);
@@ -37,7 +37,7 @@ test.for(dialects)('a batch that the ledger has lost before it was sent ends the
   expect(await scenario.campaign()).toMatchObject({ state: 'failed', stateReason: message });
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'so does one that it loses while it is sent, once its verdict is to be written: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
@@ -56,7 +56,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('and one of whose request it knows nothing any more: %s', async (dialect) => {
+test.for(bothDialects)('and one of whose request it knows nothing any more: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
   await scenario.plan(1);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 import { until } from '../support/until.ts';
 
@@ -21,7 +21,7 @@ function disturbed(store: Store, ways: Record<number, Store['transaction']>): St
   };
 }
 
-async function begin(dialect: (typeof dialects)[number]) {
+async function begin(dialect: (typeof bothDialects)[number]) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
   await scenario.plan(1);
@@ -39,7 +39,7 @@ async function begin(dialect: (typeof dialects)[number]) {
   return { store, scenario, unheard, refused, batchId: scenario.batchId(1) };
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'nobody waits for a person because the answer to the commit of posting was lost: %s',
   async (dialect) => {
     const { store, scenario, unheard, batchId } = await begin(dialect);
@@ -52,7 +52,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('a commit of posting that failed leaves the batch as it was: %s', async (dialect) => {
+test.for(bothDialects)('a commit of posting that failed leaves the batch as it was: %s', async (dialect) => {
   const { store, scenario, refused, batchId } = await begin(dialect);
   const worker = submittingWorker(disturbed(store, { 1: refused }));
   await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
@@ -61,7 +61,7 @@ test.for(dialects)('a commit of posting that failed leaves the batch as it was: 
   expect(worker.posts).toEqual([`${batchId}/1`]);
 });
 
-test.runIf(dialects.includes('sqlite'))('nothing is sent where the commit itself of posting fails', async () => {
+test.runIf(bothDialects.includes('sqlite'))('nothing is sent where the commit itself of posting fails', async () => {
   const { store, scenario, batchId } = await begin('sqlite');
   // A reference to nobody, which SQLite looks at when it commits.
   for (const text of [
@@ -80,7 +80,7 @@ test.runIf(dialects.includes('sqlite'))('nothing is sent where the commit itself
   expect(worker.posts).toEqual([`${batchId}/1`]);
 });
 
-test.for(dialects)('the word that nothing was sent waits until the database is back: %s', async (dialect) => {
+test.for(bothDialects)('the word that nothing was sent waits until the database is back: %s', async (dialect) => {
   const { store, scenario, unheard, batchId } = await begin(dialect);
   const away = () => Promise.reject(broken());
   const worker = submittingWorker(disturbed(store, { 1: unheard, 2: away, 3: away, 4: away }));
@@ -91,18 +91,21 @@ test.for(dialects)('the word that nothing was sent waits until the database is b
   expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
 });
 
-test.for(dialects)('it says nothing about the request of another process with the same number: %s', async (dialect) => {
-  const { store, scenario, refused, batchId } = await begin(dialect);
-  const away = () => Promise.reject(broken());
-  const worker = submittingWorker(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
-  const said = await worker.submit({ batchId });
-  if (said.kind !== 'unrecorded') throw new Error('it was written');
-  expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
-  expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'posting' });
-  expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
-});
+test.for(bothDialects)(
+  'it says nothing about the request of another process with the same number: %s',
+  async (dialect) => {
+    const { store, scenario, refused, batchId } = await begin(dialect);
+    const away = () => Promise.reject(broken());
+    const worker = submittingWorker(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
+    const said = await worker.submit({ batchId });
+    if (said.kind !== 'unrecorded') throw new Error('it was written');
+    expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
+    expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'posting' });
+    expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
+  },
+);
 
-test.runIf(dialects.includes('postgres'))('a commit of posting that is still under way is waited for', async () => {
+test.runIf(bothDialects.includes('postgres'))('a commit of posting that is still under way is waited for', async () => {
   const { store, scenario, batchId } = await begin('postgres');
   let commit = () => {};
   const word = new Promise<void>((resolve) => (commit = resolve));

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { claimKey, freeKey, keepAnswer } from '../../src/ledger/desk/kept-answers.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { ApiWorld } from './api-world.ts';
 
 const add = 'POST /api/v1/suppressions';
 const number = '+12125550100';
 const tenMinutesMs = 10 * 60_000;
 
-test.for(dialects)('a key whose first request died is taken over after ten minutes: %s', async (dialect) => {
+test.for(bothDialects)('a key whose first request died is taken over after ten minutes: %s', async (dialect) => {
   let nowReal = noon;
   const store = { ...(await openCleanStore(dialect)), now: async () => nowReal };
   const world = await ApiWorld.over(store);
@@ -27,7 +27,7 @@ test.for(dialects)('a key whose first request died is taken over after ten minut
   expect((await ask()).headers['idempotent-replayed']).toBe('true');
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'of many who take over a dead key one does, and the dead one changes nothing: %s',
   async (dialect) => {
     let nowReal = noon;

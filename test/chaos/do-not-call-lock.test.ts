@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type * as Locks from '../../src/ledger/locks.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { emptyWeaves, runCase } from './run-weaves.ts';
 import { designOf } from './design.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
@@ -9,7 +9,7 @@ import { openPlace } from './weaves-suite.ts';
 /** The lock that makes an entry of the do-not-call list wait for a dial that is about to be committed, and the other way round. */
 vi.mock('../../src/ledger/locks.ts', async (load) => ({ ...(await load<typeof Locks>()), lockToDial: async () => {} }));
 
-test.skipIf(!dialects.includes('postgres'))(
+test.skipIf(!bothDialects.includes('postgres'))(
   'without the lock of the do-not-call list, an entry that is written while a dial commits is caught being dialled',
   async () => {
     const place = await openPlace('postgres', 'lock');

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { openCleanStore } from '../ledger/clean-store.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { refuseStatement } from './refuse-statement.ts';
 
 const expected = {
   sqlite: { locked: 'SQLITE_BUSY', 'disk full': 'SQLITE_FULL' },
   postgres: { locked: '55P03', 'disk full': '53100' },
 };
-const cases = dialects.flatMap((dialect) =>
+const cases = bothDialects.flatMap((dialect) =>
   (['locked', 'disk full'] as const).flatMap((refusal) => [1, 2, 9].map((nth) => ({ dialect, refusal, nth }))),
 );
 

@@ -1,3 +1,3 @@
 import { testWeaves } from './weaves-suite.ts';
 
-testWeaves('postgres', { every: 13, seeds: 8 });
+testWeaves('postgres', { every: 26, seeds: 4 });

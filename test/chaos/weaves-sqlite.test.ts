@@ -1,3 +1,3 @@
 import { testWeaves } from './weaves-suite.ts';
 
-testWeaves('sqlite', { every: 4, seeds: 20 });
+testWeaves('sqlite', { every: 8, seeds: 10 });

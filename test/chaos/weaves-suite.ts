@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { range } from '../activities/mixes/run-mixes.ts';
-import { dialects } from '../ledger/test-stores.ts';
+import { bothDialects } from '../ledger/test-stores.ts';
 import { createDatabase } from '../support/postgres-server.ts';
-import { seedFactor } from '../support/seed-factor.ts';
+import { seedFactor } from '../support/depth.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { chooseCases } from './design.ts';
 import type { DatabaseKind } from './ledger-level.ts';
@@ -20,7 +20,7 @@ export async function openPlace(database: DatabaseKind, name: string): Promise<P
 
 /** Tests one in so many of the cases that reach each cell of the matrix once, and some seeds; `npm run chaos` runs them all. */
 export function testWeaves(database: DatabaseKind, { every, seeds }: { every: number; seeds: number }): void {
-  const testHere = test.skipIf(!dialects.includes(database));
+  const testHere = test.skipIf(!bothDialects.includes(database));
 
   testHere(`wherever a worker dies or another one comes between, nobody is called twice, on ${database}`, async () => {
     const place = await openPlace(database, 'design');

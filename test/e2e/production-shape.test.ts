@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { drawDisturbances } from '../shape/disturbances.ts';
 import { runShape } from '../shape/run-shape.ts';
 import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';
+import { isFull } from '../support/depth.ts';
 
 const onProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -11,7 +12,7 @@ const onProgress = (line: string): void => {
 const limitMs = 180_000;
 
 // From empty caches the build takes minutes.
-test(
+test.runIf(isFull)(
   'two Temporal servers, three workers, database and service are killed in turn, and dialling goes on by itself',
   { timeout: 1_500_000 },
   async ({ skip }) => {

@@ -3,6 +3,7 @@ import { Random } from '../../src/sandbox/core/random.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
+import { isFull } from '../support/depth.ts';
 import { commitVerdict, gaps, goOn, type Gap } from '../support/kill-gaps.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { patienceMs, within } from '../support/until.ts';
@@ -17,8 +18,8 @@ afterAll(async () => {
 });
 
 const seed = 4_711;
-const kills = 10;
-const recipients = 120;
+const kills = isFull ? 10 : 5;
+const recipients = 12 * kills;
 
 /**
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
@@ -85,17 +86,16 @@ async function play(id: string, points: readonly { place: Place; nth: number }[]
 }
 
 test(
-  'ten times killed, a campaign ends with the outcomes of one that was never disturbed',
+  `${kills} times killed, a campaign ends with the outcomes of one that was never disturbed`,
   { timeout: 900_000 },
   async () => {
     const random = new Random(seed, 'kills');
-    const points = Array.from({ length: kills }, () => ({
-      place: random.pick(places as unknown as [Place, ...Place[]]),
+    const points = Array.from({ length: kills }, (_, index) => ({
+      place: places[index % places.length] ?? 'reading',
       // Three batches in a row of which nobody knows would pause the campaign, so a good one lies between two.
       nth: 2 + Math.floor(random.next() * 2),
     }));
     const [calm, shaken] = await Promise.all([play('calm', []), play('shaken', points)]);
-    expect(new Set(points.map(({ place }) => place)).size).toBeGreaterThan(2);
     expect(calm).toHaveLength(recipients);
     expect(shaken).toEqual(calm);
   },

@@ -4,7 +4,7 @@ import type { Store } from '../../src/ledger/open-ledger.ts';
 import { buildRows } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from './scenario.ts';
-import { dialects, type TestDialect } from './test-stores.ts';
+import { bothDialects, type TestDialect } from './test-stores.ts';
 
 const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
 
@@ -28,7 +28,7 @@ async function unsend(store: Store, batchId: string, state: 'intent' | 'not_sent
 
 const caught = (work: Promise<unknown>) => work.then(String, (error: unknown) => error);
 
-test.for(dialects)('a batch that is missing when it is to be sent is not looked for again: %s', async (dialect) => {
+test.for(bothDialects)('a batch that is missing when it is to be sent is not looked for again: %s', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.plan(1);
   await forget(scenario.store, scenario.batchId(1));
@@ -40,21 +40,24 @@ test.for(dialects)('a batch that is missing when it is to be sent is not looked 
   });
 });
 
-test.for(dialects)('nor is one whose verdict is to be written, or whose request is unknown: %s', async (dialect) => {
-  const scenario = await begin(dialect);
-  await scenario.plan(1);
-  await scenario.post(1);
-  await unsend(scenario.store, scenario.batchId(1), 'intent');
-  expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
-    name: 'LedgerOlderError',
-    message: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
-    lost: { missing: 1, submitted: true },
-  });
-  await forget(scenario.store, scenario.batchId(1));
-  expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
-});
+test.for(bothDialects)(
+  'nor is one whose verdict is to be written, or whose request is unknown: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    await scenario.plan(1);
+    await scenario.post(1);
+    await unsend(scenario.store, scenario.batchId(1), 'intent');
+    expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
+      name: 'LedgerOlderError',
+      message: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
+      lost: { missing: 1, submitted: true },
+    });
+    await forget(scenario.store, scenario.batchId(1));
+    expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
+  },
+);
 
-const states = dialects.flatMap((dialect) =>
+const states = bothDialects.flatMap((dialect) =>
   (['intent', 'not_sent', 'posting'] as const).map((state) => ({ dialect, state })),
 );
 
@@ -70,7 +73,7 @@ test.for(states)('nobody asks for a batch while the one before it is $state: $di
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test.for(dialects)('whoever finds that another caller sent nothing is told to come again: %s', async (dialect) => {
+test.for(bothDialects)('whoever finds that another caller sent nothing is told to come again: %s', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.plan(1);
   await scenario.post(1);

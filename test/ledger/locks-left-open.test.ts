@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { answered, beginProven, noon, numbers } from './scenario.ts';
-import { dialects } from './test-stores.ts';
+import { bothDialects } from './test-stores.ts';
 
 const [first = '', second = ''] = numbers(2);
 
-test.for(dialects)(
+test.for(bothDialects)(
   'an open attempt whose record is final is settled by the next sweep, or read first if it never was: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);

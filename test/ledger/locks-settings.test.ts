@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import { beginProven } from './scenario.ts';
-import { dialects, emptyDatabase, openAt } from './test-stores.ts';
+import { bothDialects, emptyDatabase, openAt } from './test-stores.ts';
 
-const onPostgres = test.skipIf(!dialects.includes('postgres'));
+const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 
 const pinned = {
   level: 'read committed',

@@ -4,9 +4,9 @@ import { prepared } from '../../src/ledger/prepared.ts';
 import type { Queries, Tx } from '../../src/ledger/tx.ts';
 import { updateAgent } from '../../src/ledger/updates.ts';
 import { openCleanStore } from './clean-store.ts';
-import { dialects } from './test-stores.ts';
+import { bothDialects } from './test-stores.ts';
 
-test.for(dialects)('a prepared query is built once and runs with the values of each run: %s', async (dialect) => {
+test.for(bothDialects)('a prepared query is built once and runs with the values of each run: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   let built = 0;
   const add = prepared((tx: Tx, { id }: { id: string }) => {
@@ -27,7 +27,7 @@ test.for(dialects)('a prepared query is built once and runs with the values of e
   expect((await find(store.db, { id: 'agent_a' })).rows).toEqual([{ agent_id: 'agent_a', read_ok_at: null }]);
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a prepared write is rolled back with its transaction, and tells how many rows it changed: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
@@ -47,7 +47,7 @@ test.for(dialects)(
 );
 
 // Only SQLite's rows are named by us.
-test.runIf(dialects.includes('sqlite'))('rows have the columns that the table has now', async () => {
+test.runIf(bothDialects.includes('sqlite'))('rows have the columns that the table has now', async () => {
   const store = await openCleanStore('sqlite');
   await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
   const read = async () => sql<Record<string, unknown>>`select * from agents`.execute(store.db);

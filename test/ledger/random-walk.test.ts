@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { readAggregates } from '../../src/ledger/aggregates.ts';
 import { openCleanStore } from './clean-store.ts';
 import { violations } from './edit-world.ts';
-import { dialects } from './test-stores.ts';
+import { seedFactor } from '../support/depth.ts';
+import { bothDialects } from './test-stores.ts';
 import { Walk } from './walk-campaigns.ts';
 
-const count = { sqlite: Number(process.env['WALKS'] ?? 8), postgres: Number(process.env['WALKS'] ?? 2) };
+const count = { sqlite: 3 * seedFactor, postgres: 2 * seedFactor };
 const from = Number(process.env['WALK_FROM'] ?? 0);
-const walks = dialects.flatMap((dialect) =>
+const walks = bothDialects.flatMap((dialect) =>
   Array.from({ length: count[dialect] }, (_, seed) => [dialect, from + seed] as const),
 );
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { startFaultyWay } from '../support/faulty-way.ts';
-import { dialects, emptyDatabase } from './test-stores.ts';
+import { bothDialects, emptyDatabase } from './test-stores.ts';
 
-test.runIf(dialects.includes('postgres'))(
+test.runIf(bothDialects.includes('postgres'))(
   'a connection that falls silent is given up, and the next transaction has another one',
   async () => {
     const location = await emptyDatabase('postgres');

@@ -1,4 +1,4 @@
-import { seedFactor } from '../support/seed-factor.ts';
+import { seedFactor } from '../support/depth.ts';
 import { testWorlds } from './worlds-suite.ts';
 
-testWorlds(1, 100 * seedFactor, 'sqlite');
+testWorlds(1, 50 * seedFactor, 'sqlite');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { drawMix } from './draw-mix.ts';
 import { Coverage, drawMixes, mustHappen, range, runMixes } from './run-mixes.ts';
-import { seedFactor } from '../../support/seed-factor.ts';
+import { seedFactor } from '../../support/depth.ts';
 
 const coverage = new Coverage();
 
-test.for(range(0, 4 * seedFactor - 1).map((n) => 1 + 25 * n))(
+test.for(range(0, 2 * seedFactor - 1).map((n) => 1 + 25 * n))(
   'no mix of faults breaks a promise: 25 seeds from %i',
   async (from) => {
     expect(await runMixes(drawMixes(range(from, from + 24), drawMix), coverage)).toEqual([]);

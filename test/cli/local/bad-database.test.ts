@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { openStore, type Store, type StoreLocation } from '../../../src/ledger/open-ledger.ts';
-import { dialects, emptyDatabase } from '../../ledger/test-stores.ts';
+import { bothDialects, emptyDatabase } from '../../ledger/test-stores.ts';
 import { createTerminal } from '../terminal.ts';
 
 /** What `worker` and `doctor` say of a database when they begin. */
@@ -36,7 +36,7 @@ async function prepare(location: StoreLocation, work: (store: Store) => Promise<
   await store.close();
 }
 
-test.for(dialects)('worker and doctor name a database of a newer version: %s', async (dialect) => {
+test.for(bothDialects)('worker and doctor name a database of a newer version: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const later = sql`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`;
   await prepare(location, ({ db }) => later.execute(db));
@@ -62,7 +62,7 @@ async function asUser(location: StoreLocation, grants: readonly string[]): Promi
   };
 }
 
-const onPostgres = test.skipIf(!dialects.includes('postgres'));
+const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 
 onPostgres.for([
   {

@@ -4,7 +4,7 @@ import { CampaignConflictError, importCampaign, type ImportRow } from '../../../
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { buildRows, buildRules } from '../../support/campaign-rules.ts';
 import { noon, numbers } from '../scenario.ts';
-import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { bothDialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
 
 const rows = buildRows(numbers(3), (index) => `Guest ${index}`);
 const spring = { campaignId: 'spring', name: null, fileHash: 'hash', rules: buildRules(), accountId: 'http://service' };
@@ -13,7 +13,7 @@ async function* of(...chunks: ImportRow[][]): AsyncGenerator<ImportRow[]> {
   yield* chunks;
 }
 
-test.for(dialects)('a campaign is nowhere to be seen before its last row is in: %s', async (dialect) => {
+test.for(bothDialects)('a campaign is nowhere to be seen before its last row is in: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
   const onlooker = await openAt(location);
@@ -40,7 +40,7 @@ test.for(dialects)('a campaign is nowhere to be seen before its last row is in: 
   expect(campaign).toMatchObject({ rules: spring.rules, fileHash: 'hash', round: 0 });
 });
 
-test.for(dialects)('an import that a crash left behind is replaced, rows and all: %s', async (dialect) => {
+test.for(bothDialects)('an import that a crash left behind is replaced, rows and all: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   async function* breaking(): AsyncGenerator<ImportRow[]> {
     yield Array.from({ length: 10_000 }, (_, index) => ({ ...(rows[0] as ImportRow), row: index + 1 }));
@@ -54,7 +54,7 @@ test.for(dialects)('an import that a crash left behind is replaced, rows and all
   expect(kept.map((row) => row.recipient_id)).toEqual(['spring/1', 'spring/2', 'spring/3']);
 });
 
-test.for(dialects)('the same id and hash attaches and reads no row: %s', async (dialect) => {
+test.for(bothDialects)('the same id and hash attaches and reads no row: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   async function* untouched(): AsyncGenerator<ImportRow[]> {
@@ -66,7 +66,7 @@ test.for(dialects)('the same id and hash attaches and reads no row: %s', async (
   expect(campaign).toMatchObject({ rowsTotal: 3, createdAt: noon });
 });
 
-test.for(dialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
+test.for(bothDialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   const changed = {
@@ -78,7 +78,7 @@ test.for(dialects)('the same id with another hash is refused and changes nothing
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
 });
 
-test.for(dialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
+test.for(bothDialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
   // Two stores on one SQLite file in one thread would wait for each other: there its own queue makes them take turns.
@@ -91,7 +91,7 @@ test.for(dialects)('of two imports of one id at the same time, one stands whole:
   expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);
 });
 
-test.for(dialects)('rejected rows are counted and have their outcome at once: %s', async (dialect) => {
+test.for(bothDialects)('rejected rows are counted and have their outcome at once: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   const bad: ImportRow = { ...(rows[1] as ImportRow), verdict: 'rejected', e164: null, reason: 'invalid_phone' };
   await importCampaign(store, spring, { chunks: of([rows[0] as ImportRow, bad]), now: noon });

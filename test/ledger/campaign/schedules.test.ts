@@ -13,7 +13,7 @@ import {
 import { verifyLog } from '../../../src/verify/log.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const schedule: Schedule = {
   scheduleId: 'carillon/carillon/spring',
@@ -30,19 +30,22 @@ function firing(day: number, failure: string | null = null): Firing {
   return { scheduleId, campaignId: `spring-2026-01-0${day}t0900`, scheduledAt: noon + day, failure };
 }
 
-test.for(dialects)('a schedule is kept as it was written, and made anew by a second writing: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  await putSchedule(store, schedule);
-  expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
-  const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1 };
-  await putSchedule(store, later);
-  expect(await listSchedules(store.db)).toEqual([later]);
-  await removeSchedule(store, schedule.scheduleId);
-  expect(await findSchedule(store.db, schedule.scheduleId)).toBeUndefined();
-  await removeSchedule(store, schedule.scheduleId);
-});
+test.for(bothDialects)(
+  'a schedule is kept as it was written, and made anew by a second writing: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    await putSchedule(store, schedule);
+    expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
+    const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1 };
+    await putSchedule(store, later);
+    expect(await listSchedules(store.db)).toEqual([later]);
+    await removeSchedule(store, schedule.scheduleId);
+    expect(await findSchedule(store.db, schedule.scheduleId)).toBeUndefined();
+    await removeSchedule(store, schedule.scheduleId);
+  },
+);
 
-test.for(dialects)(
+test.for(bothDialects)(
   'the log tells each end of a firing once, and the judge takes it for no campaign: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);

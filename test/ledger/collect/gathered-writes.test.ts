@@ -3,12 +3,12 @@ import { gatherWrites } from '../../../src/ledger/collect/gathered-writes.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { updateAgent } from '../../../src/ledger/updates.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const agents = Array.from({ length: 30 }, (_, n) => `agent_${String(n).padStart(2, '0')}`);
 
 /** A store with agents, and how many transactions it was asked for. */
-async function begin(dialect: (typeof dialects)[number]) {
+async function begin(dialect: (typeof bothDialects)[number]) {
   const store = await openCleanStore(dialect);
   const values = agents.map((agent_id) => ({ agent_id, lease_until_real: 0 }));
   await store.db.insertInto('agents').values(values).execute();
@@ -26,7 +26,7 @@ async function begin(dialect: (typeof dialects)[number]) {
   return { writes, failed, read, transactions: () => transactions };
 }
 
-test.runIf(dialects.includes('sqlite'))(
+test.runIf(bothDialects.includes('sqlite'))(
   'what is gathered commits together, and the rest when it is asked for',
   async () => {
     const { writes, failed, read, transactions } = await begin('sqlite');
@@ -39,7 +39,7 @@ test.runIf(dialects.includes('sqlite'))(
   },
 );
 
-test.for(dialects)('a write that fails takes none of the others with it: %s', async (dialect) => {
+test.for(bothDialects)('a write that fails takes none of the others with it: %s', async (dialect) => {
   const { writes, failed, read } = await begin(dialect);
   const bad = 'agent_03';
   for (const id of agents) {

@@ -11,10 +11,10 @@ import { conversationRecord } from '../../domain/conversation-record.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { agentId, answered, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
 
-const onPostgres = test.skipIf(!dialects.includes('postgres'));
+const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = ''] = numbers(1);
 const { timing } = buildRules();
 const listing = { oursSince: 0, listens: false, offsetMs: 0 };

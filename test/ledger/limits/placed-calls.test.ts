@@ -4,7 +4,7 @@ import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/ca
 import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects, type TestDialect } from '../test-stores.ts';
+import { bothDialects, type TestDialect } from '../test-stores.ts';
 
 const busy = { disposition: 'busy', detail: null, counted: true } as const;
 const rows = buildRows(numbers(1), () => 'Guest');
@@ -35,12 +35,12 @@ async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterM
 const laterMs = 11 * minuteMs;
 const marginMs = 10 * minuteMs;
 
-test.for(dialects)('a cap counts a call that was posted again from its last request on: %s', async (dialect) => {
+test.for(bothDialects)('a cap counts a call that was posted again from its last request on: %s', async (dialect) => {
   const rules = { caps: [{ by: 'number' as const, calls: 1, withinMs: hourMs }] };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + marginMs + hourMs);
 });
 
-test.for(dialects)('so does a budget that is renewed: %s', async (dialect) => {
+test.for(bothDialects)('so does a budget that is renewed: %s', async (dialect) => {
   const rules = { retry: { maxAttemptsPerNumber: 1, resetAfterMs: hourMs } };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + hourMs);
 });
@@ -68,7 +68,7 @@ const settled = async (spring: Scenario) => {
   );
 };
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a call of which no record tells may ring as long as its own campaign says that calls are queued: %s',
   async (dialect) => {
     expect(await allowedAfter(dialect, settled)).toBe(noon + marginMs + hourMs);
@@ -77,7 +77,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a call counts from the second after the start of its record on, by the clock that the service then had: %s',
   async (dialect) => {
     const rang = (clock: number | null) => async (spring: Scenario) => {
@@ -94,7 +94,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('a request that was refused, or never sent, takes no place in a cap: %s', async (dialect) => {
+test.for(bothDialects)('a request that was refused, or never sent, takes no place in a cap: %s', async (dialect) => {
   const givenBack = (verdict: 'refused' | 'not_sent', status: number | null) => async (spring: Scenario) => {
     await spring.plan(1);
     await spring.post(1);

@@ -3,7 +3,7 @@ import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import { LedgerOlderError } from '../../../src/ledger/ledger-older.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
-import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
 
 const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
 
@@ -49,7 +49,7 @@ test.for(dialects)('the same n always answers the same batch: %s', async (dialec
   expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ batchId: 'spring/1/1', state: 'confirmed' });
 });
 
-test.runIf(dialects.includes('postgres'))(
+test.runIf(bothDialects.includes('postgres'))(
   'two processes that plan the same n at the same time plan one batch',
   async () => {
     const location = await emptyDatabase('postgres');

@@ -5,11 +5,11 @@ import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const [one = '', two = ''] = numbers(2);
 
-test.for(dialects)(
+test.for(bothDialects)(
   'of a number it is told what was decided, by which rule, and what comes next: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
@@ -57,7 +57,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('a view tells what only a person can set right: %s', async (dialect) => {
+test.for(bothDialects)('a view tells what only a person can set right: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   const { db } = scenario.store;
   const needs = async () =>

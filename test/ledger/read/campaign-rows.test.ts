@@ -5,9 +5,9 @@ import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
-test.for(dialects)('rows are found by state, outcome, number, id and row, page by page: %s', async (dialect) => {
+test.for(bothDialects)('rows are found by state, outcome, number, id and row, page by page: %s', async (dialect) => {
   const [one = '', two = '', three = ''] = numbers(3);
   const store = await openCleanStore(dialect);
   const entry = { e164: three, scope: 'account', source: 'person', reason: null, expiresAt: null };

@@ -4,7 +4,7 @@ import type { LegalHours } from '../../../src/domain/campaign-rules.ts';
 import { buildRows, hourMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const nineToFive = { from: 9 * 60, to: 17 * 60 };
 const hours = { tue: [nineToFive], wed: [nineToFive] };
@@ -22,51 +22,54 @@ function rowsIn(places: readonly { zones: string[]; regions: string[] }[]) {
   return buildRows(numbers(places.length), (n) => `Guest ${n}`).map((row, n) => ({ ...row, ...places[n] }));
 }
 
-test.for(dialects)('each zone shows its clock, its rows, its hours today and its next opening: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const ny = { regions: ['NY'] };
-  const scenario = await beginProven(store, {
-    rules: { calendar: { hours, closedOn: [] } },
-    rows: rowsIn([
-      { zones: [london], ...ny },
-      { zones: [london], ...ny },
-      { zones: [losAngeles], ...ny },
-      { zones: [london, losAngeles], ...ny },
-    ]),
-  });
-  const campaign = await scenario.campaign();
-  const { zones, more } = await readClockStrip(store.db, campaign, noon);
-  expect(more).toBe(0);
-  const own = { rule: 'campaign', law: null, holiday: false } as const;
-  const nineInLosAngeles = noon + 5 * hourMs;
-  expect(zones).toEqual([
-    {
-      zone: london,
-      rows: 3,
-      wallMinutes: 12 * 60,
-      // Of the row that may be in Los Angeles too, both zones are never open at once: London closes as Los Angeles opens.
-      today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 2 }],
-      open: 2,
-      opensAt: null,
-      opensThere: null,
-      boundBy: [{ ...own, zone: losAngeles }],
-    },
-    {
-      zone: losAngeles,
-      rows: 2,
-      wallMinutes: 4 * 60,
-      today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 1 }],
-      open: 0,
-      opensAt: nineInLosAngeles,
-      opensThere: { date: null, wallMinutes: 9 * 60 },
-      boundBy: [{ ...own, zone: null }],
-    },
-  ]);
-  // Each hour is that of the planner: who it would call then.
-  expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
-});
+test.for(bothDialects)(
+  'each zone shows its clock, its rows, its hours today and its next opening: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const ny = { regions: ['NY'] };
+    const scenario = await beginProven(store, {
+      rules: { calendar: { hours, closedOn: [] } },
+      rows: rowsIn([
+        { zones: [london], ...ny },
+        { zones: [london], ...ny },
+        { zones: [losAngeles], ...ny },
+        { zones: [london, losAngeles], ...ny },
+      ]),
+    });
+    const campaign = await scenario.campaign();
+    const { zones, more } = await readClockStrip(store.db, campaign, noon);
+    expect(more).toBe(0);
+    const own = { rule: 'campaign', law: null, holiday: false } as const;
+    const nineInLosAngeles = noon + 5 * hourMs;
+    expect(zones).toEqual([
+      {
+        zone: london,
+        rows: 3,
+        wallMinutes: 12 * 60,
+        // Of the row that may be in Los Angeles too, both zones are never open at once: London closes as Los Angeles opens.
+        today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 2 }],
+        open: 2,
+        opensAt: null,
+        opensThere: null,
+        boundBy: [{ ...own, zone: losAngeles }],
+      },
+      {
+        zone: losAngeles,
+        rows: 2,
+        wallMinutes: 4 * 60,
+        today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 1 }],
+        open: 0,
+        opensAt: nineInLosAngeles,
+        opensThere: { date: null, wallMinutes: 9 * 60 },
+        boundBy: [{ ...own, zone: null }],
+      },
+    ]);
+    // Each hour is that of the planner: who it would call then.
+    expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
+  },
+);
 
-test.for(dialects)('law that closes earlier than the campaign is shown, and is named: %s', async (dialect) => {
+test.for(bothDialects)('law that closes earlier than the campaign is shown, and is named: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, {
     rules: {

@@ -5,9 +5,9 @@ import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
-test.for(dialects)('a course tells starts, ends, open calls, limits, refusals and pauses: %s', async (dialect) => {
+test.for(bothDialects)('a course tells starts, ends, open calls, limits, refusals and pauses: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), {
     rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } },
   });
@@ -35,7 +35,7 @@ test.for(dialects)('a course tells starts, ends, open calls, limits, refusals an
   expect(course?.pauses).toEqual([{ from: noon + 5 * minuteMs, to: null, reason: 'paused by a person' }]);
 });
 
-test.for(dialects)('however long a campaign lasts, its course has few points: %s', async (dialect) => {
+test.for(bothDialects)('however long a campaign lasts, its course has few points: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   await scenario.dial(1);
   const course = await readCourse(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);

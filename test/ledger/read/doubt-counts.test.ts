@@ -5,14 +5,14 @@ import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 async function countAt(spring: Scenario, now: number) {
   const campaign = await spring.campaign();
   return countDoubt(spring.store.db, campaign, { status: await readStatus(spring.store.db, campaign), now });
 }
 
-test.for(dialects)('rows that wait for an open call with the same words are counted: %s', async (dialect) => {
+test.for(bothDialects)('rows that wait for an open call with the same words are counted: %s', async (dialect) => {
   const rows = buildRows(numbers(5), (index) => (index < 4 ? 'Guest' : 'Ana'));
   const spring = await beginProven(await openCleanStore(dialect), { rows });
   expect(await spring.dial(1)).toEqual(['spring/1/1', 'spring/5/1']);
@@ -22,7 +22,7 @@ test.for(dialects)('rows that wait for an open call with the same words are coun
   expect(await countAt(spring, noon + minuteMs)).toMatchObject({ waitingForWords: 0 });
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'rows that ended in doubt are counted by cause, and name what may be theirs: %s',
   async (dialect) => {
     const rows = buildRows(numbers(2), () => 'Guest');

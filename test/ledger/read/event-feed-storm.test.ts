@@ -5,7 +5,7 @@ import { appendEvents } from '../../../src/ledger/events.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
-import { dialects, emptyDatabase, openAt } from '../test-stores.ts';
+import { bothDialects, emptyDatabase, openAt } from '../test-stores.ts';
 
 const campaigns = ['spring', 'summer'] as const;
 const types = ['round.started', 'round.ended'] as const;
@@ -62,7 +62,7 @@ async function follow(store: Store, wanted: Wanted, isOver: () => boolean): Prom
   }
 }
 
-test.skipIf(!dialects.includes('postgres')).for([1, 2, 3])(
+test.skipIf(!bothDialects.includes('postgres')).for([1, 2, 3])(
   'whoever follows the log while many write, at length and in vain, sees each committed line once and in order: seed %i',
   { timeout: 120_000 },
   async (seed) => {

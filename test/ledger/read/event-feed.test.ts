@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
-import { emptyDatabase, dialects, openAt, openTestStore } from '../test-stores.ts';
+import { emptyDatabase, bothDialects, openAt, openTestStore } from '../test-stores.ts';
 import { patienceMs } from '../../support/until.ts';
 
 const event = (round: number, campaignId = 'spring') =>
   ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
 
-test.for(dialects)('a feed goes on from its cursor, over what was not wanted too: %s', async (dialect) => {
+test.for(bothDialects)('a feed goes on from its cursor, over what was not wanted too: %s', async (dialect) => {
   const store = await openAt(await emptyDatabase(dialect));
   await store.transaction((tx) => appendEvents(tx, [event(1), event(2, 'summer'), event(3)]));
   const feed = new EventFeed(store);
@@ -25,7 +25,7 @@ test.for(dialects)('a feed goes on from its cursor, over what was not wanted too
   expect(none).toEqual({ events: [], cursor: first.cursor });
 });
 
-test.skipIf(!dialects.includes('postgres'))(
+test.skipIf(!bothDialects.includes('postgres'))(
   'a line that is committed late is not missed, and one that never is does not hold up the others',
   async () => {
     const location = await emptyDatabase('postgres');
@@ -71,7 +71,7 @@ test.skipIf(!dialects.includes('postgres'))(
   },
 );
 
-test.skipIf(!dialects.includes('postgres'))(
+test.skipIf(!bothDialects.includes('postgres'))(
   'a line whose writer is stuck between its number and its row is waited for, however long',
   async () => {
     const location = await emptyDatabase('postgres');
@@ -105,7 +105,7 @@ test.skipIf(!dialects.includes('postgres'))(
   },
 );
 
-test.skipIf(!dialects.includes('postgres'))(
+test.skipIf(!bothDialects.includes('postgres'))(
   'a transaction that writes, but not to the log, holds up no reader: neither in this database nor in another one',
   async () => {
     const store = await openTestStore('postgres');

@@ -4,9 +4,9 @@ import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
 import { addSuppressions, countEntries } from '../../../src/ledger/rows/suppressions.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
-test.for(dialects)(
+test.for(bothDialects)(
   'what a do-not-call entry stops is counted by what is under way to its number: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
@@ -19,7 +19,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
+test.for(bothDialects)(
   'entries are counted by scope, those that are over apart, that of all campaigns first: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);
@@ -40,7 +40,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
+test.for(bothDialects)(
   'rows are counted as a retry would take them, without those that a person has to speak for: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);

@@ -8,7 +8,7 @@ import { conversationRecord } from '../../domain/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 async function reportOf(scenario: Scenario, dimensions: Parameters<typeof readReport>[2] = reportDimensions) {
   return readReport(scenario.store, await scenario.campaign(), dimensions);
@@ -19,7 +19,7 @@ function told(lines: readonly CallLine[] | undefined): string[] {
   return (lines ?? []).map(({ value, calls, answered: taken }) => `${value}: ${calls}/${taken}`);
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a report counts rows, calls and what was heard, each by what they have in common: %s',
   async (dialect) => {
     const [first = '', second = '', third = '', fourth = ''] = numbers(4);
@@ -100,7 +100,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('only the tables that were asked for are made: %s', async (dialect) => {
+test.for(bothDialects)('only the tables that were asked for are made: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   await scenario.dial(1);
   const outcomes = await reportOf(scenario, ['outcome']);
@@ -111,7 +111,7 @@ test.for(dialects)('only the tables that were asked for are made: %s', async (di
   expect(attempts).not.toHaveProperty('hour');
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a call that is corrected moves to its new place, one that was given back is none: %s',
   async (dialect) => {
     const scenario = await beginProven(await openCleanStore(dialect), {
@@ -132,7 +132,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
+test.for(bothDialects)(
   'attempts are the calls to a person, and a number that was refused is none of them: %s',
   async (dialect) => {
     const scenario = await beginProven(await openCleanStore(dialect), {
@@ -174,7 +174,7 @@ function hourOnTheWall(instant: number, timeZone: string): number {
   return Number(new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(instant));
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'hours are those on the wall of the recipient, over changes of summer time as well: %s',
   async (dialect) => {
     const dispositions = ['answered', 'busy', 'no_answer', 'opted_out'] as const;

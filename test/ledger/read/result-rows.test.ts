@@ -15,7 +15,7 @@ import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 async function rowsBy(scenario: Scenario, filter: Partial<ResultFilter>): Promise<number[]> {
   const rows: number[] = [];
@@ -33,7 +33,7 @@ async function settle(scenario: Scenario, attemptId: string, disposition: Dispos
 }
 
 /** Six rows: answered, busy, voicemail, busy, open, rejected. */
-async function mixed(dialect: (typeof dialects)[number]): Promise<Scenario> {
+async function mixed(dialect: (typeof bothDialects)[number]): Promise<Scenario> {
   const rows = buildRows(numbers(6), (index) => `Guest ${index}`).map((row, index) =>
     index === 5 ? { ...row, verdict: 'rejected' as const, reason: 'invalid_phone' } : row,
   );
@@ -45,7 +45,7 @@ async function mixed(dialect: (typeof dialects)[number]): Promise<Scenario> {
   return scenario;
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'results are chosen by outcome, latest disposition and reason, and by all of them: %s',
   async (dialect) => {
     const scenario = await mixed(dialect);
@@ -63,7 +63,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('a filter leaves out nothing at the seams of pages: %s', async (dialect) => {
+test.for(bothDialects)('a filter leaves out nothing at the seams of pages: %s', async (dialect) => {
   const count = 1_700;
   const rows = buildRows(
     Array.from({ length: count }, (_, n) => `+1${201 + Math.floor(n / 90)}55501${String(10 + (n % 90))}`),
@@ -75,7 +75,7 @@ test.for(dialects)('a filter leaves out nothing at the seams of pages: %s', asyn
   expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toHaveLength(count - wanted.length);
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a row has changed when its call is placed, ends or is corrected, and not otherwise: %s',
   async (dialect) => {
     const scenario = await mixed(dialect);
@@ -90,7 +90,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
+test.for(bothDialects)(
   'rows that end without a call, or whose earlier call is corrected, have changed: %s',
   async (dialect) => {
     const endsAt = noon + 3 * hourMs;
@@ -108,7 +108,7 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('values that come in after the outcome change the row: %s', async (dialect) => {
+test.for(bothDialects)('values that come in after the outcome change the row: %s', async (dialect) => {
   const [number = ''] = numbers(1);
   const scenario = await beginProven(await openCleanStore(dialect), { rows: buildRows([number], () => 'Guest') });
   await scenario.dial(1);
@@ -119,7 +119,7 @@ test.for(dialects)('values that come in after the outcome change the row: %s', a
   expect(await since(scenario, noon + 2 * minuteMs)).toEqual([1]);
 });
 
-test.for(dialects)('rows that are put back in line have changed: %s', async (dialect) => {
+test.for(bothDialects)('rows that are put back in line have changed: %s', async (dialect) => {
   const scenario = await mixed(dialect);
   await settle(scenario, 'spring/5/1', 'unknown', noon + 6 * minuteMs);
   expect(await rowsBy(scenario, { outcomes: ['unresolved'] })).toEqual([5]);
@@ -129,7 +129,7 @@ test.for(dialects)('rows that are put back in line have changed: %s', async (dia
   expect(await since(scenario, noon + hourMs)).toEqual([2, 4, 5]);
 });
 
-test.for(dialects)('a retry of an ended campaign changes the rows that it takes up: %s', async (dialect) => {
+test.for(bothDialects)('a retry of an ended campaign changes the rows that it takes up: %s', async (dialect) => {
   const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
   const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { retry: { maxAttempts: 1 } } });
   await scenario.dial(1);
@@ -150,7 +150,7 @@ test('the next delta begins after the last change, or before it as long as other
   expect(nextSince({ lastChange: noon - hourMs, now: noon, speed: 600 })).toBe(noon - hourMs - 1_200 * minuteMs);
 });
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a job that follows the deltas sees every change, also one that was committed late: %s',
   async (dialect) => {
     const scenario = await mixed(dialect);

@@ -3,7 +3,7 @@ import { findUnknownCalls, type ListedCall } from '../../../src/ledger/read/unkn
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
 const [first = '', second = '', third = ''] = numbers(3);
@@ -31,7 +31,7 @@ const cases: { what: string; entries: Partial<ListedCall>[]; unknown: string[] }
   { what: 'our reference to a lost call', entries: [{ references: ['LEDGER:spring/3/1'] }], unknown: ['conv_0'] },
 ];
 
-test.for(dialects.flatMap((dialect) => cases.map((given) => ({ dialect, ...given }))))(
+test.for(bothDialects.flatMap((dialect) => cases.map((given) => ({ dialect, ...given }))))(
   'what the service shows is compared with the ledger: $what, $dialect',
   async ({ dialect, entries, unknown }) => {
     const store = await openCleanStore(dialect);

@@ -7,7 +7,7 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const rows = 40;
 const rules = ['due', 'retry', 'not_before', 'later', 'outside_hours', 'cap', 'evidence', 'no_such_rule'];
@@ -35,7 +35,7 @@ async function scatter({ store, campaignId }: Scenario, random: Random): Promise
   });
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'every waiting row is found by the rule that it is counted under, and by no other: %s',
   async (dialect) => {
     const list = buildRows(numbers(rows), (index) => `Guest ${index}`);

@@ -4,11 +4,11 @@ import { readWaiting } from '../../../src/ledger/read/waiting.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const nineToFive = { from: 9 * 60, to: 17 * 60 };
 
-test.for(dialects)('waiting rows are counted by what keeps them, and found by it: %s', async (dialect) => {
+test.for(bothDialects)('waiting rows are counted by what keeps them, and found by it: %s', async (dialect) => {
   const hours = { mon: [nineToFive], tue: [nineToFive], wed: [nineToFive] };
   const zones = ['Europe/London', 'America/Los_Angeles', 'Europe/London', 'Asia/Tokyo', 'America/Los_Angeles'];
   const rows = buildRows(numbers(5), (index) => `Guest ${index}`).map((row, index) => ({

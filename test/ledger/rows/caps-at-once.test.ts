@@ -4,7 +4,7 @@ import { buildRows, hourMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
 import { beginProven, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const people = 8;
 
@@ -15,7 +15,7 @@ function rowsOf(campaign: number) {
   return (campaign === 1 ? named.toReversed() : named).map((row, index) => ({ ...row, row: index + 1 }));
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'campaigns that dial the same people at the same moment keep a cap by person together: %s',
   async (dialect) => {
     const store = await openCleanStore(dialect);

@@ -8,10 +8,10 @@ import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
 
-const onPostgres = test.skipIf(!dialects.includes('postgres'));
+const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = '', second = ''] = numbers(2);
 const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'person', reason: null, expiresAt: null };
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { seedFactor } from '../../support/seed-factor.ts';
+import { seedFactor } from '../../support/depth.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects, type TestDialect } from '../test-stores.ts';
@@ -122,7 +122,7 @@ test.for(dialects)(
           counts.push(rings.length);
         }
       }),
-      { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 10 * seedFactor : 1 },
+      { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 5 * seedFactor : 1 },
     );
     // Two per stretch, queue, look and skew, over half a day: nobody waits longer than the caps ask for.
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(6);

@@ -11,7 +11,7 @@ import {
 } from '../../../src/ledger/rows/suppressions.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects } from '../test-stores.ts';
 
 const day = 86_400_000;
 const [first = '', second = '', third = ''] = numbers(3);
@@ -20,7 +20,7 @@ function entry(e164: string, changes: Partial<Suppression> = {}): Suppression {
   return { e164, scope: 'account', source: 'person', reason: null, expiresAt: null, ...changes };
 }
 
-test.for(dialects)('an entry is never shortened, and one that was over is made anew: %s', async (dialect) => {
+test.for(bothDialects)('an entry is never shortened, and one that was over is made anew: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const add = (changes: Partial<Suppression>, now = noon) => addSuppressions(store, [entry(first, changes)], now);
   const isSuppressed = async (at: number) =>
@@ -37,27 +37,30 @@ test.for(dialects)('an entry is never shortened, and one that was over is made a
   ]);
 });
 
-test.for(dialects)('entries of a campaign stop that one, and every change stands in the log: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
-  expect(await addSuppressions(store, entries, noon)).toBe(3);
-  expect(await addSuppressions(store, entries, noon)).toBe(0);
-  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
-    new Set([first, second]),
-  );
-  expect(await removeSuppressions(store, { scope: 'account', now: noon }, [first, second])).toBe(1);
-  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
-    new Set([second]),
-  );
-  const log = await readEvents(store.db, 'account');
-  expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
-    ['suppression.added', first],
-    ['suppression.removed', first],
-  ]);
-  expect(await readEvents(store.db, 'spring')).toHaveLength(1);
-});
+test.for(bothDialects)(
+  'entries of a campaign stop that one, and every change stands in the log: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
+    expect(await addSuppressions(store, entries, noon)).toBe(3);
+    expect(await addSuppressions(store, entries, noon)).toBe(0);
+    expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
+      new Set([first, second]),
+    );
+    expect(await removeSuppressions(store, { scope: 'account', now: noon }, [first, second])).toBe(1);
+    expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
+      new Set([second]),
+    );
+    const log = await readEvents(store.db, 'account');
+    expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
+      ['suppression.added', first],
+      ['suppression.removed', first],
+    ]);
+    expect(await readEvents(store.db, 'spring')).toHaveLength(1);
+  },
+);
 
-test.for(dialects)('the list is read in pages that lose and repeat nothing: %s', async (dialect) => {
+test.for(bothDialects)('the list is read in pages that lose and repeat nothing: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const all = numbers(5).flatMap((e164) => [entry(e164), entry(e164, { scope: 'spring' })]);
   await addSuppressions(store, all, noon);

@@ -1,0 +1,8 @@
+/**
+ * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=full`, as `.ci/run` has it, adds
+ * longer seeds, PostgreSQL where it does the same as SQLite, the full product of deaths of a worker, and the production shape.
+ */
+export const isFull = process.env['TEST_DEPTH'] === 'full';
+
+/** Tests draw their seeds this many times. `SEED_FACTOR` says otherwise. */
+export const seedFactor = Number(process.env['SEED_FACTOR'] ?? (isFull ? 6 : 1));

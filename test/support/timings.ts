@@ -1,0 +1,47 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** What one file took at its last run. */
+export interface Timing {
+  seconds: number;
+  tests: number;
+}
+
+const at = 'test-output/timings.json';
+const slowSeconds = 20;
+
+/** By path from the root of the project; empty where nothing was recorded. */
+export function readTimings(path = at): Record<string, Timing> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Timing>;
+  } catch {
+    return {};
+  }
+}
+
+/** What to say of files that take longer than a file should, the slowest first; empty when there is none. */
+export function tellSlow(timings: Readonly<Record<string, Timing>>): string {
+  const slow = Object.entries(timings).filter(([, { seconds }]) => seconds > slowSeconds);
+  if (slow.length === 0) return '';
+  const lines = slow
+    .toSorted(([, one], [, other]) => other.seconds - one.seconds)
+    .map(([file, { seconds, tests }]) => `  ${seconds.toFixed(1).padStart(6)} s  ${file} (${tests} tests)\n`);
+  return `\nFiles of more than ${slowSeconds} s (${at} has all of them):\n${lines.join('')}`;
+}
+
+/** Records how long each file takes, and names the slow ones at the end of the run. */
+export class TimingsReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const now = Object.fromEntries(
+      modules.map((module) => {
+        const { duration, collectDuration, setupDuration, prepareDuration } = module.diagnostic();
+        const seconds = Math.round(duration + collectDuration + setupDuration + prepareDuration) / 1000;
+        return [module.relativeModuleId, { seconds, tests: [...module.children.allTests()].length }];
+      }),
+    );
+    mkdirSync(dirname(at), { recursive: true });
+    writeFileSync(at, `${JSON.stringify({ ...readTimings(), ...now }, null, 1)}\n`);
+    process.stdout.write(tellSlow(now));
+  }
+}
