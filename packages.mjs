@@ -62,7 +62,7 @@ function packClient() {
     engines,
     dependencies: { undici: dependencies.undici, zod: dependencies.zod },
     exports: {
-      '.': { types: './dist/index.d.ts', import: './dist/index.js' },
+      '.': { types: './dist/service/convai/index.d.ts', import: './dist/service/convai/index.js' },
       './package.json': './package.json',
     },
     files: ['dist'],

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/{domain,ledger,list,convai}/**/*.test.ts',
+      'test/{domain,ledger,list,service}/**/*.test.ts',
       'test/activities/{failures,look-before-repost,lost-commit,posting-deadline,submit-*}.test.ts',
     ],
     // Long walks, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
@@ -13,7 +13,7 @@ export default defineConfig({
       'test/ledger/rows/rings-under-caps.test.ts',
       'test/ledger/worker-lock.test.ts',
       'test/list/list-limits.test.ts',
-      'test/convai/library.test.ts',
+      'test/service/convai/library.test.ts',
     ],
     env: { DIALECTS: 'sqlite' },
     testTimeout: 120_000,

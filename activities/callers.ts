@@ -1,6 +1,6 @@
 import { checkNumbers, type CallerCheck } from '../src/preflight/caller-check.ts';
-import { ConvaiError } from '../src/convai/errors.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { ServiceError } from '../src/service/port/errors.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Campaign } from '../src/ledger/rows/campaigns.ts';
 import { claimCallerLook, noteCallers } from '../src/ledger/limits/callers.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
@@ -43,7 +43,7 @@ export async function lookAtCallers(
   try {
     await keepCheck(deps, clock, { campaign, check: await checkNumbers(deps.client, campaign.rules.callers.numbers) });
   } catch (error) {
-    if (look === 'needed' || !(error instanceof ConvaiError)) throw error;
+    if (look === 'needed' || !(error instanceof ServiceError)) throw error;
     const facts = { campaignId: campaign.campaignId, error: codeOf(error) };
     deps.logger.warn(facts, 'the caller numbers could not be looked at; the next look comes in its time');
   }

@@ -1,5 +1,5 @@
-import type { ServiceDate } from '../src/convai/client.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ServiceDate } from '../src/service/port/service-clock.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
 
 /** The Date header has whole seconds. */

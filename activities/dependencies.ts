@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
-import type { ConvaiClient } from '../src/convai/client.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ConvaiClient } from '../src/service/convai/client.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
 import type { Witness } from './witness.ts';

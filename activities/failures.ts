@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
-import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
+import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
@@ -55,7 +55,7 @@ export async function toFailure(
       retryInMs: retryAfterMs === null ? undefined : (clock?.toRealMs(retryAfterMs) ?? retryAfterMs),
     });
   }
-  if (error instanceof ConvaiError) {
+  if (error instanceof ServiceError) {
     const status = 'status' in error && typeof error.status === 'number' ? `, status ${error.status}` : '';
     return ApplicationFailure.create({
       type: failureTypes.serviceUnavailable,

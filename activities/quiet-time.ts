@@ -1,5 +1,5 @@
-import { RateLimitedError } from '../src/convai/errors.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { RateLimitedError } from '../src/service/port/errors.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** Until when (monotonic clock) the service asked this process to leave its records alone, per client. */

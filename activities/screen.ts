@@ -1,4 +1,4 @@
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { HookError } from '../src/hooks/errors.ts';
 import { hookPlace } from '../src/hooks/place.ts';

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findDeniedBatch } from '../src/ledger/dial/denied-calls.ts';
 import { readRulesOf } from '../src/ledger/doubt/correlation-rows.ts';
-import type { BatchCallsRequest } from '../src/convai/schemas-requests.ts';
+import type { BatchCallsRequest } from '../src/service/convai/schemas-requests.ts';
 import {
-  ConvaiError,
+  ServiceError,
   NotSentError,
   RateLimitedError,
   RefusedError,
   RequestInvalidError,
-} from '../src/convai/errors.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
-import { storableId } from '../src/convai/storable-id.ts';
+} from '../src/service/port/errors.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
+import { storableId } from '../src/service/port/storable-id.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { batchNumberOf } from '../src/domain/ids.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
@@ -91,7 +91,7 @@ function isAboutWholeRequest(error: RefusedError): boolean {
 function verdictOf(error: unknown, clock: ServiceClock, now: number): Omit<VerdictInput, 'batchId' | 'k'> {
   if (error instanceof RequestInvalidError)
     return { verdict: 'refused', now, status: 422, message: error.problems.join('; ') };
-  if (!(error instanceof ConvaiError)) return { verdict: 'unknown', now, message: codeOf(error) };
+  if (!(error instanceof ServiceError)) return { verdict: 'unknown', now, message: codeOf(error) };
   const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
   const facts = { now, status, serviceRequestId: error.requestId, serviceDate: error.serviceMs };
   if (error.knowledge === 'not_sent') return { ...facts, verdict: 'not_sent' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { factsFromRecord } from '../src/convai/record-facts.ts';
-import { ConvaiError, RateLimitedError } from '../src/convai/errors.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import { factsFromRecord } from '../src/service/convai/record-facts.ts';
+import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
 import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
 import {
@@ -49,7 +49,7 @@ const missingPatienceMs = 60_000;
  * A record that was listed a moment ago may not be there for every reader yet; one on which the service fails for a day never will be.
  */
 function patienceWith(error: unknown): number | null {
-  if (!(error instanceof ConvaiError) || !('status' in error) || typeof error.status !== 'number') return null;
+  if (!(error instanceof ServiceError) || !('status' in error) || typeof error.status !== 'number') return null;
   if ([401, 403, 408, 425, 429].includes(error.status)) return null;
   return error.status === 404 ? missingPatienceMs : 24 * 3_600_000;
 }
@@ -181,7 +181,7 @@ export async function sweepAgent(
   } catch (error) {
     const waitMs = keepQuiet(deps, clock, error);
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');
-    if (!(error instanceof ConvaiError)) throw error;
+    if (!(error instanceof ServiceError)) throw error;
     return { kind: 'failed', listed: false, waitMs };
   } finally {
     renewal.stop();

@@ -1,7 +1,7 @@
-import { factsFromListEntry } from '../src/convai/record-facts.ts';
-import type { ConversationPage } from '../src/convai/client.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
-import { unreadableId } from '../src/convai/storable-id.ts';
+import { factsFromListEntry } from '../src/service/convai/record-facts.ts';
+import type { ConversationPage } from '../src/service/convai/client.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
+import { unreadableId } from '../src/service/port/storable-id.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
 import type { ConversationFacts, RecordPointers } from '../src/domain/conversation-facts.ts';
 import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';

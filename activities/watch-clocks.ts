@@ -1,5 +1,5 @@
-import type { ClockReading } from '../src/convai/clock-readings.ts';
-import type { ServiceClock } from '../src/convai/service-clock.ts';
+import type { ClockReading } from '../src/service/port/service-clock.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { ClockStep } from '../src/domain/events.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findKeptReading, keepReading, noteSteps, type ServiceTime } from '../src/ledger/dial/clocks.ts';

@@ -5,7 +5,7 @@ import { createToken } from '../src/ledger/desk/tokens.ts';
 import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
 import { createLogger } from '../src/logger.ts';
 import { keepServiceClock } from '../src/temporal/clock-keeper.ts';
-import { realClock } from '../src/convai/service-clock.ts';
+import { realClock } from '../src/service/port/service-clock.ts';
 import { readInput, writeResult } from './child.ts';
 
 export interface DeskInput {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../src/sandbox/start.ts';
-import { execute, linkPackage, openProject, programOf } from './convai/installed-package.ts';
+import { execute, linkPackage, openProject, programOf } from './service/convai/installed-package.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'carillon-packages-'));

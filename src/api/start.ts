@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { isLoopback } from '../convai/base-url.ts';
+import { isLoopback } from '../domain/service-address.ts';
 import type { ApiContext } from './core/context.ts';
 import type { Tls } from './core/http-server.ts';
 import { buildApi } from './server.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../convai/base-url.ts';
+import { isLoopback } from '../domain/service-address.ts';
 import { isKeptUrl } from '../input/kept-url.ts';
 import { duration, readBy } from './settings/kinds.ts';
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
-import { isLoopback } from '../convai/base-url.ts';
-import { RefusedError } from '../convai/errors.ts';
-import type { ConversationRecord } from '../convai/schemas-responses.ts';
+import { isLoopback } from '../domain/service-address.ts';
+import { RefusedError } from '../service/port/errors.ts';
+import type { ConversationRecord } from '../service/convai/schemas-responses.ts';
 import { codeOf } from '../input/error-code.ts';
 import { findCallConversation } from '../ledger/read/call-conversation.ts';
 import type { Control } from './control.ts';

@@ -1,5 +1,5 @@
-import type { ConvaiClient } from '../convai/client.ts';
-import { factsFromListEntry } from '../convai/record-facts.ts';
+import type { ConvaiClient } from '../service/convai/client.ts';
+import { factsFromListEntry } from '../service/convai/record-facts.ts';
 import { hasClosed } from '../domain/lifecycle.ts';
 import { count, plural } from '../input/figures.ts';
 import { findUnknownCalls, type ListedCall } from '../ledger/read/unknown-calls.ts';

@@ -1,4 +1,4 @@
-import type { ServiceClock } from '../convai/service-clock.ts';
+import type { ServiceClock } from '../service/port/service-clock.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { span } from '../input/figures.ts';
 import { findUnresolved, readDoubtfulRows, type DoubtfulRow } from '../ledger/doubt/doubtful-rows.ts';

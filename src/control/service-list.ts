@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import type { ConvaiClient } from '../convai/client.ts';
-import { factsFromListEntry } from '../convai/record-facts.ts';
+import type { ConvaiClient } from '../service/convai/client.ts';
+import { factsFromListEntry } from '../service/convai/record-facts.ts';
 import type { ServiceList } from '../verify/judge-list.ts';
 import { accountIdOf, explainServiceFault } from './service.ts';
 

@@ -1,8 +1,9 @@
 import { ConfigError, type Config } from '../config.ts';
-import { parseBaseUrl, serviceAddress } from '../convai/base-url.ts';
-import { createConvaiClient, type ConvaiClient } from '../convai/client.ts';
-import { ConvaiError, ConvaiOptionsError, NotSentError, RefusedError } from '../convai/errors.ts';
-import { readServiceClock, realClock, type ServiceClock } from '../convai/service-clock.ts';
+import { parseBaseUrl, serviceAddress } from '../service/port/address.ts';
+import { createConvaiClient, type ConvaiClient } from '../service/convai/client.ts';
+import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../service/port/errors.ts';
+import { readServiceClock } from '../service/convai/read-clock.ts';
+import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import type { Control } from './control.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
@@ -89,8 +90,8 @@ export async function readServiceTime({ config, now }: Pick<Control, 'config' | 
 
 /** An error of the client in the words of this program's settings; any other error as it is. */
 export function explainServiceFault(config: Config, error: unknown): unknown {
-  if (error instanceof ConvaiOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
-  if (!(error instanceof ConvaiError)) return error;
+  if (error instanceof ServiceOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+  if (!(error instanceof ServiceError)) return error;
   const url = config.SVC_BASE_URL;
   if (error instanceof NotSentError) {
     return new ServiceUnusableError(
@@ -110,7 +111,7 @@ function asSetting<Value>(make: () => Value): Value {
   try {
     return make();
   } catch (error) {
-    if (error instanceof ConvaiOptionsError) throw new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+    if (error instanceof ServiceOptionsError) throw new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -23,3 +23,8 @@ export function otherServiceText(campaign: { campaignId: string; accountId: stri
     'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address'
   );
 }
+
+/** Whether an address is this machine's own: 127.0.0.0/8, ::1, the one written as the other, and localhost with names below it. */
+export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(hostname);
+}

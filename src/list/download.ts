@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isLoopback } from '../convai/base-url.ts';
+import { isLoopback } from '../domain/service-address.ts';
 import { codeOf } from '../input/error-code.ts';
 
 /** Limits of a download; times in milliseconds. */

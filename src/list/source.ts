@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { isLoopback } from '../convai/base-url.ts';
+import { isLoopback } from '../domain/service-address.ts';
 import { firingWords, wordsOfFiring, type FiringWord } from '../domain/hours/firing-time.ts';
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../input/kept-url.ts';
 import { nearestName } from '../domain/nearest-name.ts';

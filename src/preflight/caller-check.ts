@@ -1,5 +1,5 @@
-import type { ConvaiClient } from '../convai/client.ts';
-import { BadResponseError, RefusedError } from '../convai/errors.ts';
+import type { ConvaiClient } from '../service/convai/client.ts';
+import { BadResponseError, RefusedError } from '../service/port/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';

@@ -1,4 +1,5 @@
-import { readServiceClock, type ServiceClock } from '../convai/service-clock.ts';
+import { readServiceClock } from '../service/convai/read-clock.ts';
+import type { ServiceClock } from '../service/port/service-clock.ts';
 
 /** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */
 const believedMs = ({ speed }: ServiceClock): number => (speed > 1 ? 1_000 : 15_000);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import { realClock, type ServiceClock } from '../convai/service-clock.ts';
+import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import { findCampaign } from '../ledger/rows/campaigns.ts';
 import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
 import type { Store } from '../ledger/open-ledger.ts';

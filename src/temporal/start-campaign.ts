@@ -10,7 +10,7 @@ import { batchIdOf, campaignQueues, campaignWorkflowId } from '../domain/ids.ts'
 import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
-import { serviceAddress } from '../convai/base-url.ts';
+import { serviceAddress } from '../service/port/address.ts';
 import { failureTypes } from '../domain/failure-types.ts';
 import { undecidedStates, unsentStates } from '../domain/ledger.ts';
 import { requireHookSecret } from './hook-secret.ts';

@@ -1,4 +1,4 @@
-import type { ServiceClock } from '../convai/service-clock.ts';
+import type { ServiceClock } from '../service/port/service-clock.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { hookPlace } from '../hooks/place.ts';
 import type { EventData, NewEvent } from '../domain/events.ts';

@@ -1,4 +1,4 @@
-import type { ServiceClock } from '../convai/service-clock.ts';
+import type { ServiceClock } from '../service/port/service-clock.ts';
 import { fullPace } from '../domain/pacing/pace-control.ts';
 import type { LineLimits } from '../ledger/limits/line-limits.ts';
 import { count, percent, span } from '../input/figures.ts';

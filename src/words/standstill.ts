@@ -1,5 +1,5 @@
 import { hasEnded } from '../domain/lifecycle.ts';
-import type { ServiceClock } from '../convai/service-clock.ts';
+import type { ServiceClock } from '../service/port/service-clock.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import type { Standstill, StandstillReason } from '../ledger/plan/standstill.ts';
 import { instantText } from '../input/instant.ts';

@@ -1,5 +1,5 @@
-import type { ConversationRecord } from '../convai/schemas-responses.ts';
-import { factsFromRecord } from '../convai/record-facts.ts';
+import type { ConversationRecord } from '../service/convai/schemas-responses.ts';
+import { factsFromRecord } from '../service/convai/record-facts.ts';
 import { printable } from '../input/printable.ts';
 
 /** A conversation for reading: a few lines about the call, then who said what. `row` is the list's, for a call of a campaign. */

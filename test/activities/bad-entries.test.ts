@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { startHttpService } from '../convai/loopback-servers.ts';
+import { startHttpService } from '../service/convai/loopback-servers.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
+import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../src/domain/events.ts';

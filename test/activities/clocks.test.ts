@@ -4,7 +4,7 @@ import { readEvents } from '../../src/ledger/events.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
-import { startHttpService } from '../convai/loopback-servers.ts';
+import { startHttpService } from '../service/convai/loopback-servers.ts';
 import { agentId, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { toFailure } from '../../activities/failures.ts';
 import { createActivities } from '../../activities/index.ts';
-import { RateLimitedError } from '../../src/convai/errors.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import { RateLimitedError } from '../../src/service/port/errors.ts';
+import type { ServiceClock } from '../../src/service/port/service-clock.ts';
 import { asActivity } from '../support/activity-context.ts';
 
 const gone = async (): Promise<never> => {

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
-import { NotSentError } from '../../src/convai/errors.ts';
+import { NotSentError } from '../../src/service/port/errors.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
+import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventType } from '../../src/domain/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateLimitedError } from '../../src/convai/errors.ts';
+import { RateLimitedError } from '../../src/service/port/errors.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NotedPost, Witness } from '../../activities/witness.ts';
-import { RateLimitedError } from '../../src/convai/errors.ts';
+import { RateLimitedError } from '../../src/service/port/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

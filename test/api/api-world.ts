@@ -7,7 +7,7 @@ import { buildApi } from '../../src/api/server.ts';
 import type { Logger } from '../../src/logger.ts';
 import { createControl } from '../../src/control/control.ts';
 import { readConfig } from '../../src/config.ts';
-import { realClock } from '../../src/convai/service-clock.ts';
+import { realClock } from '../../src/service/port/service-clock.ts';
 import { beginSession } from '../../src/ledger/desk/sessions.ts';
 import { createToken, type TokenRole } from '../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';

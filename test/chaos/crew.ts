@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { NotedPost } from '../../activities/witness.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
+import { createConvaiClient } from '../../src/service/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WaitableClock } from '../activities/service-world.ts';

@@ -1,7 +1,7 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import type { NotedPost, Witness } from '../../activities/witness.ts';
-import type { ConvaiClient } from '../../src/convai/client.ts';
-import { NotSentError, OutcomeUnknownError } from '../../src/convai/errors.ts';
+import type { ConvaiClient } from '../../src/service/convai/client.ts';
+import { NotSentError, OutcomeUnknownError } from '../../src/service/port/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';

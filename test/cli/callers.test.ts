@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkNumbers } from '../../src/preflight/caller-check.ts';
-import { createConvaiClient } from '../../src/convai/client.ts';
+import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven } from '../../src/ledger/campaign/rounds.ts';

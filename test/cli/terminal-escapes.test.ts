@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerJson, startHttpService } from '../convai/loopback-servers.ts';
+import { answerJson, startHttpService } from '../service/convai/loopback-servers.ts';
 import { obeyed, poison } from '../support/terminal-poison.ts';
 import { runWith, type CommandEnd } from './service-world.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiWorld } from '../api/api-world.ts';
-import { installPackage, programOf, type InstalledPackage } from '../convai/installed-package.ts';
+import { installPackage, programOf, type InstalledPackage } from '../service/convai/installed-package.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign } from '../ledger/scenario.ts';
 

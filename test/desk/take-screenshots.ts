@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { startApi } from '../../src/api/start.ts';
 import { readConfig } from '../../src/config.ts';
 import { createControl } from '../../src/control/control.ts';
-import { realClock } from '../../src/convai/service-clock.ts';
+import { realClock } from '../../src/service/port/service-clock.ts';
 import { createToken } from '../../src/ledger/desk/tokens.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openWindow } from '../support/browser.ts';

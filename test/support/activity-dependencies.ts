@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { readNetworks } from '../../src/hooks/networks.ts';
-import type { ServiceClock } from '../../src/convai/service-clock.ts';
+import type { ServiceClock } from '../../src/service/port/service-clock.ts';
 import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
 import { minuteMs } from './campaign-rules.ts';

@@ -1,6 +1,6 @@
 import type { Control } from '../../control/control.ts';
 import type { Rehearse } from '../../control/rehearse.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Logger } from '../../logger.ts';
 
 /** What the routes work with. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../convai/base-url.ts';
+import { isLoopback } from '../../domain/service-address.ts';
 import type { Api } from './app.ts';
 import { ProblemError } from './problem.ts';
 

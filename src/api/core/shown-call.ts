@@ -1,5 +1,5 @@
 import { readCallRecord, type NamedCall } from '../../control/call-record.ts';
-import { factsFromRecord } from '../../convai/record-facts.ts';
+import { factsFromRecord } from '../../service/convai/record-facts.ts';
 import type { Token } from '../../ledger/desk/tokens.ts';
 import { readTurns } from '../../words/transcript.ts';
 import type { ApiContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { hasEnded, pausedByPerson } from '../../domain/lifecycle.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { lastEventSeq, readEvents, type CampaignEvent } from '../../ledger/events.ts';

@@ -1,8 +1,10 @@
 import type { Config } from '../../config.ts';
-import { isLoopback } from '../../convai/base-url.ts';
-import { createConvaiClient, type ServiceDate } from '../../convai/client.ts';
-import { NotSentError, RefusedError } from '../../convai/errors.ts';
-import { readServiceClock, type ServiceClock } from '../../convai/service-clock.ts';
+import { isLoopback } from '../../domain/service-address.ts';
+import { createConvaiClient } from '../../service/convai/client.ts';
+import type { ServiceDate } from '../../service/port/service-clock.ts';
+import { NotSentError, RefusedError } from '../../service/port/errors.ts';
+import { readServiceClock } from '../../service/convai/read-clock.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
 
 const limitMs = 5_000;

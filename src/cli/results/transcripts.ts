@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { writeWholeFile } from '../../results/whole-file.ts';
-import type { ConvaiClient } from '../../convai/client.ts';
-import { ConvaiError, RefusedError } from '../../convai/errors.ts';
+import type { ConvaiClient } from '../../service/convai/client.ts';
+import { ServiceError, RefusedError } from '../../service/port/errors.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../input/figures.ts';
@@ -62,7 +62,7 @@ async function fetchAll(
         await fetchOne(client, next, folder, tally);
         failuresInRow = 0;
       } catch (error) {
-        if (!(error instanceof ConvaiError)) throw error;
+        if (!(error instanceof ServiceError)) throw error;
         const isGone = error instanceof RefusedError && error.status === 404;
         failuresInRow = isGone ? 0 : failuresInRow + 1;
         const isHopeless = error instanceof RefusedError && (error.status === 401 || error.status === 403);

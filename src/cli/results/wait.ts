@@ -1,4 +1,4 @@
-import { realClock } from '../../convai/service-clock.ts';
+import { realClock } from '../../service/port/service-clock.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { connected, type OpenCampaign } from '../../control/control.ts';

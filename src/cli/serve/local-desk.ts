@@ -1,6 +1,6 @@
 import { startApi } from '../../api/start.ts';
 import { createControl } from '../../control/control.ts';
-import { realClock } from '../../convai/service-clock.ts';
+import { realClock } from '../../service/port/service-clock.ts';
 import { createToken, revokeToken } from '../../ledger/desk/tokens.ts';
 import { createLogger } from '../../logger.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';

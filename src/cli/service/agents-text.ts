@@ -1,5 +1,5 @@
-import type { Agent, AgentSummary } from '../../convai/schemas-responses.ts';
-import { parseServiceTime } from '../../convai/service-time.ts';
+import type { Agent, AgentSummary } from '../../service/convai/schemas-responses.ts';
+import { parseServiceTime } from '../../service/port/service-time.ts';
 import { fieldAt, type Body } from '../terminal/body-file.ts';
 import { printable } from '../../input/printable.ts';
 import type { Column } from '../terminal/table.ts';

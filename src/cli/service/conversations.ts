@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { factsFromListEntry } from '../../convai/record-facts.ts';
-import type { ConversationEntry } from '../../convai/schemas-responses.ts';
+import { factsFromListEntry } from '../../service/convai/record-facts.ts';
+import type { ConversationEntry } from '../../service/convai/schemas-responses.ts';
 import { instant } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';

@@ -1,6 +1,12 @@
 import { readConfig, type Config } from '../../config.ts';
-import type { ConvaiClient } from '../../convai/client.ts';
-import { ConvaiError, NotSentError, RateLimitedError, RefusedError, RequestInvalidError } from '../../convai/errors.ts';
+import type { ConvaiClient } from '../../service/convai/client.ts';
+import {
+  ServiceError,
+  NotSentError,
+  RateLimitedError,
+  RefusedError,
+  RequestInvalidError,
+} from '../../service/port/errors.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
@@ -53,7 +59,7 @@ export async function printOperation<Result>(
 }
 
 function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }: Operation, error: unknown): unknown {
-  if (!(error instanceof ConvaiError)) return error;
+  if (!(error instanceof ServiceError)) return error;
   const failed = (what: string) => new OperationFailedError(`Could not ${doing}: ${what}`, { cause: error });
   const known = (what: string) => failed(what.charAt(0).toLowerCase() + what.slice(1));
   if (error instanceof RequestInvalidError)
@@ -78,7 +84,7 @@ function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }:
   return new OperationFailedError(unknown.filter((sentence) => sentence !== undefined).join(' '), { cause: error });
 }
 
-function isAboutKey(error: ConvaiError): boolean {
+function isAboutKey(error: ServiceError): boolean {
   return error instanceof RefusedError && (error.status === 401 || error.status === 403);
 }
 

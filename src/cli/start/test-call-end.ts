@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { ConversationRecord } from '../../convai/schemas-responses.ts';
+import type { ConversationRecord } from '../../service/convai/schemas-responses.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { readResults, type RecipientResult } from '../../ledger/read/result-rows.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';

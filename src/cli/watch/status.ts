@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
-import type { ConvaiClient } from '../../convai/client.ts';
-import { factsFromRecord } from '../../convai/record-facts.ts';
-import type { ConversationEntry } from '../../convai/schemas-responses.ts';
+import type { ConvaiClient } from '../../service/convai/client.ts';
+import { factsFromRecord } from '../../service/convai/record-facts.ts';
+import type { ConversationEntry } from '../../service/convai/schemas-responses.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { askIfPossible, type NotAsked } from './service.ts';

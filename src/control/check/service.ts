@@ -1,7 +1,7 @@
 import { checkCaller } from '../../preflight/caller-check.ts';
 import type { Config } from '../../config.ts';
-import type { ConvaiClient } from '../../convai/client.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { ConvaiClient } from '../../service/convai/client.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import { printableLines } from '../../input/printable.ts';

@@ -1,5 +1,5 @@
 import type { ApiContext } from '../../api/core/context.ts';
-import type { ServiceClock } from '../../convai/service-clock.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { HtmlValue } from '../../html/html.ts';
 import { mayAct, type Token, type TokenRole } from '../../ledger/desk/tokens.ts';
 import type { Readings } from '../../control/readings.ts';

@@ -1,5 +1,5 @@
-import type { ConvaiClient } from '../../../src/convai/client.ts';
-import { OutcomeUnknownError } from '../../../src/convai/errors.ts';
+import type { ConvaiClient } from '../../../src/service/convai/client.ts';
+import { OutcomeUnknownError } from '../../../src/service/port/errors.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 
 /** Where a process can die, or lose the word that its work was done. */

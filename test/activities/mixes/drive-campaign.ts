@@ -8,7 +8,7 @@ import { createActivities, type Activities } from '../../../activities/index.ts'
 import type { PlanActivityResult } from '../../../activities/plan.ts';
 import { sweepAgent } from '../../../activities/sweep.ts';
 import type { NotedPost, Witness } from '../../../activities/witness.ts';
-import { createConvaiClient, type ConvaiClient } from '../../../src/convai/client.ts';
+import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
 import type { CampaignRules } from '../../../src/domain/campaign-rules.ts';
 import { batchNumberOf } from '../../../src/domain/ids.ts';
 import { undecidedStates } from '../../../src/domain/ledger.ts';

@@ -6,7 +6,7 @@ import { buildApi } from '../../../src/api/server.ts';
 import { readConfig, type Config } from '../../../src/config.ts';
 import { Readings } from '../../../src/control/readings.ts';
 import type { TemporalAccess } from '../../../src/control/temporal.ts';
-import { realClock } from '../../../src/convai/service-clock.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken } from '../../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 

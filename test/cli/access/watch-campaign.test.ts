@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { watchCampaign } from '../../../src/cli/access/watch-campaign.ts';
-import { realClock } from '../../../src/convai/service-clock.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
 import { pausedByPerson } from '../../../src/domain/lifecycle.ts';
 import { changeCampaignState } from '../../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';

@@ -4,7 +4,7 @@ import { runDoctor } from '../../../src/cli/local/doctor.ts';
 import { checkHookSecret } from '../../../src/cli/local/doctor-machine.ts';
 import { hookLines } from '../../../src/words/hooks.ts';
 import { readConfig } from '../../../src/config.ts';
-import { realClock } from '../../../src/convai/service-clock.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
 import { minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
 import { startHookServer } from '../../hooks/hook-server.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerJson, startHttpService } from '../../convai/loopback-servers.ts';
+import { answerJson, startHttpService } from '../../service/convai/loopback-servers.ts';
 import { createServiceWorld, runWith, type ServiceWorld } from '../service-world.ts';
 
 const here = { SVC_BASE_URL: 'http://127.0.0.1:1', SVC_API_KEY: 'sk_unused' };

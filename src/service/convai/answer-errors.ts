@@ -1,0 +1,135 @@
+import {
+  BadResponseError,
+  NotSentError,
+  OutcomeUnknownError,
+  RateLimitedError,
+  RefusedError,
+  type ServiceError,
+  type RequestFacts,
+} from '../port/errors.ts';
+import { codeOf, type Answer, type ExchangeFailure, type Headers } from './exchange.ts';
+import { isRecord, parseJson, parseRefusalDetail } from './refusal-detail.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** Statuses by which the service says that it did nothing with the request, and what to do about each. */
+const refusals: Readonly<Record<number, string>> = {
+  400: 'Check the request against the contract.',
+  401: 'Check the API key (SVC_API_KEY).',
+  402: "Check the account's plan and credit.",
+  403: 'Check what the API key is allowed to do.',
+  404: 'Check that the id in the path, or in the request, exists in this account, and the base URL (SVC_BASE_URL).',
+  405: 'Check the base URL (SVC_BASE_URL).',
+  413: 'Send fewer calls at once.',
+  415: 'Check the base URL (SVC_BASE_URL); the service does not take JSON there.',
+  422: 'Check the request against the contract.',
+};
+
+/** What an error says about the request it belongs to. `origin` is scheme, host and port of the service. */
+export interface AnswerContext {
+  request: RequestFacts;
+  origin: string;
+  /** Removes the API key from a text. */
+  redact: (text: string) => string;
+}
+
+/** What a request that broke off tells. */
+export function errorOfFailure(failure: ExchangeFailure, { request, origin }: AnswerContext): ServiceError {
+  const { phase, status, cause } = failure;
+  if (failure.reason === 'not_begun') {
+    return new NotSentError(
+      request,
+      'deadline_passed',
+      'the time to begin had passed when the connection stood, so nothing was sent.',
+    );
+  }
+  const why = codeOf(cause) ?? cause.name;
+  if (phase === 'connecting') {
+    const known = `no connection to ${origin} could be established (${why}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
+    return new NotSentError(request, 'no_connection', known, cause);
+  }
+  // A refusal is told by its status; the words that broke off add nothing to it. A 429 may name a batch in its body.
+  if (status !== null && status in refusals) return refused(request, status, { code: null, message: null, fields: [] });
+  if (status === 429 && request.method === 'GET') {
+    return rateLimited(request, { headers: failure.headers ?? {}, receivedAtMs: failure.receivedAtMs }, null, null);
+  }
+  if (failure.reason === 'too_large' && status !== null) {
+    return new BadResponseError(request, status, ['the body is too large']);
+  }
+  const happened =
+    failure.reason === 'timeout'
+      ? `sent, but ${cause.message}.`
+      : `sent, but the connection broke ${phase === 'reading_body' ? 'inside the answer' : 'before an answer'} (${why}).`;
+  return new OutcomeUnknownError(request, { status, phase }, happened, cause);
+}
+
+/** The failure that a complete answer outside 2xx stands for. */
+export function errorOfStatus(answer: Answer, { request, redact }: AnswerContext): ServiceError {
+  const { status } = answer;
+  const text = answer.body.toString('utf8');
+  if (status >= 300 && status < 400 && request.method === 'GET') {
+    return new BadResponseError(request, status, [
+      'a redirect, which is never followed; check the base URL (SVC_BASE_URL)',
+    ]);
+  }
+  const traces = request.method === 'POST' ? tracesOfBatch(text) : { batchId: null, unclear: false };
+  if (status === 429 && !traces.unclear) {
+    return rateLimited(request, answer, machineWord(parseRefusalDetail(text, redact).code), traces.batchId);
+  }
+  // A refusal that also names a batch contradicts itself; what cannot be known counts as done.
+  if (status in refusals && traces.batchId === null && !traces.unclear) {
+    return refused(request, status, parseRefusalDetail(text, redact));
+  }
+  return new OutcomeUnknownError(request, { status, phase: 'answered' }, `answered with status ${status}.`);
+}
+
+/** The service's request id when it looks like one: other text in that place could be anything. */
+export function requestIdOf(headers: Headers | null): string | null {
+  const value = headerOf(headers ?? {}, 'x-request-id') ?? headerOf(headers ?? {}, 'request-id');
+  return value !== null && /^[A-Za-z0-9][\w./:-]{0,127}$/.test(value) ? value : null;
+}
+
+/** A header's value; when it was sent several times, the first. */
+export function headerOf(headers: Headers, name: string): string | null {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+function refused(request: RequestFacts, status: number, detail: RefusedError['detail']): RefusedError {
+  return new RefusedError(request, status, refusals[status] ?? '', detail);
+}
+
+function rateLimited(
+  request: RequestFacts,
+  answer: Pick<Answer, 'headers' | 'receivedAtMs'>,
+  code: string | null,
+  batchId: string | null,
+): RateLimitedError {
+  const retryAfterMs = parseRetryAfter(
+    headerOf(answer.headers, 'retry-after'),
+    headerOf(answer.headers, 'date'),
+    answer.receivedAtMs,
+  );
+  return new RateLimitedError(request, { retryAfterMs, code, batchId });
+}
+
+/** Signs in a body outside 2xx that calls were queued all the same. `unclear`: signs, but no batch id that can be read. */
+function tracesOfBatch(text: string): { batchId: string | null; unclear: boolean } {
+  const json = parseJson(text);
+  if (json === undefined) return { batchId: null, unclear: /batch_id|calls_initiated/.test(text) };
+  const places = isRecord(json) ? [json, json['detail'], json['error']].filter(isRecord) : [];
+  for (const place of places) {
+    const { batch_id: batchId, calls_initiated: initiated } = place;
+    if (typeof batchId === 'string' && batchId !== '') return { batchId, unclear: false };
+    if (
+      (batchId !== undefined && batchId !== null && batchId !== '') ||
+      (typeof initiated === 'number' && initiated > 0)
+    ) {
+      return { batchId: null, unclear: true };
+    }
+  }
+  return { batchId: null, unclear: false };
+}
+
+function machineWord(code: string | null): string | null {
+  return code !== null && /^[a-z][\w.-]{0,63}$/i.test(code) ? code : null;
+}

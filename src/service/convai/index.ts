@@ -1,0 +1,46 @@
+/** The public surface of `carillon/convai`: a client of the service. What is not named here may change without notice. */
+export {
+  createConvaiClient,
+  type BatchPlaced,
+  type ConvaiClient,
+  type ConvaiClientOptions,
+  type ConversationPage,
+  type ListOptions,
+  type PlaceBatchOptions,
+} from './client.ts';
+export type { ClockReading, ServiceDate, ServiceReadings } from '../port/service-clock.ts';
+export type { RequestInfo } from './transport.ts';
+export { parseBaseUrl, type BaseUrl } from '../port/address.ts';
+export {
+  BadResponseError,
+  ServiceError as ConvaiError,
+  ServiceOptionsError as ConvaiOptionsError,
+  NotSentError,
+  OutcomeUnknownError,
+  RateLimitedError,
+  RefusedError,
+  RequestInvalidError,
+  type ExchangePhase,
+  type Knowledge,
+  type RefusalDetail,
+} from '../port/errors.ts';
+export { parseServiceTime } from '../port/service-time.ts';
+export type {
+  AssignPhoneNumberRequest,
+  BatchCall,
+  BatchCallsRequest,
+  ConversationConfigOverride,
+  CreateAgentRequest,
+  ImportPhoneNumberRequest,
+  UpdateAgentRequest,
+} from './schemas-requests.ts';
+export type {
+  Agent,
+  AgentCreated,
+  AgentSummary,
+  ConversationEntry,
+  ConversationRecord,
+  PhoneNumber,
+  PhoneNumberImported,
+  UpdatedPhoneNumber,
+} from './schemas-responses.ts';

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { headerOf } from './answer-errors.ts';
+import { BadResponseError, ServiceError } from '../port/errors.ts';
+import { readJson } from './read-json.ts';
+import { createTransport } from './transport.ts';
+import { realClock, type ServiceClock } from '../port/service-clock.ts';
+
+const health = z.looseObject({
+  sandbox: z.literal(true),
+  dialect: z.enum(['spec', 'extended']),
+  clock: z.looseObject({
+    speed: z.number().positive(),
+    anchorRealMs: z.number(),
+    anchorServiceMs: z.number(),
+  }),
+});
+
+/**
+ * Asks the service, without the key, whether it is a sandbox and which clock it keeps. Any answer that does not name
+ * itself a sandbox means real time. Throws NotSentError when nothing listens there, OutcomeUnknownError when no whole
+ * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then. `nowReal` is in epoch
+ * milliseconds.
+ */
+export async function readServiceClock(
+  baseUrl: string,
+  fetchTimeoutMs: number,
+  nowReal: () => number = Date.now,
+): Promise<ServiceClock> {
+  let sandboxSaid = false;
+  const transport = createTransport({
+    baseUrl,
+    apiKey: null,
+    // No key is sent.
+    allowInsecure: true,
+    timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },
+    readsPerSecond: 10,
+    retriesAfter429: { reads: 0, changes: 0 },
+    nowReal,
+  });
+  try {
+    const success = await transport.read('/_sandbox/health');
+    sandboxSaid = headerOf(success.headers, 'x-sandbox') === '1';
+    if (!sandboxSaid) return realClock(nowReal);
+    const parsed = health.safeParse(readJson(success.body));
+    if (!parsed.success) {
+      throw new BadResponseError(success.request, success.status, ['a sandbox that does not tell its clock']);
+    }
+    return scaledClock(parsed.data, nowReal);
+  } catch (error) {
+    if (error instanceof ServiceError && !sandboxSaid && wasAnswered(error)) return realClock(nowReal);
+    throw error;
+  } finally {
+    await transport.close();
+  }
+}
+
+function scaledClock({ dialect, clock }: z.output<typeof health>, nowReal: () => number): ServiceClock {
+  const { speed, anchorRealMs, anchorServiceMs } = clock;
+  return {
+    speed,
+    sandbox: true,
+    dialect,
+    now: () => anchorServiceMs + (nowReal() - anchorRealMs) * speed,
+    toRealMs: (serviceMs) => serviceMs / speed,
+    atReal: (serviceInstantMs) => anchorRealMs + (serviceInstantMs - anchorServiceMs) / speed,
+  };
+}
+
+/** Whether a whole answer came, of whatever status. */
+function wasAnswered(error: ServiceError): boolean {
+  const phase = 'phase' in error ? error.phase : 'answered';
+  return error.knowledge !== 'not_sent' && phase === 'answered';
+}

@@ -1,0 +1,240 @@
+import {
+  noPointers,
+  type CallResult,
+  type ConversationFacts,
+  type ConversationStatus,
+  type RecordPointers,
+} from '../../domain/conversation-facts.ts';
+import { isRecord } from './refusal-detail.ts';
+import { parseServiceTime } from '../port/service-time.ts';
+import { storableId } from '../port/storable-id.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const nothing: Fields = {};
+
+const statuses: Readonly<Record<string, ConversationStatus>> = {
+  initiated: 'initiated',
+  'in-progress': 'in-progress',
+  in_progress: 'in-progress',
+  processing: 'processing',
+  done: 'done',
+  failed: 'failed',
+};
+
+const callResults: Readonly<Record<string, CallResult>> = {
+  answered: 'answered',
+  voicemail: 'voicemail',
+  busy: 'busy',
+  no_answer: 'no_answer',
+  'no-answer': 'no_answer',
+  failed: 'failed',
+};
+
+const directions: Readonly<Record<string, 'outbound' | 'inbound'>> = { outbound: 'outbound', inbound: 'inbound' };
+
+const speakers: Readonly<Record<string, 'agent' | 'user'>> = {
+  agent: 'agent',
+  assistant: 'agent',
+  ai: 'agent',
+  bot: 'agent',
+  user: 'user',
+  customer: 'user',
+  callee: 'user',
+  caller: 'user',
+  client: 'user',
+  human: 'user',
+};
+
+/**
+ * Facts of a conversation record, by the documented names and the likely further ones. Never throws; what is missing or
+ * unfamiliar is null. `agentIdFallback` is for records that do not name their agent. What stands at one of the `pointers` goes before
+ * what stands under a known name.
+ */
+export function factsFromRecord(
+  record: unknown,
+  agentIdFallback: string | null = null,
+  pointers: RecordPointers = noPointers,
+): ConversationFacts {
+  const fields = fieldsOf(record);
+  const metadata = fieldsOf(fields['metadata']);
+  const phoneCall = fieldsOf(metadata['phone_call']);
+  const batchCall = fieldsOf(metadata['batch_call']);
+  const analysis = fieldsOf(fields['analysis']);
+  const direction = oneOf(directions, phoneCall['direction'], metadata['direction'], fields['direction']);
+  // On an inbound call the external number is the caller's.
+  const externalNumber = e164(phoneCall['external_number']);
+  const at = (pointer: string): string | null => textAt(record, pointer);
+  const collected = merge(
+    valuesById(analysis['data_collection_results'], 'value'),
+    valuesById(fields['data_collection_results'], 'value'),
+    valuesById(fields['collected_data'], 'value'),
+  );
+  const evaluation = merge(
+    valuesById(analysis['evaluation_criteria_results'], 'result'),
+    valuesById(fields['evaluation_results'], 'result'),
+  );
+  return {
+    conversationId: idOf(text(fields['conversation_id'])) ?? '',
+    agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
+    direction,
+    calleeNumber: direction === 'inbound' ? null : (e164(first(at, pointers.calleeNumber)) ?? externalNumber),
+    batchId: idOf(
+      text(first(at, pointers.batchId), batchCall['batch_call_id'], metadata['batch_id'], fields['batch_id']),
+    ),
+    references: [
+      ...new Set([
+        ...pointers.reference.flatMap((pointer) => at(pointer) ?? []),
+        ...referencesOf(fields, collected, batchCall),
+      ]),
+    ],
+    status: oneOf(statuses, fields['status'], metadata['status']),
+    startedAt: first(parseServiceTime, [
+      metadata['start_time'],
+      metadata['start_time_unix_secs'],
+      fields['start_time_unix_secs'],
+      fields['start_time'],
+    ]),
+    endedAt: first(parseServiceTime, [metadata['end_time'], metadata['end_time_unix_secs'], fields['end_time']]),
+    durationMs: first(secondsAsMs, [
+      metadata['duration'],
+      metadata['call_duration_secs'],
+      fields['call_duration_secs'],
+      fields['duration'],
+    ]),
+    callResult: oneOf(callResults, phoneCall['call_result'], metadata['call_result']),
+    terminationReason: text(metadata['termination_reason'], fields['termination_reason']),
+    ...spokenFacts(fields['transcript']),
+    audio: text(fields['audio']),
+    collected,
+    evaluation,
+    ...pointedValues(record, pointers.values),
+    ...(direction === 'inbound' && externalNumber !== null ? { callerNumber: externalNumber } : {}),
+  };
+}
+
+function idOf(id: string | null): string | null {
+  return id === null ? null : storableId(id);
+}
+
+/** Longer texts are not what a rule compares with. */
+const longestValue = 200;
+
+function pointedValues(record: unknown, pointers: readonly string[]): Pick<ConversationFacts, 'pointed'> {
+  const found = pointers.flatMap((pointer): [string, string][] => {
+    const value = textAt(record, pointer);
+    return value === null ? [] : [[pointer, value.slice(0, longestValue)]];
+  });
+  return found.length === 0 ? {} : { pointed: Object.fromEntries(found) };
+}
+
+/** Facts of an entry of the conversation list, which usually knows less than the record. Never throws. */
+export function factsFromListEntry(entry: unknown, pointers: RecordPointers = noPointers): ConversationFacts {
+  return factsFromRecord(entry, null, pointers);
+}
+
+function spokenFacts(
+  transcript: unknown,
+): Pick<ConversationFacts, 'hasTranscript' | 'openingLine' | 'agentTurns' | 'userTurns'> {
+  const facts = {
+    hasTranscript: Array.isArray(transcript),
+    openingLine: null as string | null,
+    agentTurns: 0,
+    userTurns: 0,
+  };
+  for (const turn of Array.isArray(transcript) ? transcript.map(fieldsOf) : []) {
+    const said = text(turn['text'], turn['message']);
+    // A turn whose text is present but empty (a tool call, say) was not spoken.
+    if (said === null && ('text' in turn || 'message' in turn)) continue;
+    const speaker = oneOf(speakers, turn['speaker'], turn['role']);
+    if (speaker === 'user') facts.userTurns += 1;
+    if (speaker !== 'agent') continue;
+    facts.agentTurns += 1;
+    facts.openingLine ??= said;
+  }
+  return facts;
+}
+
+/**
+ * String values echoed from the call's variables or collected in it, and the recipient's id as it was submitted. Reserved variables are
+ * the service's own. Which of them is a reference of ours, only the ledger can tell.
+ */
+function referencesOf(fields: Fields, collected: Record<string, unknown> | null, batchCall: Fields): string[] {
+  const variables = fieldsOf(fieldsOf(fields['conversation_initiation_client_data'])['dynamic_variables']);
+  const echoed = Object.entries(variables).filter(([name]) => !/^(system|secret)__/.test(name));
+  const values = [
+    batchCall['batch_call_recipient_id'],
+    ...[...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value),
+  ];
+  return [...new Set(values.filter((value) => typeof value === 'string' && value !== ''))] as string[];
+}
+
+/** `{ id: { [key]: v, … } }` or `{ id: v }` as `{ id: v }`; null when there is no such object. */
+function valuesById(results: unknown, key: string): Record<string, unknown> | null {
+  if (!isRecord(results)) return null;
+  return Object.fromEntries(
+    Object.entries(results).map(([id, entry]) => [
+      id,
+      isRecord(entry) && Object.hasOwn(entry, key) ? entry[key] : entry,
+    ]),
+  );
+}
+
+/** Later ones win. Null when all are. */
+function merge(...parts: (Record<string, unknown> | null)[]): Record<string, unknown> | null {
+  const present = parts.filter((part) => part !== null);
+  return present.length === 0 ? null : Object.fromEntries(present.flatMap((part) => Object.entries(part)));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : nothing;
+}
+
+function first<Item, Value>(read: (item: Item) => Value | null, candidates: readonly Item[]): Value | null {
+  for (const candidate of candidates) {
+    const value = read(candidate);
+    if (value !== null) return value;
+  }
+  return null;
+}
+
+function text(...candidates: unknown[]): string | null {
+  return first((value) => (typeof value === 'string' && value.trim() !== '' ? value : null), candidates);
+}
+
+function oneOf<Word extends string>(known: Readonly<Record<string, Word>>, ...candidates: unknown[]): Word | null {
+  return first((candidate) => {
+    const word = typeof candidate === 'string' ? candidate.trim().toLowerCase() : '';
+    return Object.hasOwn(known, word) ? (known[word] ?? null) : null;
+  }, candidates);
+}
+
+function e164(value: unknown): string | null {
+  const number = typeof value === 'string' ? value.replace(/[\s().-]/g, '') : '';
+  return /^\+[1-9]\d{1,14}$/.test(number) ? number : null;
+}
+
+function secondsAsMs(value: unknown): number | null {
+  const seconds = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  if (typeof seconds !== 'number' || !(seconds >= 0)) return null;
+  const ms = Math.round(seconds * 1000);
+  return Number.isSafeInteger(ms) ? ms : null;
+}
+
+/** The value at a JSON pointer (RFC 6901); undefined where the document has none. Never throws. */
+function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+/** The value at a pointer as text, where it is text, a number or a truth value and not blank; else null. */
+function textAt(document: unknown, pointer: string): string | null {
+  const value = valueAt(document, pointer);
+  const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
+}

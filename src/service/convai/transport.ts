@@ -1,0 +1,205 @@
+import { Client, Pool } from 'undici';
+import { errorOfFailure, errorOfStatus, requestIdOf } from './answer-errors.ts';
+import { parseBaseUrl } from '../port/address.ts';
+import { createClockReadings, readDate } from './clock-readings.ts';
+import type { ServiceReadings } from '../port/service-clock.ts';
+import { NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
+import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
+import { createRateLimitRetries, type RetryCounts, type Sleep } from './rate-limit-retries.ts';
+import { createTokenBucket } from './token-bucket.ts';
+
+/** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
+export interface TransportOptions {
+  baseUrl: string;
+  /** Null: requests carry no key. */
+  apiKey: string | null;
+  /** Plain `http` to a host that is not this machine. */
+  allowInsecure: boolean;
+  timeouts: { connectMs: number; headersMs: number; bodyMs: number };
+  readsPerSecond: number;
+  retriesAfter429: RetryCounts;
+  sleep?: Sleep | undefined;
+  nowReal: () => number;
+  /** Default `performance.now`. */
+  monotonicMs?: (() => number) | undefined;
+  onRequest?: ((info: RequestInfo) => void) | undefined;
+}
+
+/** One request on the wire, for logs: no query, body, key or phone number. `status` is null without an answer. */
+export interface RequestInfo {
+  method: string;
+  path: string;
+  status: number | null;
+  durationMs: number;
+  requestId: string | null;
+}
+
+/** A request that changes something. `mayBegin` and `onSending` are those of `PlaceBatchOptions`. */
+export interface WriteRequest {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  body: Buffer | null;
+  /** It dials: whatever the answer, it is not sent again. */
+  dials?: boolean;
+  requestId?: string;
+  mayBegin?: () => boolean;
+  onSending?: () => void;
+}
+
+/** An answer with a status of 2xx. */
+export interface Success extends Answer {
+  request: RequestFacts;
+}
+
+/** Many times the longest record; several answers are read at once, each held a few times over while it is parsed. */
+const maxResponseSize = 16 * 1024 * 1024;
+const maxReadConnections = 32;
+
+/**
+ * Sends requests to one service and turns every failure into a `ServiceError`. Opens no connection before the first request. Throws
+ * ServiceOptionsError when an option cannot be used.
+ */
+export function createTransport(options: TransportOptions) {
+  const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
+  const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
+  const redact = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, '[redacted]'));
+  const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
+  const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
+  const bucket = createTokenBucket({ perSecond: options.readsPerSecond });
+  const retries = createRateLimitRetries(options.retriesAfter429, options.sleep);
+  const readings = createClockReadings(monotonicMs);
+  const writes = new Set<Promise<unknown>>();
+  let closed = false;
+
+  const headers = (extra: Record<string, string>) => ({
+    accept: 'application/json',
+    ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+    ...extra,
+  });
+
+  const run = async (dispatcher: Client | Pool, request: ExchangeRequest, sent: RequestFacts): Promise<Success> => {
+    const startedAt = performance.now();
+    const begunAt = monotonicMs();
+    let result: Answer | ExchangeFailure | null = null;
+    try {
+      result = await exchange(dispatcher, request);
+    } finally {
+      const { method, path } = sent;
+      const requestId = sent.requestId ?? requestIdOf(result?.headers ?? null);
+      report({ method, path, status: result?.status ?? null, durationMs: performance.now() - startedAt, requestId });
+    }
+    noteClock(result, begunAt);
+    const requestId = sent.requestId ?? requestIdOf(result.headers);
+    const facts = { ...sent, requestId, serviceMs: readDate(result.headers) };
+    const context = { request: facts, origin, redact };
+    if (result.kind === 'failure') throw errorOfFailure(result, context);
+    if (result.status < 200 || result.status > 299) throw errorOfStatus(result, context);
+    return { ...result, request: facts };
+  };
+
+  const noteClock = (result: Answer | ExchangeFailure, begunAt: number) => {
+    const { status } = result;
+    if (status !== null) readings.noteAnswer(result.headers, begunAt, status < 300);
+    // A broken answer is no sign that the next one comes from the same process.
+    if (result.kind === 'failure' && result.reason !== 'not_begun' && result.reason !== 'too_large')
+      readings.noteFailedConnection();
+  };
+
+  const report = (info: RequestInfo) => {
+    try {
+      options.onRequest?.(info);
+    } catch {
+      // A listener that fails must not turn a call that was placed into an error.
+    }
+  };
+
+  const refuseClosed = (request: RequestFacts, cause?: unknown) =>
+    new NotSentError(request, 'no_connection', 'the client is closed, so nothing was sent.', cause);
+
+  const readOnce = async (path: string, target: string): Promise<Success> => {
+    const facts = { method: 'GET', path, requestId: null };
+    if (closed) throw refuseClosed(facts);
+    try {
+      await bucket.take();
+    } catch (error) {
+      throw refuseClosed(facts, error);
+    }
+    // With every connection busy a read waits for one, each of which is held for the length of an exchange at most.
+    const connectMs = timeouts.connectMs + timeouts.headersMs + timeouts.bodyMs;
+    return run(
+      pool,
+      { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal },
+      facts,
+    );
+  };
+
+  const writeOnce = async (request: WriteRequest, facts: RequestFacts): Promise<Success> => {
+    const client = new Client(origin, { ...connection, pipelining: 0 });
+    const sent = {
+      method: request.method,
+      target: prefix + request.path,
+      headers: headers({
+        ...(request.body === null ? {} : { 'content-type': 'application/json' }),
+        ...(request.requestId === undefined ? {} : { 'x-request-id': request.requestId }),
+      }),
+      body: request.body,
+      ...timeouts,
+      nowReal,
+      mayBegin: request.mayBegin,
+      onSending: request.onSending,
+    };
+    try {
+      return await run(client, sent, facts);
+    } finally {
+      await client.destroy();
+    }
+  };
+
+  const readTwice = async (path: string, target: string): Promise<Success> => {
+    try {
+      return await readOnce(path, target);
+    } catch (error) {
+      if (closed || !isWorthAnotherRead(error)) throw error;
+      return readOnce(path, target);
+    }
+  };
+
+  return {
+    /** GET: once more after a failed connection, a broken one, or 5xx; after 429 as often as the options say. */
+    async read(path: string, query: Record<string, string | undefined> = {}): Promise<Success> {
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
+      const target = prefix + path + (search.size === 0 ? '' : `?${search.toString()}`);
+      return retries.through('reads', () => readTwice(path, target));
+    },
+    /** Over a connection of its own. Sent once, but for what a 429 turned away: that as often as the options say, unless it dials. */
+    async write(request: WriteRequest): Promise<Success> {
+      const facts = { method: request.method, path: request.path, requestId: request.requestId ?? null };
+      if (closed) throw refuseClosed(facts);
+      const once = () => writeOnce(request, facts);
+      const writing = request.dials === true ? once() : retries.through('changes', once);
+      writes.add(writing);
+      try {
+        return await writing;
+      } finally {
+        writes.delete(writing);
+      }
+    },
+    /** What all answers so far told of the service's clock. */
+    clockReadings: (): ServiceReadings => readings.read(),
+    /** Ends reads, waits for writes. */
+    async close(): Promise<void> {
+      closed = true;
+      bucket.close();
+      retries.close();
+      await Promise.allSettled([pool.destroy(), ...writes]);
+    },
+  };
+}
+
+/** A failed or broken connection and 5xx are; a refusal stays one, and a read that took its full time is left to the caller. */
+function isWorthAnotherRead(error: unknown): boolean {
+  if (error instanceof NotSentError) return true;
+  if (!(error instanceof OutcomeUnknownError) || codeOf(error.cause) === timeoutCode) return false;
+  return error.status === null || error.status >= 500 || error.status < 300;
+}

@@ -1,0 +1,46 @@
+import { isLoopback } from '../../domain/service-address.ts';
+import { ServiceOptionsError } from './errors.ts';
+
+/** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */
+export interface BaseUrl {
+  /** Scheme, host and port. */
+  origin: string;
+  /** Path prefix without a trailing slash; empty when there is none. */
+  prefix: string;
+}
+
+/**
+ * Checks the service's address. Plain `http` would show the key to the network, so it is for loopback hosts only unless
+ * `allowInsecure`. Throws ServiceOptionsError; the value is named only when it cannot hold credentials.
+ */
+export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
+  if (!URL.canParse(value)) {
+    throw new ServiceOptionsError(
+      'The base URL of the service is not a URL. Give one such as https://host.example/prefix.',
+    );
+  }
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '') {
+    throw new ServiceOptionsError(
+      'The base URL of the service holds a user name or password. Remove it; the key is given apart.',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new ServiceOptionsError('The base URL of the service has a query or fragment. End it after the path.');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ServiceOptionsError(`The base URL ${url.href} must begin with https:// or http://.`);
+  }
+  if (url.protocol === 'http:' && !allowInsecure && !isLoopback(url)) {
+    throw new ServiceOptionsError(
+      `The base URL ${url.href} would send the API key unencrypted. Use https://, or allow it where the network is trusted.`,
+    );
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** The service's address as campaigns keep it, however it is written. Throws ServiceOptionsError. */
+export function serviceAddress(value: string): string {
+  const { origin, prefix } = parseBaseUrl(value, true);
+  return `${origin}${prefix}`;
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { NotSentError, RateLimitedError, RefusedError } from '../../../src/service/port/errors.ts';
+import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
+
+const first = 'Sun, 06 Nov 1994 08:49:37 GMT';
+const second = 'Sun, 06 Nov 1994 08:49:39 GMT';
+
+test('every answer with a Date is a reading of the clock, refusals included; one from a cache is none', async () => {
+  const answers = [
+    { status: 200, headers: { date: first } },
+    { status: 422, headers: { date: second } },
+    { status: 200, headers: { date: first, age: '40' } },
+  ];
+  const service = await startHttpService((response, _request, nth) => {
+    const { status, headers } = answers[nth - 1] ?? { status: 200, headers: { date: first } };
+    answerJson(response, status, { conversations: [] }, headers);
+  });
+  let now = 1_000;
+  const client = clientOf(service.baseUrl, { monotonicMs: () => (now += 5) });
+  expect(client.clockReadings()).toMatchObject({ last: null, answeredMsAgo: Infinity, connectionFailed: false });
+  await client.listConversationsPage();
+  const reading = client.clockReadings();
+  expect(reading.last).toMatchObject({ serverMs: Date.parse(first), tripMs: 5 });
+  now += 60_000;
+  expect(client.clockReadings().ageMs - reading.ageMs).toBe(60_005);
+  const refusal = await rejectionOf(client.listConversationsPage(), RefusedError);
+  expect(refusal.serviceMs).toBe(Date.parse(second));
+  expect(client.clockReadings().last?.serverMs).toBe(Date.parse(second));
+  expect((await client.listConversationsPage()).serviceDate).toBeNull();
+  expect(client.clockReadings()).toMatchObject({ last: { serverMs: Date.parse(second) }, answeredMsAgo: 5 });
+});
+
+test('a 429 to a batch tells the time at which it was made', async () => {
+  const service = await startHttpService((response) => answerJson(response, 429, {}, { date: first }));
+  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
+  const placing = clientOf(service.baseUrl).placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
+  expect((await rejectionOf(placing, RateLimitedError)).serviceMs).toBe(Date.parse(first));
+});
+
+test('after a failed connection the clock is unknown until the service itself has answered', async () => {
+  let mode: 'up' | 'cut' | 'proxy' = 'up';
+  const service = await startHttpService((response) => {
+    if (mode === 'cut') response.destroy();
+    else
+      answerJson(response, mode === 'up' ? 200 : 502, { conversations: [] }, { date: mode === 'up' ? first : second });
+  });
+  const client = clientOf(service.baseUrl);
+  await client.listConversationsPage();
+  mode = 'cut';
+  await client.listConversationsPage().catch(() => {});
+  expect(client.clockReadings()).toMatchObject({ last: { serverMs: Date.parse(first) }, connectionFailed: true });
+  // Something in front of the service says that it is down, and tells its own time.
+  mode = 'proxy';
+  await client.listConversationsPage().catch(() => {});
+  expect(client.clockReadings()).toMatchObject({ last: { serverMs: Date.parse(first) }, connectionFailed: true });
+  mode = 'up';
+  await client.listConversationsPage();
+  expect(client.clockReadings()).toMatchObject({ last: { serverMs: Date.parse(first) }, connectionFailed: false });
+});
+
+test('a service that tells no time after a failed connection leaves none from before it', async () => {
+  let headers: Record<string, string> = { date: first };
+  let cut = false;
+  const service = await startHttpService((response) => {
+    response.sendDate = false;
+    if (cut) response.destroy();
+    else answerJson(response, 200, { conversations: [] }, headers);
+  });
+  const client = clientOf(service.baseUrl);
+  await client.listConversationsPage();
+  cut = true;
+  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
+  const placing = client.placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
+  expect(await placing.catch((error: unknown) => error)).not.toBeInstanceOf(NotSentError);
+  expect(client.clockReadings().connectionFailed).toBe(true);
+  cut = false;
+  headers = {};
+  await client.listConversationsPage();
+  expect(client.clockReadings()).toMatchObject({ last: null, connectionFailed: false });
+});
