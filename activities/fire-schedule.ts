@@ -18,7 +18,7 @@ import { failureTypes } from '../src/domain/failure-types.ts';
 import { firingCampaignId } from '../src/domain/hours/firing-time.ts';
 import { isSameService } from '../src/domain/service-address.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import { importList, ListChangedError, readCampaign } from '../src/import/import-list.ts';
+import { importList, ListChangedError, readCampaign } from '../src/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';

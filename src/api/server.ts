@@ -6,27 +6,23 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../domain/nearest-name.ts';
 import { installDesk } from '../desk/install-desk.ts';
+import { tags } from '../operations/operation.ts';
 import type { Api } from './core/app.ts';
-import { authenticate } from './core/authentication.ts';
+import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { describeApi, describeRoute } from './description.ts';
 import type { ApiContext } from './core/context.ts';
-import { errorFacts } from './core/error-facts.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { refuseForeignHosts } from './core/own-host.ts';
-import { ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
+import { errorFacts, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
 import { callRoutes } from './routes/calls.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
-import { doubtRoutes } from './routes/doubt.ts';
 import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/hand-on.ts';
-import { insightRoutes } from './routes/insight.ts';
 import { rowRoutes } from './routes/rows.ts';
-import { newScheduleRoutes } from './routes/new-schedules.ts';
+import { runRoutes } from './routes/runs.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
-import { steerRoutes } from './routes/steer.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -83,15 +79,7 @@ export async function buildApi(
       servers: [{ url: '/' }],
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
       security: [{ token: [] }],
-      tags: [
-        { name: 'campaigns', description: 'Campaigns as a whole.' },
-        { name: 'rows', description: 'Rows of a list, and what was decided about them.' },
-        { name: 'insight', description: 'What a campaign has come to.' },
-        { name: 'events', description: 'The log, from a cursor on.' },
-        { name: 'do-not-call', description: 'Numbers that nobody calls.' },
-        { name: 'schedules', description: 'Campaigns that recur.' },
-        { name: 'webhooks', description: 'Other systems that are told of events.' },
-      ],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     },
     transform: describeRoute,
     transformObject: jsonSchemaTransformObject,
@@ -119,16 +107,13 @@ export async function buildApi(
     });
     campaignRoutes(routes, context);
     createRoutes(routes, context);
-    insightRoutes(routes, context);
-    steerRoutes(routes, context);
+    runRoutes(routes, context);
     rowRoutes(routes, context);
     callRoutes(routes, context);
-    doubtRoutes(routes, context);
     handOnRoutes(routes, context);
     eventRoutes(routes, context, limits);
     suppressionRoutes(routes, context);
     scheduleRoutes(routes, context);
-    newScheduleRoutes(routes, context);
     webhookRoutes(routes, context);
   });
   return app;

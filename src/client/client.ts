@@ -1,11 +1,12 @@
 import { followEvents, type CarillonEvent, type FollowInput } from './follow-events.ts';
-import type { Method, Operation } from './operation.ts';
-import { operations } from './operations.ts';
+import { operations } from '../operations/list.ts';
+import type { shapes } from '../operations/schemas/all.ts';
+import type { Method } from '../operations/shape.ts';
 import { sendRequest, type AnyInput, type CarillonClientOptions } from './request.ts';
 
 /** A method for each operation of the API, named by its operationId: `/api/v1/openapi.json` says what each does and which role it takes. */
 export type CarillonClient = {
-  [Id in keyof typeof operations]: Method<(typeof operations)[Id]>;
+  [Id in Exclude<keyof typeof operations, 'followEvents'>]: Method<(typeof shapes)[Id], Id>;
 } & {
   /** Iterates over events as they are added; a connection that breaks is made again, and nothing is missed. */
   followEvents(input?: FollowInput): AsyncGenerator<CarillonEvent, void>;
@@ -21,7 +22,7 @@ export function createCarillonClient(options: CarillonClientOptions): CarillonCl
   if (!URL.canParse(options.baseUrl) || !/^https?:$/.test(new URL(options.baseUrl).protocol))
     throw new TypeError('baseUrl is no http or https address; give one such as http://127.0.0.1:4080.');
   if (options.token === '') throw new TypeError('token is empty; carillon token create makes one.');
-  const methods = Object.entries<Operation>(operations).map(([id, operation]) => [
+  const methods = Object.entries(operations).map(([id, operation]) => [
     id,
     (input: AnyInput = {}) => sendRequest(options, operation, input),
   ]);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { event } from '../api/schemas/events.ts';
+import { operations } from '../operations/list.ts';
+import type { event } from '../operations/schemas/events.ts';
 import { CarillonProblem, CarillonUnreachable, problemOfAnswer } from './errors.ts';
-import { eventStream } from './operations.ts';
 import { addressOf, type CarillonClientOptions } from './request.ts';
 import { readSentBlocks } from './server-sent-events.ts';
 
@@ -19,6 +19,7 @@ export interface FollowInput {
   signal?: AbortSignal;
 }
 
+const { route: eventStream } = operations.followEvents;
 const firstPauseMs = 200;
 const longestPauseMs = 15_000;
 const mostFirstTries = 3;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonProblem, CarillonUnreachable, problemOfAnswer } from './errors.ts';
-import type { Operation, Route } from './operation.ts';
+import { filledPath, type Operation, type Route } from '../operations/operation.ts';
 
 /** Where the API is, and as whom it is asked. */
 export interface CarillonClientOptions {
@@ -19,14 +19,7 @@ const longestPauseMs = 30_000;
 
 /** The address of a request. Throws TypeError for a parameter of the path that is missing. */
 export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, input: AnyInput): URL {
-  const [, path = ''] = route.split(' ');
-  const filled = path.replace(/:(\w+)/g, (_, name: string) => {
-    const value = input[name];
-    if (!['string', 'number'].includes(typeof value) || value === '')
-      throw new TypeError(`${route} needs ${name}; give it as text or number.`);
-    return encodeURIComponent(String(value));
-  });
-  const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filled}`);
+  const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filledPath(route, input)}`);
   for (const [name, value] of Object.entries(input.query ?? {}))
     for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
   return url;
@@ -38,7 +31,7 @@ export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, inpu
  */
 export async function sendRequest(
   options: CarillonClientOptions,
-  { route, kind }: Operation,
+  { route, kind }: Pick<Operation, 'route' | 'kind'>,
   input: AnyInput,
 ): Promise<unknown> {
   const url = addressOf(options, route, input);

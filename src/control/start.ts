@@ -1,7 +1,7 @@
 import { checkCaller } from '../preflight/caller-check.ts';
 import { refusePassedTimes } from '../campaign-file/file.ts';
 import { CampaignFileError } from '../input/errors.ts';
-import { importList, type ListImport, type ReadCampaign } from '../import/import-list.ts';
+import { importList, type ListImport, type ReadCampaign } from '../preflight/import-list.ts';
 import type { Config } from '../config.ts';
 import type { CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readCampaignFile } from '../../src/campaign-file/file.ts';
-import { readCampaign } from '../../src/import/import-list.ts';
+import { readCampaign } from '../../src/preflight/import-list.ts';
 import { beginSession } from '../../src/ledger/desk/sessions.ts';
 import { createToken } from '../../src/ledger/desk/tokens.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

@@ -89,9 +89,16 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/list/format/**',
     'src/place',
   ],
-  'src/preflight': ['src/campaign-file/**', 'src/service/**', 'src/domain/**', 'src/input', 'src/list/**', 'src/place'],
+  'src/preflight': [
+    'src/campaign-file/**',
+    'src/service/**',
+    'src/domain/**',
+    'src/input',
+    'src/ledger/**',
+    'src/list/**',
+    'src/place',
+  ],
   'src/results': ['src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**'],
-  'src/import': ['src/campaign-file/**', 'src/domain/**', 'src/input', 'src/ledger/**', 'src/list/**', 'src/preflight'],
   'src/verify': ['src/ledger/**'],
 
   activities: [
@@ -100,7 +107,6 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/service/**',
     'src/domain/**',
     'src/hooks',
-    'src/import',
     'src/input',
     'src/ledger/**',
     'src/list/**',
@@ -162,7 +168,6 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/service/**',
     'src/domain/**',
     'src/hooks',
-    'src/import',
     'src/input',
     'src/ledger/**',
     'src/list/**',
@@ -173,6 +178,23 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
 
+  'src/operations': [],
+  'src/operations/schemas': [
+    'src/campaign-file/**',
+    'src/domain/**',
+    'src/ledger/people',
+    'src/operations',
+    'src/results',
+  ],
+  'src/operations/runs': [
+    'src/control/**',
+    'src/domain/**',
+    'src/input',
+    'src/ledger/**',
+    'src/operations',
+    'src/operations/schemas',
+  ],
+
   'src/api/core': [
     'src',
     'src/campaign-file/**',
@@ -181,16 +203,17 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/domain/**',
     'src/input',
     'src/ledger/**',
+    'src/operations',
+    'src/operations/schemas',
     'src/words',
   ],
   'src/api/schemas': ['src/api/core', 'src/campaign-file/**', 'src/domain/**', 'src/ledger/people', 'src/results'],
-  'src/api': ['src/api/**', 'src/service/**', 'src/desk', 'src/domain'],
+  'src/api': ['src/api/**', 'src/service/**', 'src/desk', 'src/domain', 'src/operations'],
   'src/api/routes': [
     'src',
     'src/api/core',
-    'src/api/schemas',
+    'src/operations/**',
     'src/control/**',
-    'src/import',
     'src/preflight',
     'src/service/**',
     'src/domain/**',
@@ -202,7 +225,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/words',
   ],
 
-  'src/client': ['src/api/schemas'],
+  'src/client': ['src/operations', 'src/operations/schemas'],
 
   'src/desk/core': [
     'src',
@@ -261,7 +284,6 @@ function commandGroups(groups: Record<string, readonly string[]>): Record<string
     'src/control/**',
     'src/service/**',
     'src/domain/**',
-    'src/import',
     'src/input',
     'src/ledger/**',
     'src/list/**',

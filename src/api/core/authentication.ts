@@ -2,6 +2,7 @@ import { findToken, mayAct, type Token } from '../../ledger/desk/tokens.ts';
 import type { Api } from './app.ts';
 import type { ApiContext } from './context.ts';
 import { ProblemError } from './problem.ts';
+import { isLoopback } from '../../domain/service-address.ts';
 
 /** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
 export const ticketScheme = 'Ticket';
@@ -37,4 +38,20 @@ export function authenticate(app: Api, context: ApiContext): void {
     app.tickets.delete(text);
     return holder;
   }
+}
+
+/**
+ * Refuses requests to a server of this machine alone that name another host: a foreign page may have its own name point here, and its
+ * scripts would then be of the same origin.
+ */
+export function refuseForeignHosts(app: Api): void {
+  app.addHook('onRequest', async ({ headers: { host = '' } }) => {
+    const url = `http://${host}`;
+    if (!URL.canParse(url) || !isLoopback(new URL(url)))
+      throw new ProblemError(
+        421,
+        'foreign_host',
+        'This server is for its own machine alone: ask it as localhost, 127.0.0.1 or [::1].',
+      );
+  });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { codeOfName } from '../../input/error-code.ts';
+import { codeOfName, codeOf } from '../../input/error-code.ts';
 
 /** A refusal, as RFC 9457 has it. */
 export const problemSchema = z
@@ -139,4 +139,11 @@ function isOutside(error: Error, code: unknown): boolean {
   if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code))
     return true;
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
+}
+
+/** An error for the log: its kind, its code and where it came from, but not its message, which may hold a number or a name. */
+export function errorFacts(error: unknown): { error: string; code: string | null; at: string[] } {
+  if (!(error instanceof Error)) return { error: typeof error, code: null, at: [] };
+  const at = (error.stack ?? '').split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
+  return { error: error.name, code: codeOf(error), at: at.map((line) => line.trim()) };
 }

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
+import { readDoubtful } from '../../control/resolve.ts';
 import { maskedNumber } from '../../input/masked-number.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { nextCallText, tellStory } from '../../words/story.ts';
@@ -7,109 +7,104 @@ import { readCallee } from '../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../ledger/read/campaign-rows.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
-import { campaignParams, refusals } from '../schemas/common.ts';
+import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown } from '../core/shown-numbers.ts';
-import { calleeStory, rowPage, rowParams, rowQuery, storyQuery } from '../schemas/rows.ts';
 
 /** Rows of a list. */
 export function rowRoutes(app: Api, context: ApiContext): void {
   const { store } = context;
-  app.get(
-    '/api/v1/campaigns/:campaign/rows',
-    {
-      config: { role: 'read' },
-      schema: {
-        operationId: 'listRows',
-        tags: ['rows'],
-        summary: 'List or search the rows of a campaign, in file order',
-        params: campaignParams,
-        querystring: rowQuery,
-        response: { 200: rowPage, ...refusals(404) },
-      },
-    },
-    async (request) => {
-      const { params, query } = request;
-      const { campaignId } = await requireCampaign(store, params.campaign);
-      if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
-      const wanted: RowQuery = {
-        afterRow: query.after,
-        limit: query.limit,
-        ...(query.state === undefined ? {} : { states: query.state }),
-        ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
-        ...(query.reason === undefined ? {} : { reasons: query.reason }),
-        ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
-        ...(query.search === undefined ? {} : { search: query.search }),
-      };
-      const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
-      const rows = found.map((row) =>
-        query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) },
-      );
-      const next = found.length < query.limit ? null : (found.at(-1)?.row ?? null);
-      return withInstants({ rows, next }) as z.input<typeof rowPage>;
-    },
-  );
+  serve(app, 'listRows', async (request) => {
+    const { params, query } = request;
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
+    const wanted: RowQuery = {
+      afterRow: query.after,
+      limit: query.limit,
+      ...(query.state === undefined ? {} : { states: query.state }),
+      ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
+      ...(query.reason === undefined ? {} : { reasons: query.reason }),
+      ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
+      ...(query.search === undefined ? {} : { search: query.search }),
+    };
+    const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
+    const rows = found.map((row) =>
+      query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) },
+    );
+    const next = found.length < query.limit ? null : (found.at(-1)?.row ?? null);
+    return withInstants({ rows, next });
+  });
 
-  app.get(
-    '/api/v1/campaigns/:campaign/rows/:row/story',
-    {
-      config: { role: 'read' },
-      schema: {
-        operationId: 'showStory',
-        tags: ['rows'],
-        summary: 'Tell everything that was decided about the number of a row, and when it may be called next',
-        params: rowParams,
-        querystring: storyQuery,
-        response: { 200: calleeStory, ...refusals(404) },
-      },
-    },
-    async (request) => {
-      const { params, query } = request;
-      const { campaignId } = await requireCampaign(store, params.campaign);
-      const now = await serviceNow(context);
-      const [row] = await readCampaignRows(store.db, campaignId, { search: `#${params.row}` }, now);
-      if (row === undefined)
-        throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
-      if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
-      const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
-      const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};
-      const told = {
-        e164: row.e164 === null || query.numbers === 'shown' ? row.e164 : maskedNumber(row.e164),
-        suppressed: suppressions.some(({ expiresAt }) => expiresAt === null || expiresAt > now),
-        rows: rows.map((each) => ({
-          campaignId: each.campaign.campaignId,
-          row: each.recipient.row_number,
-          state: each.recipient.state,
-          outcome: each.recipient.outcome,
-          reason: each.recipient.reason,
-          next: nextCallText(each),
-          calls: each.calls.map(({ attempt }) => ({
-            number: attempt.number,
-            state: attempt.state,
-            plannedAt: attempt.planned_at,
-            postedAt: attempt.posted_at,
-            settledAt: attempt.settled_at,
-            disposition: attempt.disposition,
-            detail: attempt.detail,
-            conversationId: attempt.conversation_id,
-          })),
+  serve(app, 'showStory', async (request) => {
+    const { params, query } = request;
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    const now = await serviceNow(context);
+    const [row] = await readCampaignRows(store.db, campaignId, { search: `#${params.row}` }, now);
+    if (row === undefined)
+      throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
+    const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
+    const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};
+    const told = {
+      e164: row.e164 === null || query.numbers === 'shown' ? row.e164 : maskedNumber(row.e164),
+      suppressed: suppressions.some(({ expiresAt }) => expiresAt === null || expiresAt > now),
+      rows: rows.map((each) => ({
+        campaignId: each.campaign.campaignId,
+        row: each.recipient.row_number,
+        state: each.recipient.state,
+        outcome: each.recipient.outcome,
+        reason: each.recipient.reason,
+        next: nextCallText(each),
+        calls: each.calls.map(({ attempt }) => ({
+          number: attempt.number,
+          state: attempt.state,
+          plannedAt: attempt.planned_at,
+          postedAt: attempt.posted_at,
+          settledAt: attempt.settled_at,
+          disposition: attempt.disposition,
+          detail: attempt.detail,
+          conversationId: attempt.conversation_id,
         })),
-        suppressions: suppressions.map(({ scope, source, reason, createdAt, expiresAt }) => ({
-          scope,
-          source,
-          reason,
-          createdAt,
-          expiresAt,
+      })),
+      suppressions: suppressions.map(({ scope, source, reason, createdAt, expiresAt }) => ({
+        scope,
+        source,
+        reason,
+        createdAt,
+        expiresAt,
+      })),
+      story: events.map((event) => ({
+        seq: event.seq,
+        at: event.at,
+        campaignId: event.campaignId,
+        text: tellStory(event),
+      })),
+      truncated,
+    };
+    return withInstants(told);
+  });
+
+  serve(app, 'listDoubtful', async ({ params }) => {
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    const found = await readDoubtful(context, campaignId, null);
+    const rows = found.map(({ recipient, calls }) => ({
+      row: recipient.row_number,
+      externalId: recipient.external_id,
+      e164: recipient.e164 === null ? null : maskedNumber(recipient.e164),
+      reason: recipient.reason,
+      calls: calls.map(({ attempt, records }) => ({
+        attemptId: attempt.attempt_id,
+        postedAt: attempt.posted_at,
+        detail: attempt.detail,
+        records: records.map(({ conversationId, facts }) => ({
+          conversationId,
+          startedAt: facts.startedAt,
+          durationMs: facts.durationMs,
+          openingLine: facts.openingLine,
+          userTurns: facts.userTurns,
         })),
-        story: events.map((event) => ({
-          seq: event.seq,
-          at: event.at,
-          campaignId: event.campaignId,
-          text: tellStory(event),
-        })),
-        truncated,
-      };
-      return withInstants(told) as z.input<typeof calleeStory>;
-    },
-  );
+      })),
+    }));
+    return withInstants({ rows });
+  });
 }

@@ -5,7 +5,7 @@ import { keepServiceClock } from '../../temporal/clock-keeper.ts';
 import { createControl } from '../../control/control.ts';
 import { startAloud, tellStart } from '../start/started-campaign.ts';
 import { readCampaignFile } from '../../campaign-file/file.ts';
-import { readCampaign } from '../../import/import-list.ts';
+import { readCampaign } from '../../preflight/import-list.ts';
 import { pauseLines, renderOutcomes } from '../../words/campaign.ts';
 import { createCampaignView } from '../access/campaign-view.ts';
 import { demoFaults, demoLimits } from './demo-faults.ts';

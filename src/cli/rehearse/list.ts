@@ -1,4 +1,4 @@
-import type { ReadCampaign } from '../../import/import-list.ts';
+import type { ReadCampaign } from '../../preflight/import-list.ts';
 import type { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { readListRecords } from '../../list/records.ts';
 import type { ListRow } from '../../list/recipients.ts';

@@ -7,7 +7,7 @@ import { startCampaign } from '../../temporal/start-campaign.ts';
 import { verifyLog } from '../../verify/log.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { sendUpdate, type Wish } from '../../control/campaign-message.ts';
-import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../preflight/import-list.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { Preflight } from '../../preflight/preflight.ts';
 import { readFactor, readPositive } from '../terminal/flag-values.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
-import { readCampaign, type ReadCampaign } from '../../import/import-list.ts';
+import { readCampaign, type ReadCampaign } from '../../preflight/import-list.ts';
 import { count, plural } from '../../input/figures.ts';
 import { connected, withControl, type Control } from '../../control/control.ts';
 import { openLedger, type LedgerAccess } from '../../control/ledger.ts';

@@ -11,7 +11,7 @@ import { recipientFields } from '../../domain/columns.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { campaignHash } from '../../campaign-file/hash.ts';
-import { importList, readCampaign, type ReadCampaign } from '../../import/import-list.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../preflight/import-list.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { requireCaller } from '../../control/start.ts';
 import { readPositive } from '../terminal/flag-values.ts';

@@ -5,7 +5,7 @@ import { runCheck } from '../../../src/cli/check/check.ts';
 import { readCampaignFile } from '../../../src/campaign-file/file.ts';
 import { readConfig } from '../../../src/config.ts';
 import { applyUpdate, openUpdate } from '../../../src/control/update.ts';
-import { importList, readCampaign } from '../../../src/import/import-list.ts';
+import { importList, readCampaign } from '../../../src/preflight/import-list.ts';
 import { readLawOutlook } from '../../../src/ledger/read/campaign-report.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { renderHtmlReport } from '../../../src/report/html-report.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FictionalNumbers } from '../../../src/list/fictional-numbers.ts';
 import { readCampaignFile } from '../../../src/campaign-file/file.ts';
-import { importList, readCampaign, type ReadCampaign } from '../../../src/import/import-list.ts';
+import { importList, readCampaign, type ReadCampaign } from '../../../src/preflight/import-list.ts';
 import { countRows, drawRehearsedRows } from '../../../src/cli/rehearse/list.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
 import { rehearsalRules } from '../../../src/cli/rehearse/world.ts';

@@ -20,7 +20,7 @@ const campaign = z
   .optional()
   .meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
 
-export const addSuppressionsBody = z.object({
+const addSuppressionsBody = z.object({
   numbers,
   region,
   campaign,
@@ -28,7 +28,7 @@ export const addSuppressionsBody = z.object({
   expiresAt: instant.optional().meta({ description: 'Left out: for ever.' }),
 });
 
-export const importSuppressionsQuery = z.object({
+const importSuppressionsQuery = z.object({
   region,
   column: z
     .string()
@@ -40,7 +40,7 @@ export const importSuppressionsQuery = z.object({
   expires_at: addSuppressionsBody.shape.expiresAt,
 });
 
-export const importedSuppressions = z.object({
+const importedSuppressions = z.object({
   rows: z.int(),
   added: z.int(),
   known: z.int().meta({ description: 'Stood there already.' }),
@@ -49,8 +49,8 @@ export const importedSuppressions = z.object({
   badLines: z.array(z.int()).meta({ description: 'The first of them, as lines of the file.' }),
 });
 
-export const removeSuppressionsBody = z.object({ numbers, region, campaign });
-export const checkSuppressionsBody = z.object({ numbers, region });
+const removeSuppressionsBody = z.object({ numbers, region, campaign });
+const checkSuppressionsBody = z.object({ numbers, region });
 
 /** An entry of the do-not-call list. */
 export const suppression = z
@@ -64,15 +64,29 @@ export const suppression = z
   })
   .meta({ id: 'Suppression' });
 
-export const suppressionPage = z.object({ suppressions: z.array(suppression), next: z.string().nullable() });
-export const addedSuppressions = z.object({ added: z.int(), known: z.int() });
-export const removedSuppressions = z.object({ removed: z.int(), unknown: z.int() });
-export const checkedNumbers = z.object({
+const suppressionPage = z.object({ suppressions: z.array(suppression), next: z.string().nullable() });
+const addedSuppressions = z.object({ added: z.int(), known: z.int() });
+const removedSuppressions = z.object({ removed: z.int(), unknown: z.int() });
+const checkedNumbers = z.object({
   numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries: z.array(suppression) })),
 });
 
-export const suppressionQuery = z.object({
+const suppressionQuery = z.object({
   campaign: z.string().min(1).optional(),
   after: z.string().max(300).optional().meta({ description: '`next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
+
+/** Of the do-not-call list. A campaign that is named in a body or a query may be unknown (404). */
+export const suppressionShapes = {
+  listSuppressions: { query: suppressionQuery, answer: suppressionPage, refuses: [404] },
+  addSuppressions: { body: addSuppressionsBody, answer: addedSuppressions, refuses: [404] },
+  importSuppressions: {
+    files: ['numbers'],
+    query: importSuppressionsQuery,
+    answer: importedSuppressions,
+    refuses: [404],
+  },
+  removeSuppressions: { body: removeSuppressionsBody, answer: removedSuppressions, refuses: [404] },
+  checkSuppressions: { body: checkSuppressionsBody, answer: checkedNumbers, refuses: [422] },
+} as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bases, consentKinds } from '../../domain/campaign-rules.ts';
 import { outcomes } from '../../domain/outcome.ts';
-import { resultsFormats } from '../../results/file.ts';
+import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
 import { course, funnel } from './campaign.ts';
 import { campaignParams, instant, several } from './common.ts';
 
@@ -59,9 +59,17 @@ export const report = z
   })
   .meta({ id: 'Report' });
 
-export const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
+/** Media types of the results, by format. */
+export const resultTypes = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/jsonl; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const satisfies Record<ResultsFormat, string>;
 
-const whichResults = z.object({
+const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
+
+/** Which rows of the results. */
+export const whichResults = z.object({
   outcome: z
     .union([z.string(), z.array(z.string())])
     .transform((value) => (Array.isArray(value) ? value : [value]))
@@ -73,19 +81,19 @@ const whichResults = z.object({
     .meta({ description: 'Only rows that changed at this instant or later.' }),
 });
 
-export const resultsQuery = whichResults.extend({
+const resultsQuery = whichResults.extend({
   safe_cells: z.stringbool().default(false).meta({
     description: 'CSV: an apostrophe before whatever a spreadsheet would run, also in the cells of the list.',
   }),
   bom: z.stringbool().default(false).meta({ description: 'CSV: begins with a byte order mark, as Excel wants it.' }),
 });
 
-export const htmlReportQuery = z.object({
+const htmlReportQuery = z.object({
   with: several(z.string().min(1)).meta({ description: 'Other campaigns to set beside it.' }),
   people: z.stringbool().default(false).meta({ description: 'Adds the first rows of the lists, with their numbers.' }),
 });
 
-export const resultPageQuery = whichResults.extend({
+const resultPageQuery = whichResults.extend({
   after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
@@ -93,7 +101,7 @@ export const resultPageQuery = whichResults.extend({
 const values = z.record(z.string(), z.unknown()).nullable();
 
 /** A page of results, each row as a line of the results as JSON Lines has it. */
-export const resultPage = z.object({
+const resultPage = z.object({
   rows: z.array(
     z
       .object({
@@ -119,3 +127,23 @@ export const resultPage = z.object({
   ),
   next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
 });
+
+const file = z.any().meta({ description: 'The file.' });
+
+/** Of results and report. */
+export const handOnShapes = {
+  showReport: { params: campaignParams, answer: report },
+  downloadReport: {
+    params: campaignParams,
+    query: htmlReportQuery,
+    produces: { content: file, types: ['text/html'] },
+    refuses: [422],
+  },
+  listResults: { params: campaignParams, query: resultPageQuery, answer: resultPage },
+  downloadResults: {
+    params: resultsParams,
+    query: resultsQuery,
+    produces: { content: file, types: Object.values(resultTypes) },
+    refuses: [422],
+  },
+};

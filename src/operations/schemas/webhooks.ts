@@ -4,7 +4,7 @@ import { instant } from './common.ts';
 
 const eventType = z.enum(webhookEventTypes);
 
-export const webhookParams = z.object({
+const webhookParams = z.object({
   webhook: z
     .string()
     .min(1)
@@ -12,7 +12,7 @@ export const webhookParams = z.object({
     .meta({ description: 'Id of the webhook.', examples: ['4f7c2f0e9a1b'] }),
 });
 
-export const addWebhookBody = z.object({
+const addWebhookBody = z.object({
   url: z
     .string()
     .min(1)
@@ -56,17 +56,30 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' });
 
-export const webhookList = z.object({ webhooks: z.array(webhook) });
+const webhookList = z.object({ webhooks: z.array(webhook) });
 
 /** `notice` of a change: why Temporal could not be told. */
-export const changedWebhook = webhook.extend({
+const changedWebhook = webhook.extend({
   notice: z.string().nullable().meta({
     description: 'Null, or why Temporal could not be told; the change holds, and a worker follows it within a minute.',
   }),
 });
 
-export const pingAnswer = z.object({
+const pingAnswer = z.object({
   delivered: z.boolean(),
   status: z.int().nullable().meta({ description: 'Of the answer, where it was no 2xx.' }),
   why: z.string().nullable(),
 });
+
+const ofWebhook = { params: webhookParams };
+
+/** Of other systems that are told of events. */
+export const webhookShapes = {
+  listWebhooks: { answer: webhookList },
+  addWebhook: { body: addWebhookBody, answer: changedWebhook, status: 201, refuses: [404] },
+  readWebhook: { ...ofWebhook, answer: webhook },
+  removeWebhook: { ...ofWebhook, answer: webhook },
+  pauseWebhook: { ...ofWebhook, answer: changedWebhook },
+  resumeWebhook: { ...ofWebhook, answer: changedWebhook },
+  testWebhook: { ...ofWebhook, answer: pingAnswer, refuses: [422] },
+} as const;

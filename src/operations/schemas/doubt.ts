@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { instant } from './common.ts';
+import { campaignParams, instant } from './common.ts';
+import { rowParams } from './rows.ts';
 
 /** Rows in doubt, with the records among which a person may choose. */
-export const doubtfulRows = z.object({
+const doubtfulRows = z.object({
   rows: z.array(
     z.object({
       row: z.int(),
@@ -33,7 +34,7 @@ export const doubtfulRows = z.object({
   ),
 });
 
-export const rowDecisionBody = z
+const rowDecisionBody = z
   .object({
     decision: z.enum(['theirs', 'not_theirs', 'redial', 'give_up']),
     conversationId: z.string().min(1).optional(),
@@ -42,7 +43,7 @@ export const rowDecisionBody = z
     error: 'theirs and not_theirs name a conversationId; redial and give_up do not',
   });
 
-export const resolveBody = z
+const resolveBody = z
   .object({
     decision: z.enum(['redial', 'give_up']),
     open: z
@@ -56,9 +57,9 @@ const setOff = z.string().nullable().meta({
   description: 'How rows that are dialled again get going, in words; null: there are none, or they are under way.',
 });
 
-export const rowDecided = z.object({ campaignId: z.string(), row: z.int(), setOff });
+const rowDecided = z.object({ campaignId: z.string(), row: z.int(), setOff });
 
-export const resolved = z.object({
+const resolved = z.object({
   campaignId: z.string(),
   recipients: z.int(),
   apart: z.int().meta({ description: 'Rows that are left, since their records cannot be told apart.' }),
@@ -67,3 +68,10 @@ export const resolved = z.object({
   openGivenUp: z.int(),
   setOff,
 });
+
+/** Of calls of which nobody knows what became. */
+export const doubtShapes = {
+  listDoubtful: { params: campaignParams, answer: doubtfulRows },
+  resolveRow: { params: rowParams, body: rowDecisionBody, answer: rowDecided },
+  resolveAll: { params: campaignParams, body: resolveBody, answer: resolved },
+};

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { counts, instant } from './common.ts';
+import { campaignParams, counts, instant } from './common.ts';
 
 const campaignStates = [
   'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
 ] as const; // prettier-ignore
 
 /** Progress of a campaign in counts. */
-export const campaignSummary = z
+const campaignSummary = z
   .object({
     campaignId: z.string(),
     name: z.string().nullable(),
@@ -29,7 +29,7 @@ export const campaignSummary = z
   })
   .meta({ id: 'CampaignSummary' });
 
-export const campaignList = z.object({ campaigns: z.array(campaignSummary) });
+const campaignList = z.object({ campaigns: z.array(campaignSummary) });
 
 const need = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['failed', 'paused']), reason: z.string().nullable() }),
@@ -41,7 +41,7 @@ const need = z.discriminatedUnion('kind', [
 ]);
 
 /** Everything that `carillon status` tells from the database. */
-export const campaignDetail = campaignSummary
+const campaignDetail = campaignSummary
   .extend({
     needs: z.array(need).meta({ description: 'What only a person can set right.' }),
     pausesSeen: z.int().meta({ description: 'To send along with a decision to resume that is made from this answer.' }),
@@ -97,7 +97,7 @@ export const campaignDetail = campaignSummary
   })
   .meta({ id: 'Campaign' });
 
-export const waitingGroups = z.object({
+const waitingGroups = z.object({
   waiting: z
     .array(
       z.object({
@@ -139,3 +139,12 @@ export const course = z
     pauses: z.array(z.object({ fromAt: instant, toAt: instant.nullable(), reason: z.string().nullable() })),
   })
   .meta({ id: 'Course' });
+
+/** Of campaigns as a whole. */
+export const campaignShapes = {
+  listCampaigns: { answer: campaignList },
+  showCampaign: { params: campaignParams, answer: campaignDetail },
+  showWaiting: { params: campaignParams, answer: waitingGroups },
+  showFunnel: { params: campaignParams, answer: funnel },
+  showCourse: { params: campaignParams, answer: course },
+};

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { instant } from './common.ts';
 
-export const eventQuery = z.object({
+const eventQuery = z.object({
   campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign.' }),
   after: z.coerce.number().int().min(0).default(0).meta({ description: '`cursor` of the page before.' }),
 });
 
 /** Without `after`: from now on. */
-export const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
+const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
 
 /** A browser sends the id that it was given last, and never one of its own. */
-export const streamHeaders = z.object({
+const streamHeaders = z.object({
   'last-event-id': z
     .string()
     .regex(/^\d{1,15}$/, 'this is the id of no event: send the last one that came, or none')
@@ -32,7 +32,15 @@ export const event = z
   })
   .meta({ id: 'Event' });
 
-export const eventPage = z.object({
+const eventPage = z.object({
   events: z.array(event),
   cursor: z.int().meta({ description: '`after` of the next page. Nothing before it is added any more.' }),
 });
+
+const stream = { content: z.string().meta({ description: 'The stream.' }), types: ['text/event-stream'] };
+
+/** Of the log. */
+export const eventShapes = {
+  listEvents: { query: eventQuery, answer: eventPage, refuses: [404] },
+  followEvents: { query: streamQuery, headers: streamHeaders, produces: stream, refuses: [404] },
+};

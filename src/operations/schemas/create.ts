@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { campaignParams } from './common.ts';
 
 /** What came of a campaign that was sent. */
-export const created = z
+const created = z
   .object({
     campaignId: z.string(),
     result: z.enum(['started', 'attached', 'ended']).meta({
@@ -17,7 +18,7 @@ export const created = z
   })
   .meta({ id: 'Created' });
 
-export const createQuery = z.object({
+const createQuery = z.object({
   allow_partial: z
     .stringbool()
     .default(false)
@@ -25,7 +26,7 @@ export const createQuery = z.object({
 });
 
 /** What `carillon check --json` prints, and what it says beside it. */
-export const checked = z
+const checked = z
   .looseObject({
     startable: z.boolean(),
     refusal: z.string().nullable().meta({ description: 'Why a start would be refused for its file or list.' }),
@@ -35,7 +36,7 @@ export const checked = z
   })
   .meta({ id: 'Check' });
 
-export const updateQuery = z.object({
+const updateQuery = z.object({
   dry_run: z.stringbool().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
   add: z
     .stringbool()
@@ -44,7 +45,7 @@ export const updateQuery = z.object({
   restore: z.stringbool().default(false).meta({ description: 'Restores withdrawn rows that the list has.' }),
 });
 
-export const updated = z
+const updated = z
   .object({
     campaignId: z.string(),
     dryRun: z.boolean(),
@@ -66,3 +67,10 @@ export const updated = z
     notice: z.string().nullable(),
   })
   .meta({ id: 'Updated' });
+
+/** Of campaigns and lists that are sent. */
+export const createShapes = {
+  createCampaign: { files: ['campaign', 'list'], query: createQuery, answer: created, status: 201 },
+  checkCampaign: { files: ['campaign', 'list'], answer: checked, refuses: [422] },
+  updateList: { params: campaignParams, files: ['list'], query: updateQuery, answer: updated },
+} as const;

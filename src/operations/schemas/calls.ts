@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from './common.ts';
 import { rowParams } from './rows.ts';
 
-export const callParams = rowParams.extend({
+const callParams = rowParams.extend({
   call: z.coerce.number().int().min(1).meta({ description: 'Number of the call to this row, from 1.' }),
 });
 
@@ -29,3 +29,15 @@ export const transcript = z
     ),
   })
   .meta({ id: 'Transcript' });
+
+const recording = {
+  content: z.any().meta({ description: 'The recording, or the part that was asked for.' }),
+  types: ['audio/*', 'application/octet-stream'],
+  inParts: true,
+};
+
+/** Of single calls. */
+export const callShapes = {
+  showTranscript: { params: callParams, answer: transcript, refuses: [409] },
+  downloadRecording: { params: callParams, produces: recording, refuses: [409] },
+};

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { adjustable } from '../../campaign-file/settings/pacing.ts';
 import type { AdjustableLimit, PacingLimits } from '../../domain/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
+import { campaignParams } from './common.ts';
 
 /** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
-export const steered = z
+const steered = z
   .object({
     campaignId: z.string(),
     state: z.string(),
@@ -16,12 +17,12 @@ export const steered = z
   })
   .meta({ id: 'Steered' });
 
-export const recovered = steered
+const recovered = steered
   .omit({ notice: true })
   .extend({ workflowId: z.string().nullable().meta({ description: 'Null: nothing was left to run.' }) })
   .meta({ id: 'Recovered' });
 
-export const wishBody = z
+const wishBody = z
   .object({
     round: z.int().min(0).optional().meta({
       description:
@@ -40,7 +41,7 @@ const limitsAs = (schemaOf: (limit: (typeof adjustable)[AdjustableLimit]) => z.Z
 
 const limits = z.object(limitsAs(({ isLiftable }) => (isLiftable ? z.int().nullable() : z.int())));
 
-export const adjustBody = z
+const adjustBody = z
   // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
   .object(limitsAs(({ bounds, isLiftable }) => (isLiftable ? bounds.nullable().describe('Null: no limit.') : bounds)))
   .partial()
@@ -56,7 +57,7 @@ export const adjusted = z.object({
   notice: steered.shape.notice,
 });
 
-export const withdrawBody = z
+const withdrawBody = z
   .object({
     ids: z.array(z.string().min(1)).min(1).max(10_000).optional().meta({ description: "In the list's id column." }),
     rows: z.array(z.int().min(1)).min(1).max(10_000).optional().meta({ description: 'Numbers of rows, from 1.' }),
@@ -81,10 +82,25 @@ export const withdrawn = z.object({
   notice: steered.shape.notice,
 });
 
-export const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
+const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
 
 export const retried = z.object({
   campaignId: z.string(),
   rows: z.int(),
   round: z.int().nullable().meta({ description: 'The round that was started; null: nobody is in line.' }),
 });
+
+const ofCampaign = { params: campaignParams };
+const wished = { ...ofCampaign, body: wishBody, answer: steered };
+
+/** Of what an operator does to a campaign and its rows. */
+export const steerShapes = {
+  pauseCampaign: wished,
+  resumeCampaign: wished,
+  drainCampaign: wished,
+  cancelCampaign: wished,
+  adjustCampaign: { ...ofCampaign, body: adjustBody, answer: adjusted },
+  recoverCampaign: { ...ofCampaign, answer: recovered },
+  withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
+  retryRows: { ...ofCampaign, body: retryBody, answer: retried },
+};

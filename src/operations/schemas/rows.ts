@@ -4,9 +4,9 @@ import { campaignParams, instant, several } from './common.ts';
 
 export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
 
-export const rowState = z.enum(['waiting', 'open', 'done']);
+const rowState = z.enum(['waiting', 'open', 'done']);
 
-export const rowQuery = z.object({
+const rowQuery = z.object({
   state: several(rowState),
   outcome: several(z.enum(outcomes)),
   reason: several(z.string().min(1)),
@@ -24,9 +24,9 @@ export const rowQuery = z.object({
   }),
 });
 
-export const storyQuery = rowQuery.pick({ numbers: true });
+const storyQuery = rowQuery.pick({ numbers: true });
 
-export const campaignRow = z
+const campaignRow = z
   .object({
     row: z.int().meta({ description: 'The first row below the header is 1.' }),
     externalId: z.string().nullable(),
@@ -45,13 +45,13 @@ export const campaignRow = z
   })
   .meta({ id: 'Row' });
 
-export const rowPage = z.object({
+const rowPage = z.object({
   rows: z.array(campaignRow),
   next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
 });
 
 /** Everything that was decided about the number of a row. */
-export const calleeStory = z
+const calleeStory = z
   .object({
     e164: z.string().nullable(),
     suppressed: z.boolean().meta({ description: 'Whether an entry of the do-not-call list holds now.' }),
@@ -92,3 +92,9 @@ export const calleeStory = z
     truncated: z.boolean().meta({ description: 'Whether the log holds older lines.' }),
   })
   .meta({ id: 'Story' });
+
+/** Of the rows of a list. */
+export const rowShapes = {
+  listRows: { params: campaignParams, query: rowQuery, answer: rowPage },
+  showStory: { params: rowParams, query: storyQuery, answer: calleeStory },
+};

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from './common.ts';
 
-export const scheduleParams = z.object({
+const scheduleParams = z.object({
   campaign: z
     .string()
     .min(1)
@@ -9,14 +9,14 @@ export const scheduleParams = z.object({
     .meta({ description: 'Id in the campaign file of the schedule.', examples: ['reminders'] }),
 });
 
-export const scheduleNoteBody = z
+const scheduleNoteBody = z
   .object({
     note: z.string().min(1).max(200).optional().meta({ description: 'Why, kept in Temporal.' }),
   })
   .nullish();
 
 /** A schedule to be made, as `carillon schedule create` takes it. */
-export const newScheduleBody = z.object({
+const newScheduleBody = z.object({
   campaign: z.string().min(1).max(500_000).meta({ description: 'The text of the campaign file.' }),
   list: z
     .string()
@@ -52,7 +52,7 @@ export const newScheduleBody = z.object({
   note: z.string().min(1).max(200).optional().meta({ description: 'Kept in Temporal.' }),
 });
 
-export const schedulePreview = z.object({
+const schedulePreview = z.object({
   campaignId: z.string(),
   when: z.string(),
   timeZone: z.string(),
@@ -60,13 +60,13 @@ export const schedulePreview = z.object({
   nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal tells them.' }),
 });
 
-export const triggeredSchedule = z.object({
+const triggeredSchedule = z.object({
   campaignId: z.string().meta({ description: 'The campaign that begins.' }),
   workflowId: z.string(),
   scheduledAt: instant,
 });
 
-export const continuedSchedule = z.object({
+const continuedSchedule = z.object({
   campaignId: z.string(),
   result: z.enum(['ended', 'attached', 'started']).meta({ description: 'attached: it runs already.' }),
 });
@@ -107,10 +107,26 @@ export const schedule = z
   })
   .meta({ id: 'Schedule' });
 
-export const scheduleList = z.object({ schedules: z.array(schedule) });
+const scheduleList = z.object({ schedules: z.array(schedule) });
 
-export const changedSchedule = schedule.extend({
+const changedSchedule = schedule.extend({
   wasPaused: z.boolean().meta({ description: 'Before this change.' }),
 });
 
-export const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string() });
+const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string() });
+
+const ofSchedule = { params: scheduleParams };
+const paused = { ...ofSchedule, body: scheduleNoteBody, answer: changedSchedule };
+
+/** Of campaigns that recur. */
+export const scheduleShapes = {
+  listSchedules: { answer: scheduleList },
+  readSchedule: { ...ofSchedule, answer: schedule },
+  createSchedule: { body: newScheduleBody, answer: schedule, status: 201 },
+  previewSchedule: { body: newScheduleBody, answer: schedulePreview, refuses: [409, 422] },
+  pauseSchedule: paused,
+  resumeSchedule: paused,
+  triggerSchedule: { ...ofSchedule, answer: triggeredSchedule },
+  continueSchedule: { ...ofSchedule, answer: continuedSchedule },
+  deleteSchedule: { ...ofSchedule, answer: deletedSchedule },
+} as const;

@@ -1,0 +1,158 @@
+import { ask, change, download, read, under } from './operation.ts';
+
+/** What can be done with campaigns and their rows, and what they have come to. */
+export const campaignOperations = {
+  ...under('campaigns', {
+    listCampaigns: read('GET /api/v1/campaigns', 'read', 'List all campaigns, newest first'),
+    createCampaign: change(
+      'POST /api/v1/campaigns',
+      'operate',
+      'Import a campaign and start it',
+      'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
+    ),
+    showCampaign: read(
+      'GET /api/v1/campaigns/:campaign',
+      'read',
+      'Show how a campaign stands, and why nobody is called now',
+    ),
+    checkCampaign: ask(
+      'POST /api/v1/campaigns/check',
+      'read',
+      'Check a campaign and its list without placing a call; changes nothing',
+    ),
+    pauseCampaign: change(
+      'POST /api/v1/campaigns/:campaign/pause',
+      'operate',
+      'Place no further calls; open ones are still collected',
+      'Holds when it is answered: Temporal, worker and service may be down.',
+    ),
+    resumeCampaign: change(
+      'POST /api/v1/campaigns/:campaign/resume',
+      'operate',
+      'Continue a paused campaign',
+      'If it paused by itself, mend what its reason names first, or it pauses again.',
+    ),
+    drainCampaign: change(
+      'POST /api/v1/campaigns/:campaign/drain',
+      'operate',
+      'Finish open calls, call no waiting recipients, and complete the campaign',
+      'Waiting rows end as cancelled. This cannot be undone.',
+    ),
+    cancelCampaign: change(
+      'POST /api/v1/campaigns/:campaign/cancel',
+      'operate',
+      'End a campaign; waiting recipients are not called',
+      'Open calls are still collected. This cannot be undone.',
+    ),
+    adjustCampaign: change(
+      'POST /api/v1/campaigns/:campaign/adjust',
+      'operate',
+      'Change the limits of a campaign from its next batch on',
+    ),
+    recoverCampaign: change(
+      'POST /api/v1/campaigns/:campaign/recover',
+      'operate',
+      'Start a campaign anew from the database after Temporal has lost its data',
+      'Nothing is sent again. The conversations of the service are read first: if it knows calls that the database does not, ' +
+        'nothing is started.',
+    ),
+  }),
+
+  ...under('rows', {
+    listRows: read(
+      'GET /api/v1/campaigns/:campaign/rows',
+      'read',
+      'List or search the rows of a campaign, in file order',
+    ),
+    showStory: read(
+      'GET /api/v1/campaigns/:campaign/rows/:row/story',
+      'read',
+      'Tell everything that was decided about the number of a row, and when it may be called next',
+    ),
+    showTranscript: read(
+      'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
+      'operate',
+      'Read what was said in a call that has ended',
+      'It is read from the service, and the log says who has read it.',
+    ),
+    downloadRecording: download(
+      'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/recording',
+      'operate',
+      'Download the recording of a call that has ended',
+      'It is fetched from where the service keeps it, in parts where a `range` asks for them and the service has them. ' +
+        'The log says who has fetched it, once in 15 minutes.',
+    ),
+    updateList: change(
+      'POST /api/v1/campaigns/:campaign/update',
+      'operate',
+      'Add and correct rows of a campaign that has not ended',
+      'Rows are matched by the id column. Rows that fail leave those of the campaign as they were.',
+    ),
+    withdrawRows: change(
+      'POST /api/v1/campaigns/:campaign/withdraw',
+      'operate',
+      'Remove waiting rows from a campaign',
+      'Planned and open calls continue, and rows with an outcome keep it.',
+    ),
+    retryRows: change(
+      'POST /api/v1/campaigns/:campaign/retry',
+      'operate',
+      'Call rows of an ended campaign again in a new round',
+      'Unresolved rows may have been called already: they are then called twice.',
+    ),
+    listDoubtful: read(
+      'GET /api/v1/campaigns/:campaign/doubtful',
+      'operate',
+      'List unresolved rows with the records that may be theirs',
+      'Opening lines of records are shown, so this takes the role operate. Numbers are masked.',
+    ),
+    resolveRow: change(
+      'POST /api/v1/campaigns/:campaign/rows/:row/resolve',
+      'operate',
+      'Decide about one row in doubt',
+      'A record is theirs or not theirs; or the row is dialled again, perhaps a second time, or left as it is.',
+    ),
+    resolveAll: change(
+      'POST /api/v1/campaigns/:campaign/resolve',
+      'operate',
+      'Decide about all unresolved rows together',
+      'With redial: if a lost batch was carried out after all, its recipients are called twice; no record can rule this out.',
+    ),
+  }),
+
+  ...under('insight', {
+    showWaiting: read(
+      'GET /api/v1/campaigns/:campaign/waiting',
+      'read',
+      'Count waiting rows by the rule that keeps them',
+    ),
+    showFunnel: read('GET /api/v1/campaigns/:campaign/funnel', 'read', 'Count how many rows came how far'),
+    showCourse: read('GET /api/v1/campaigns/:campaign/course', 'read', 'Show calls, limits and pauses over time'),
+    showReport: read(
+      'GET /api/v1/campaigns/:campaign/report',
+      'read',
+      'Count rows and calls by outcome, disposition, attempt, time, zone, caller and collected value',
+      'As carillon report --json prints it, funnel and course included.',
+    ),
+    downloadReport: download(
+      'GET /api/v1/campaigns/:campaign/report.html',
+      'read',
+      'Download the report as one HTML file with charts and proof, as carillon report --html writes it',
+      'The judge reads the log, and asks the service nothing. With people, which takes the role operate and is written to the log, ' +
+        'it holds the first rows of each list with their numbers.',
+    ),
+    listResults: read(
+      'GET /api/v1/campaigns/:campaign/results',
+      'operate',
+      'Read what came of each row, page by page',
+      'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
+    ),
+    downloadResults: download(
+      'GET /api/v1/campaigns/:campaign/results.:format',
+      'operate',
+      'Download every row of the list with what came of it, as carillon results writes it',
+      'The rows hold the numbers of the list, so this takes the role operate and is written to the log. In CSV the cells of the list ' +
+        'are as they were read: ask with safe_cells where somebody opens it in a spreadsheet.',
+    ),
+  }),
+} as const;

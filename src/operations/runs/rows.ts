@@ -1,0 +1,74 @@
+import { decide, readRowDecision, resolveAll, type SetOff } from '../../control/resolve.ts';
+import { retryRows } from '../../control/retry.ts';
+import { withdraw } from '../../control/withdraw.ts';
+import { printable } from '../../input/printable.ts';
+import { withInstants } from '../../input/with-instants.ts';
+import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
+import { noticeText, type Runs } from './run.ts';
+
+/** How an operator's decisions about rows of a campaign are carried out. */
+export const rowRuns: Runs<'withdrawRows' | 'retryRows' | 'resolveRow' | 'resolveAll'> = {
+  withdrawRows: {
+    action: ({ body }) => (body.dryRun ? null : 'withdraw'),
+    run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
+      const named = rows === undefined ? { ids } : { rows };
+      const { results, notice } = await withdraw(doing, { campaignId, named, note, dryRun });
+      const left = results.flatMap(({ key, campaignRow, result }) =>
+        result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }],
+      );
+      return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
+    },
+  },
+  retryRows: {
+    action: 'retry',
+    run: async (doing, { campaign: campaignId, body: { outcomes } }) => ({
+      campaignId,
+      ...(await retryRows(doing, { campaignId, outcomes })),
+    }),
+  },
+  resolveRow: {
+    action: ({ body }) => `resolve_row_${body.decision}`,
+    run: async (doing, { campaign: campaignId, row, body: { decision, conversationId = null } }) => {
+      const line = { row, decision, conversationId, place: `row ${row}` };
+      const lines = await readRowDecision(doing, campaignId, line);
+      if (lines === null) throw new NotInDoubtError(campaignId, row);
+      const { setOff } = await decide(doing, campaignId, lines).catch((error: unknown) => {
+        throw error instanceof DecisionsRefusedError ? new ToldDecisionsError(error) : error;
+      });
+      return { campaignId, row, setOff: setOffText(setOff) };
+    },
+  },
+  resolveAll: {
+    action: ({ body }) => `resolve_${body.decision}`,
+    run: async (doing, { campaign: campaignId, body: { decision, open } }) => {
+      const { resolution, openGivenUp, setOff } = await resolveAll(doing, { campaignId, decision, open });
+      return withInstants({ campaignId, ...resolution, openGivenUp, setOff: setOffText(setOff) });
+    },
+  },
+};
+
+/** Thrown when a row is decided about of which nothing is in doubt. */
+class NotInDoubtError extends Error {
+  override readonly name = 'NotInDoubtError' as const;
+  readonly isBadInput = false;
+
+  constructor(campaignId: string, row: number) {
+    super(`Row ${row} of campaign ${campaignId} is not in doubt, or was left as it is.`);
+  }
+}
+
+/** Says what stands in the way of the decision: the error that it tells of only counts. */
+class ToldDecisionsError extends Error {
+  override readonly name = 'DecisionsRefusedError' as const;
+  readonly isBadInput = true;
+
+  constructor(cause: DecisionsRefusedError) {
+    const why = cause.problems.map(({ value, problem }) => `${printable(value)}: ${problem}`).join('; ');
+    super(`Nothing was changed. ${why}.`, { cause });
+  }
+}
+
+function setOffText(setOff: SetOff): string | null {
+  if (setOff === null) return null;
+  return setOff.kind === 'round' ? `round ${setOff.round} was started` : 'the campaign is paused: resume it';
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** An instant, as ISO 8601 in UTC. */
+export const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2030-01-15T09:00:00.000Z'] });
+
+/** Counts by a name that is data: an outcome, a disposition, a state. */
+export const counts = z.record(z.string(), z.int());
+
+export const campaignParams = z.object({
+  campaign: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ description: 'Id of the campaign.', examples: ['reminders'] }),
+});
+
+/** A parameter that may be given several times. */
+export const several = <Item extends z.ZodType>(item: Item) =>
+  z
+    .union([item, z.array(item)])
+    .transform((value) => (Array.isArray(value) ? value : [value]))
+    .optional();
