@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { CampaignRules, RetryDisposition, RetryDelays } from '../domain/campaign-rules.ts';
-import { splitOpeningLine, type JsonObject } from '../domain/conversation-override.ts';
-import { defaultRetryDelays } from '../domain/attempts/retry-schedule.ts';
+import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { describeIssues, problemAt, type LineOf } from '../input/problems.ts';
 import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError } from '../input/errors.ts';
-import { holidayDates } from './holidays.ts';
-import { breakerRules } from './settings/breaker.ts';
-import { pacingRules } from './settings/pacing.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnOf, refuseUnknownColumns } from './columns-of-rules.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
-import { weeklyHours } from './weekly-hours.ts';
+import { timingRules } from './settings/advanced.ts';
+import { breakerRules } from './settings/breaker.ts';
+import { capRules } from './settings/caps.ts';
+import { hookRules } from './settings/hooks.ts';
+import { pacingRules } from './settings/pacing.ts';
+import { recordRules } from './settings/records.ts';
+import { doubtSettings, retryRules } from './settings/retry.ts';
+import { rulesOf } from './settings/setting.ts';
+import { timeRules } from './settings/times.ts';
+import { wordRules } from './settings/words.ts';
 
 /** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
 export interface CampaignFile {
@@ -88,9 +92,8 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
  */
 export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
-  const { list, retry, pacing, advanced, variables, pre_dial: preDial, ...settings } = file.settings;
-  const { correlation } = settings;
-  const { firstMessage, override } = splitOverride(file.settings);
+  const { settings } = file;
+  const { list } = settings;
   return {
     agentId: settings.agent_id,
     callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
@@ -107,58 +110,16 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
     },
-    firstMessage,
-    ...(override === null ? {} : { override }),
-    variables:
-      variables === undefined
-        ? null
-        : { key: variables.key, values: variables.values, reference: variables.reference || null },
-    calendar: {
-      hours: settings.hours === null ? null : weeklyHours(withoutUndefined(settings.hours)),
-      closedOn: closedDates(settings.holidays, nowMs),
-    },
-    law: legalHours(file.law?.rules ?? [], nowMs),
-    ...(settings.basis === undefined ? {} : { basis: settings.basis }),
-    startsAt: settings.starts_at ?? null,
-    endsAt: settings.ends_at ?? null,
-    caps: settings.caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
-      afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
-    ),
-    retry: {
-      maxAttempts: retry.max_attempts,
-      maxAttemptsPerNumber: retry.max_attempts_per_number ?? null,
-      resetAfterMs: retry.reset_after ?? null,
-      jitterMs: retry.jitter,
-      delays: retryDelays(retry, settings.on_unknown),
-      maxUncounted: retry.max_uncounted,
-    },
-    pacing: pacingRules(pacing),
-    breaker: breakerRules(settings.breaker),
-    preDial: preDial === undefined ? null : { url: preDial.url, timeoutMs: preDial.timeout },
-    onCompletion: settings.on_completion ?? null,
-    onPause: settings.on_pause ?? null,
-    optOut: settings.opt_out.map((rule) => ({
-      source: rule.collected === undefined ? 'evaluation' : 'collected',
-      key: rule.collected ?? rule.evaluation ?? '',
-      values: rule.equals,
-    })),
-    dispositions: settings.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
-    correlation: {
-      calleeNumber: correlation.callee_number,
-      batchId: correlation.batch_id,
-      reference: correlation.reference,
-    },
-    timing: {
-      dispatchMarginMs: advanced.dispatch_margin,
-      settleMs: advanced.settle,
-      analysisWaitMs: advanced.analysis_wait,
-      lateDeliveryMs: advanced.late_delivery,
-      lateLookbackMs: advanced.late_lookback,
-      pollMs: advanced.poll,
-      clockToleranceMs: advanced.clock_tolerance,
-      ringLimitMs: advanced.ring_limit,
-    },
-    sharedWords: settings.shared_words,
+    ...wordRules(settings),
+    ...timeRules(settings, legalHours(file.law?.rules ?? [], nowMs), nowMs),
+    caps: capRules(settings.caps),
+    retry: retryRules(settings),
+    pacing: pacingRules(settings),
+    breaker: breakerRules(settings),
+    ...hookRules(settings),
+    ...recordRules(settings),
+    timing: timingRules(settings),
+    ...rulesOf(doubtSettings, settings),
   };
 }
 
@@ -187,39 +148,6 @@ export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   if (start === undefined || start >= nowMs) return;
   const fix = 'write a later time, or leave the setting out to begin at once';
   throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
-}
-
-/** The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
-function splitOverride(settings: CampaignSettings): { firstMessage: string | null; override: JsonObject | null } {
-  const written = settings.conversation_config_override;
-  const firstMessage = settings.first_message ?? null;
-  if (written === undefined) return { firstMessage, override: null };
-  const { line, rest } = splitOpeningLine(written);
-  return { firstMessage: typeof line === 'string' ? line : firstMessage, override: rest };
-}
-
-function closedDates(holidays: CampaignSettings['holidays'], nowMs: number): string[] {
-  const year = new Date(nowMs).getUTCFullYear();
-  const dates = holidays.flatMap((holiday) => ('date' in holiday ? [holiday.date] : holidayDates(holiday, year, 3)));
-  return [...new Set(dates)].sort();
-}
-
-/** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
-const redialUnknownAfterMs = 30 * 60_000;
-
-function retryDelays(
-  retry: CampaignSettings['retry'],
-  onUnknown: CampaignSettings['on_unknown'],
-): Record<RetryDisposition, RetryDelays> {
-  const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
-  const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};
-  return { ...defaultRetryDelays, ...withoutUndefined({ busy, no_answer, unreached, voicemail, failed }), ...redial };
-}
-
-function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }
 
 function canonicalJson(value: unknown): string {

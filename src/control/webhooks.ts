@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { hookUrlFix, parseHookUrl } from '../campaign-file/hooks-schema.ts';
+import { hookUrlFix, parseHookUrl } from '../campaign-file/settings/hooks.ts';
 import { ConfigError, readVariable, type Config } from '../config.ts';
 import type { WebhookEventType } from '../domain/webhooks/messages.ts';
 import { HookError } from '../hooks/errors.ts';

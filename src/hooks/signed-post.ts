@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
 import { Client } from 'undici';
-import { parseHookUrl } from '../campaign-file/hooks-schema.ts';
+import { parseHookUrl } from '../campaign-file/settings/hooks.ts';
 import { codeOf } from '../input/error-code.ts';
 import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
 import { HookError } from './errors.ts';

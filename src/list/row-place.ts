@@ -1,6 +1,6 @@
 import { type CampaignRules, usTerritories } from '../domain/campaign-rules.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
-import { isTimeZoneName } from '../campaign-file/zone-setting.ts';
+import { isTimeZoneName } from '../domain/time-zone.ts';
 import { readRegion, regionsOfNumber } from '../place/number-regions.ts';
 import { zonesOfNumber } from '../place/number-zones.ts';
 import { quoteCell } from '../input/quote-cell.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BreakerRules } from '../../domain/campaign-rules.ts';
 import { duration, readBy, whole } from './kinds.ts';
-import { rulesOf, shapeOf, type SettingGroup } from './setting.ts';
+import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
 const share = readBy((value) => {
@@ -34,13 +34,20 @@ const settings = {
 } as const satisfies SettingGroup;
 
 const breakerFix = 'write off, or a mapping such as { failure_share: 50%, window: 30m, min_calls: 20 }';
-/** `breaker:` of a campaign file; null: off. */
-export const breaker = z.union(
+const breaker = z.union(
   [z.literal(['off', false]).transform(() => null), z.strictObject(shapeOf(settings), { error: breakerFix })],
   { error: breakerFix },
 );
 
-/** As frozen. */
-export function breakerRules(written: z.output<typeof breaker>): BreakerRules | null {
+/** When a campaign pauses by itself. */
+export const breakerSettings = {
+  breaker: {
+    schema: breaker.prefault({}),
+    help: 'When the campaign pauses by itself because too many calls fail, or off.',
+  },
+} as const satisfies SettingGroup;
+
+/** As frozen; null: off. */
+export function breakerRules({ breaker: written }: Written<typeof breakerSettings>): BreakerRules | null {
   return written === null ? null : rulesOf(settings, written);
 }

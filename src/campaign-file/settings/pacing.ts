@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { adjustableLimits, type AdjustableLimit, type CampaignRules } from '../../domain/campaign-rules.ts';
 import { duration, whole } from './kinds.ts';
-import { rulesOf, shapeOf, type SettingGroup } from './setting.ts';
+import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const settings = {
   max_concurrent_calls: {
@@ -40,8 +40,7 @@ const settings = {
   },
 } as const satisfies SettingGroup;
 
-/** `pacing:` of a campaign file. */
-export const pacing = z
+const pacing = z
   .strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' })
   .refine(
     // A limit that cannot be used is told by itself; nothing is compared with it.
@@ -52,8 +51,13 @@ export const pacing = z
     },
   );
 
+/** How fast calls are begun. */
+export const pacingSettings = {
+  pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.' },
+} as const satisfies SettingGroup;
+
 /** As frozen. A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
-export function pacingRules(written: z.output<typeof pacing>): CampaignRules['pacing'] {
+export function pacingRules({ pacing: written }: Written<typeof pacingSettings>): CampaignRules['pacing'] {
   const { max_concurrent_calls: lines, batch_size: batch } = written;
   const { refill_threshold: slots = Math.min(batch, Math.ceil(lines / 5)) } = written;
   return rulesOf(settings, { ...written, refill_threshold: slots });

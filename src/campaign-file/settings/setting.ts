@@ -4,8 +4,8 @@ import type { z } from 'zod';
 export interface Setting {
   /** Bounds and default; its messages say what to write instead. Its output is what the rules hold: milliseconds, minutes. */
   schema: z.ZodType;
-  /** What it is for: its description in the JSON Schema, and in the help of commands and pages. */
-  help: string;
+  /** What it is for: its description in the JSON Schema, and in the help of commands and pages. Its group says it where it is left out. */
+  help?: string;
   /** What people call it: in forms, and in the sentences of events. */
   label?: string;
   /** Its name in the frozen rules, within those of its group. */
@@ -17,9 +17,15 @@ export type SettingGroup = Readonly<Record<string, Setting>>;
 
 /** What a mapping of these settings may hold, each described. */
 export function shapeOf<Group extends SettingGroup>(group: Group): { [Key in keyof Group]: Group[Key]['schema'] } {
-  const shape = Object.entries(group).map(([key, { schema, help }]) => [key, schema.meta({ description: help })]);
+  const shape = Object.entries(group).map(([key, { schema, help }]) => [
+    key,
+    help === undefined ? schema : schema.meta({ description: help }),
+  ]);
   return Object.fromEntries(shape) as { [Key in keyof Group]: Group[Key]['schema'] };
 }
+
+/** What a campaign file says in settings of a group, with defaults. */
+export type Written<Group extends SettingGroup> = z.output<z.ZodObject<{ [Key in keyof Group]: Group[Key]['schema'] }>>;
 
 type Frozen<Value> = undefined extends Value ? Exclude<Value, undefined> | null : Value;
 type RulesName<Entry> = Entry extends { rules: infer Name extends string } ? Name : never;
@@ -33,4 +39,10 @@ export function rulesOf<Group extends SettingGroup, Values extends { [Key in key
     rules === undefined ? [] : [[rules, values[key] ?? null]],
   );
   return Object.fromEntries(fields) as ReturnType<typeof rulesOf<Group, Values>>;
+}
+
+/** The same without what is left out. */
+export function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const written = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(written) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

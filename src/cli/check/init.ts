@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { campaignIdFrom } from '../../campaign-file/campaign-id.ts';
+import { campaignIdFrom } from '../../campaign-file/settings/caller.ts';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { packageFolder } from '../../input/package-folder.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { campaignJsonSchema } from '../../campaign-file/json-schema.ts';
+import { campaignJsonSchema } from '../../campaign-file/schema.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 

@@ -1,7 +1,6 @@
 import { DateTime } from 'luxon';
 import { parseDuration } from '../../input/duration.ts';
-import { isTimeZoneName } from '../../campaign-file/zone-setting.ts';
-import { timeZone as tableZone } from '../../domain/time-zone.ts';
+import { isTimeZoneName, timeZone as tableZone } from '../../domain/time-zone.ts';
 import { describeCronFault } from '../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../temporal/schedules.ts';
 import { UsageError } from '../../input/usage-error.ts';

@@ -1,6 +1,6 @@
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { campaignIdFrom } from '../../campaign-file/campaign-id.ts';
+import { campaignIdFrom } from '../../campaign-file/settings/caller.ts';
 import type { FieldProblem } from './reading.ts';
 import type { DraftFields } from './settings.ts';
 

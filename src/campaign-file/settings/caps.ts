@@ -1,19 +1,21 @@
 import { z } from 'zod';
-import { duration, whole } from './settings/kinds.ts';
+import type { FrequencyCap } from '../../domain/frequency-caps.ts';
+import { duration, whole } from './kinds.ts';
+import { shapeOf, type SettingGroup } from './setting.ts';
 
 const capFix =
   'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';
-/** One frequency cap of a campaign file. */
-export const cap = z
-  .strictObject(
-    {
-      by: z.literal(['number', 'person'], { error: capFix }).default('number'),
-      calls: whole(1, 1000).optional(),
-      within: duration(1000).optional(),
-      after_talk: duration(1000).optional(),
-    },
-    { error: capFix },
-  )
+const settings = {
+  by: {
+    schema: z.literal(['number', 'person'], { error: capFix }).default('number'),
+    help: 'What is counted by: number or person.',
+  },
+  calls: { schema: whole(1, 1000).optional(), help: 'At most so many calls.' },
+  within: { schema: duration(1000).optional(), help: 'In any stretch of time this long, such as 24h.' },
+  after_talk: { schema: duration(1000).optional(), help: 'No call for this long after somebody was talked to.' },
+} as const satisfies SettingGroup;
+const cap = z
+  .strictObject(shapeOf(settings), { error: capFix })
   .refine(
     ({ calls, within, after_talk }) =>
       after_talk === undefined
@@ -23,6 +25,24 @@ export const cap = z
   );
 
 type Cap = z.output<typeof cap>;
+
+/** How often somebody may be called. */
+export const capSettings = {
+  caps: {
+    schema: z
+      .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
+      .max(20, { error: 'write at most 20 caps' })
+      .default([]),
+    help: 'How often somebody may be called, over all campaigns.',
+  },
+} as const satisfies SettingGroup;
+
+/** As frozen. */
+export function capRules(caps: readonly Cap[]): FrequencyCap[] {
+  return caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
+    afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
+  );
+}
 
 /**
  * Caps that never hold anybody back because another one is at least as strict, with what to do about each: one of the two is probably not

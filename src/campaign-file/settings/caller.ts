@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { text } from './kinds.ts';
+import type { SettingGroup } from './setting.ts';
+
+const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
+const id = z
+  .string({ error: idFix })
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, { error: idFix })
+  .refine((written) => written !== 'account', {
+    error: 'choose another id: "account" is the scope of do-not-call entries for all campaigns',
+  });
+
+/** What a campaign may be called, as near to the name as it gets. */
+export function campaignIdFrom(name: string): string {
+  const id = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    .slice(0, 64);
+  return id === '' ? 'my-campaign' : id;
+}
+
+const callerFix = 'write the id of the imported caller number, in quotes if it is all digits, or a list of such ids';
+const caller = text(callerFix);
+const callers = z
+  .union([caller.transform((one) => [one]), z.array(caller).min(1).max(100)], { error: callerFix })
+  .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'name each number once' });
+
+/** Who calls. */
+export const callerSettings = {
+  id: { schema: id, help: 'Names the campaign in every command: lower-case letters, digits, ".", "_", "-".' },
+  name: { schema: text('write text of at most 200 characters').optional(), help: 'A title for people.' },
+  agent_id: {
+    schema: text('write the id of the agent that speaks, in quotes if it is all digits'),
+    help: 'The agent that speaks.',
+  },
+  from_phone_number_id: { schema: callers, help: 'The imported number that calls, or several.' },
+  caller_choice: {
+    schema: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
+    help: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).',
+  },
+} as const satisfies SettingGroup;

@@ -1,0 +1,59 @@
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { z } from 'zod';
+import { isTimeZoneName } from '../../domain/time-zone.ts';
+import { readBy, text, textShape } from './kinds.ts';
+import { shapeOf, type SettingGroup } from './setting.ts';
+
+const delimiterFix = 'write one character in quotes, such as "," or ";" or "\\t"';
+const delimiter = z.string({ error: delimiterFix }).regex(/^[\t!#-/:-@[-`{-~]$/, { error: delimiterFix });
+
+const region = readBy((value) => {
+  const code = typeof value === 'string' ? value.trim().toUpperCase() : '';
+  return isSupportedCountry(code) ? code : null;
+}, 'write a two-letter country code such as US or GB').meta({ type: 'string', pattern: '^[A-Za-z]{2}$' });
+
+const zone = readBy(
+  (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
+  'write the name of a time zone such as America/New_York',
+).meta(textShape);
+
+const column = text('write the name of a column of the list', 1000);
+
+const settings = {
+  file: {
+    schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
+    help: 'Path of the list (CSV or .xlsx), relative to this file.',
+  },
+  delimiter: {
+    schema: delimiter.optional(),
+    help: 'What separates the columns, such as ";". Found when left out.',
+  },
+  sheet: {
+    schema: text('write the name of a sheet of the workbook', 100).optional(),
+    help: 'Sheet of a workbook; the first one when left out.',
+  },
+  phone: { schema: column, help: 'Column of the number.' },
+  id: { schema: column.optional(), help: 'Column of your own id.' },
+  timezone: { schema: column.optional(), help: 'Column of an IANA time zone such as America/New_York.' },
+  country: { schema: column.optional(), help: 'Column of a two-letter country code, for numbers without +.' },
+  state: { schema: column.optional(), help: 'Column of the state or province, as code or name.' },
+  zip: { schema: column.optional(), help: 'Column of the ZIP code (US): its zone and state.' },
+  not_before: { schema: column.optional(), help: 'Column of the time before which the row is not dialled.' },
+  expires_at: {
+    schema: column.optional(),
+    help: 'Column of the time from which on the row is not dialled any more.',
+  },
+  fallback_timezone: { schema: zone.optional(), help: 'Zone of recipients of whom nothing tells one.' },
+  default_region: {
+    schema: region.optional(),
+    help: 'Country of numbers without + where no column says it, such as US.',
+  },
+} as const satisfies SettingGroup;
+
+/** Who is called. */
+export const listSettings = {
+  list: {
+    schema: z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' }),
+    help: 'The recipients.',
+  },
+} as const satisfies SettingGroup;

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../../domain/conversation-override.ts';
+import { readBy, scalarShape } from './kinds.ts';
+import { shapeOf, type SettingGroup, type Written } from './setting.ts';
+
+/** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
+const longestTemplate = 10_000;
+const longestOverride = 200_000;
+const deepestOverride = 20;
+
+const templateFix = `write text of at most ${String(longestTemplate)} characters, such as "Hello {{ first_name }}", in quotes`;
+const template = readBy((value) => {
+  const written = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  return typeof written === 'string' && written.length <= longestTemplate ? written : null;
+}, templateFix).meta(scalarShape);
+
+const overrideFix =
+  'write a mapping of settings of the conversation, such as { agent: { prompt: { prompt: "You call {{ first_name }}." } } }';
+const override = readBy(readOverride, overrideFix).meta({ type: 'object' });
+
+/** Plain JSON, no deeper than anybody writes by hand; the opening line in it must be text. */
+function readOverride(value: unknown): JsonObject | null {
+  const parsed = z.json().safeParse(value);
+  if (!parsed.success || !isJsonObject(parsed.data) || depthOf(parsed.data) > deepestOverride) return null;
+  const { line } = splitOpeningLine(parsed.data);
+  const isLine = line === undefined || (typeof line === 'string' && line.length <= longestTemplate);
+  return isLine && JSON.stringify(parsed.data).length <= longestOverride ? parsed.data : null;
+}
+
+function depthOf(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+const nameFix = 'write a name of letters, digits, "_" or "-", at most 64 characters';
+const name = z.string({ error: nameFix }).regex(/^[A-Za-z0-9_-]{1,64}$/, { error: nameFix });
+const variables = {
+  key: {
+    schema: name.default('variables'),
+    help: 'Name under which the variables stand in each call of the request.',
+  },
+  reference: {
+    schema: z
+      .union([name, z.null(), z.literal(false)], { error: `${nameFix}, or null to send none` })
+      .default('carillon_ref'),
+    help: 'Name of a further variable that identifies the attempt; null sends none.',
+  },
+  values: {
+    schema: z.record(name, template, { error: 'write a mapping of variable names to templates' }).default({}),
+    help: 'Names and Liquid templates.',
+  },
+} as const satisfies SettingGroup;
+
+/** What is said. */
+export const wordSettings = {
+  first_message: { schema: template.optional(), help: 'Liquid template of the opening line.' },
+  conversation_config_override: {
+    schema: override.optional(),
+    help: 'Settings of the conversation for each call; every text in it is a Liquid template.',
+  },
+  variables: {
+    schema: z
+      .strictObject(shapeOf(variables), { error: 'write a mapping with values:' })
+      .refine(
+        (sent) => sent.reference === null || sent.reference === false || !Object.hasOwn(sent.values, sent.reference),
+        {
+          path: ['reference'],
+          error: 'choose a name that is not among the values, so that neither overwrites the other',
+        },
+      )
+      .optional(),
+    help: 'Variables sent with each call.',
+  },
+} as const satisfies SettingGroup;
+
+/** As frozen. The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
+export function wordRules(
+  written: Written<typeof wordSettings>,
+): Pick<CampaignRules, 'firstMessage' | 'override' | 'variables'> {
+  const { first_message: own, conversation_config_override: settings, variables: sent } = written;
+  const { line = own, rest = null } = settings === undefined ? {} : splitOpeningLine(settings);
+  return {
+    firstMessage: typeof line === 'string' ? line : null,
+    ...(rest === null ? {} : { override: rest }),
+    variables: sent === undefined ? null : { key: sent.key, values: sent.values, reference: sent.reference || null },
+  };
+}
