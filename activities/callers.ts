@@ -41,7 +41,7 @@ export async function lookAtCallers(
   const look = await claimCallerLook(deps.store, campaign, { ...pace, now });
   if (look === 'not_yet') return;
   try {
-    await keepCheck(deps, clock, { campaign, check: await checkNumbers(deps.client, campaign.rules.callers.numbers) });
+    await keepCheck(deps, clock, { campaign, check: await checkNumbers(deps.service, campaign.rules.callers.numbers) });
   } catch (error) {
     if (look === 'needed' || !(error instanceof ServiceError)) throw error;
     const facts = { campaignId: campaign.campaignId, error: codeOf(error) };

@@ -33,7 +33,7 @@ export async function checkCallers(
   const inMs = leftMs === null ? null : Math.ceil(clock.toRealMs(leftMs));
   // Paused before the check: it is made when the campaign goes on.
   if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
-  const check = await checkCaller(deps.client, campaign.rules);
+  const check = await checkCaller(deps.service, campaign.rules);
   if (check.numbers.length > 0) await keepCheck(deps, clock, { campaign, check });
   if (!check.ok) {
     // Already paused when it is the numbers.

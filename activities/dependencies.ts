@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net';
-import type { ConvaiClient } from '../src/service/convai/client.ts';
+import type { CallService } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
@@ -8,7 +8,7 @@ import type { Witness } from './witness.ts';
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {
   store: Store;
-  client: ConvaiClient;
+  service: CallService;
   /** The service's address: the account of the campaigns that are imported here. */
   accountId: string;
   /** The clock that the service lives by, asked anew from time to time. */

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findDeniedBatch } from '../src/ledger/dial/denied-calls.ts';
 import { readRulesOf } from '../src/ledger/doubt/correlation-rows.ts';
-import type { BatchCallsRequest } from '../src/service/convai/schemas-requests.ts';
-import {
-  ServiceError,
-  NotSentError,
-  RateLimitedError,
-  RefusedError,
-  RequestInvalidError,
-} from '../src/service/port/errors.ts';
+import type { CallRequest, Placing } from '../src/service/port/call-service.ts';
+import { NotSentError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import { storableId } from '../src/service/port/storable-id.ts';
 import { withOpeningLine } from '../src/domain/conversation-override.ts';
 import { batchNumberOf } from '../src/domain/ids.ts';
 import { failureTypes } from '../src/domain/failure-types.ts';
@@ -60,77 +53,70 @@ const clockDoubts: Readonly<Record<ClockDoubt, string>> = {
   clocks_apart: "The service's clock and this machine's are too far apart",
 };
 
-function buildBody(step: PostStep): BatchCallsRequest {
+/** What the service is asked. Calls have their names of the ledger, whether the campaign file sends a reference or not. */
+function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
   const { rules } = step.campaign;
   const { variables } = rules;
   const render = renderWith(rules);
   return {
-    agent_id: rules.agentId,
-    from_phone_number_id: step.caller,
+    mark: step.entry,
+    title: batchId,
+    agentId: rules.agentId,
+    callerId: step.caller,
+    variablesKey: variables?.key ?? null,
     calls: step.calls.map((call) => {
       const rendered = variables === null && rules.override === undefined ? null : render(call.cells);
-      const override = withOpeningLine(rendered?.override ?? null, call.openingLine);
       const reference =
         variables?.reference == null || call.reference === null ? {} : { [variables.reference]: call.reference };
       return {
-        to_phone_number: call.e164,
-        ...(override === null ? {} : { conversation_config_override: override }),
-        ...(variables === null ? {} : { [variables.key]: { ...rendered?.variables, ...reference } }),
+        ref: call.reference ?? `${deps.store.ledgerId}:${call.attemptId}`,
+        to: call.e164,
+        override: withOpeningLine(rendered?.override ?? null, call.openingLine),
+        variables: variables === null ? null : { ...rendered?.variables, ...reference },
       };
     }),
   };
 }
 
-/** Whether a refusal complains about something outside the calls, which smaller batches would not mend. */
-function isAboutWholeRequest(error: RefusedError): boolean {
-  const { fields } = error.detail;
-  return fields.length > 0 && fields.every((field) => !/(^|\.)calls(\.|\[|$)/.test(field.path));
+/** What is known of a POST, in the words of the ledger. */
+function verdictOf(placing: Placing, clock: ServiceClock): Omit<VerdictInput, 'batchId' | 'k'> {
+  const now = serviceNow(clock);
+  if (placing.kind === 'accepted') {
+    const { serviceBatchId, accepted, serviceMs: serviceDate } = placing;
+    const counted = accepted === null ? {} : { callsInitiated: accepted };
+    return { verdict: 'confirmed', now, status: 200, serviceDate, serviceBatchId, ...counted };
+  }
+  const { status, requestId: serviceRequestId, serviceMs: serviceDate } = placing;
+  const facts = { now, status, serviceRequestId, serviceDate };
+  if (placing.kind === 'refused') {
+    const { message, wholeRequest } = placing;
+    return { ...facts, verdict: 'refused', message, wholeRequest };
+  }
+  if (placing.kind === 'unknown') return { ...facts, verdict: 'unknown' };
+  const { retryAfterMs } = placing;
+  const notBefore = retryAfterMs === null ? null : Math.ceil(clock.now() + retryAfterMs);
+  return { ...facts, verdict: 'not_sent', notBefore };
 }
 
-/** What the failure of a POST proves. Everything that proves nothing is `unknown`: the calls may have been placed. */
-function verdictOf(error: unknown, clock: ServiceClock, now: number): Omit<VerdictInput, 'batchId' | 'k'> {
-  if (error instanceof RequestInvalidError)
-    return { verdict: 'refused', now, status: 422, message: error.problems.join('; ') };
-  if (!(error instanceof ServiceError)) return { verdict: 'unknown', now, message: codeOf(error) };
-  const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
-  const facts = { now, status, serviceRequestId: error.requestId, serviceDate: error.serviceMs };
-  if (error.knowledge === 'not_sent') return { ...facts, verdict: 'not_sent' };
-  if (error.knowledge === 'queued_nothing') {
-    const retryAfterMs = error instanceof RateLimitedError ? error.retryAfterMs : null;
-    const notBefore = retryAfterMs === null ? null : Math.ceil(clock.now() + retryAfterMs);
-    return { ...facts, status: 429, verdict: 'not_sent', notBefore };
-  }
-  if (error instanceof RefusedError) {
-    return { ...facts, verdict: 'refused', message: error.detail.message, wholeRequest: isAboutWholeRequest(error) };
-  }
-  return { ...facts, verdict: 'unknown' };
-}
-
-async function post(
-  { deps, clock, batchId }: Submitting,
-  step: PostStep,
-  deadlineMonotonic: number,
-): Promise<VerdictInput> {
+async function post(submitting: Submitting, step: PostStep, deadlineMonotonic: number): Promise<VerdictInput> {
+  const { deps, clock, batchId } = submitting;
   const base = { batchId, k: step.k };
+  const warn = (verdict: VerdictInput, error: string): VerdictInput => {
+    const facts = { ...base, verdict: verdict.verdict, status: verdict.status ?? null, error };
+    deps.logger.warn(facts, 'a batch was not accepted as sent');
+    return verdict;
+  };
   try {
-    const placed = await deps.client.placeBatchCalls(buildBody(step), {
+    const placing = await deps.service.place(requestOf(submitting, step), {
       requestId: `${batchId}/${step.k}`,
       mayBegin: () => deps.nowReal() < step.deadlineReal && deps.monotonicMs() < deadlineMonotonic,
     });
-    return {
-      ...base,
-      verdict: 'confirmed',
-      now: serviceNow(clock),
-      status: 200,
-      serviceDate: placed.serviceDate?.serverMs ?? null,
-      serviceBatchId: storableId(placed.batchId),
-      callsInitiated: placed.callsInitiated,
-    };
+    const verdict = { ...base, ...verdictOf(placing, clock) };
+    return placing.kind === 'accepted' ? verdict : warn(verdict, placing.fault);
   } catch (error) {
-    const verdict = { ...base, ...verdictOf(error, clock, serviceNow(clock)) };
-    const facts = { ...base, verdict: verdict.verdict, status: verdict.status ?? null, error: codeOf(error) };
-    deps.logger.warn(facts, 'a batch was not accepted as sent');
-    return verdict;
+    // A defect of the program: what was sent is not known.
+    const fault = codeOf(error);
+    return warn({ ...base, verdict: 'unknown', now: serviceNow(clock), message: fault }, fault);
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { factsFromRecord } from '../src/service/convai/record-facts.ts';
 import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
@@ -66,8 +65,7 @@ async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): 
       deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
   };
   try {
-    const record = await deps.client.getConversation(conversationId);
-    const facts = factsFromRecord(record, agentId, pointers);
+    const { facts } = await deps.service.record(conversationId, { agentId, pointers });
     const { analysisWaitMs, ringLimitMs } = timing;
     return settle((tx, now) =>
       storeRead(tx, conversationId, { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }),

@@ -1,9 +1,8 @@
-import { factsFromListEntry } from '../src/service/convai/record-facts.ts';
-import type { ConversationPage } from '../src/service/convai/client.ts';
+import type { RecordPage } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import { unreadableId } from '../src/service/port/storable-id.ts';
 import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import type { ConversationFacts, RecordPointers } from '../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../src/domain/conversation-facts.ts';
 import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
 import { storeListed } from '../src/ledger/collect/listed-records.ts';
 import { oldestCampaignStart } from '../src/ledger/collect/matching.ts';
@@ -36,10 +35,9 @@ export interface ListWalk {
   clockReading: CorrelationClock;
 }
 
-function isNewestFirst(page: ConversationPage, before: number | null): boolean {
+function isNewestFirst({ records }: RecordPage, before: number | null): boolean {
   let previous = before ?? Infinity;
-  for (const entry of page.conversations) {
-    const { startedAt } = factsFromListEntry(entry);
+  for (const { startedAt } of records) {
     if (startedAt === null || startedAt > previous) return false;
     previous = startedAt;
   }
@@ -67,12 +65,12 @@ export async function walkList(
   let cursor: string | undefined;
   for (;;) {
     const from = cursor === undefined ? {} : { cursor };
-    const page = await deps.client.listConversationsPage({ agentId, pageSize, ...from });
+    const page = await deps.service.records({ agentId, pageSize, ...from }, pointers);
     onStep();
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
     if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
-    const facts = factsOfPage(agentId, page, pointers);
+    const facts = factsOfPage(agentId, page);
     if (page.unusable.length > 0)
       deps.logger.warn({ agentId, entries: page.unusable.length }, 'the list holds entries that cannot be used');
     const { allFinal } = await deps.store.transaction(async (tx) => {
@@ -96,8 +94,7 @@ export async function walkList(
       if (reachedUntil) walk.deepFrom = until;
     } else if (page.hasMore !== true && page.nextCursor === null) {
       // A full page that names no cursor may be the whole list or a list that cannot be read on.
-      if (page.hasMore === false || page.conversations.length < pageSize)
-        [walk.coveredFrom, walk.deepFrom] = [until, 0];
+      if (page.hasMore === false || page.records.length < pageSize) [walk.coveredFrom, walk.deepFrom] = [until, 0];
     } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
       cursors.add(page.nextCursor);
       cursor = page.nextCursor;
@@ -111,10 +108,9 @@ export async function walkList(
  * Facts of all entries of a page, each under an id: one without gets an id of ours that follows from what is known of it, since a record
  * that cannot be read may be anybody's all the same. Entries of one page that show the same are told apart by their order.
  */
-function factsOfPage(agentId: string, page: ConversationPage, pointers: RecordPointers): ConversationFacts[] {
+function factsOfPage(agentId: string, page: RecordPage): ConversationFacts[] {
   const seen = new Map<string, number>();
-  return [...page.conversations, ...page.unusable].map((entry) => {
-    const facts = factsFromListEntry(entry, pointers);
+  return [...page.records, ...page.unusable].map((facts) => {
     if (facts.conversationId !== '') return facts;
     const traits = JSON.stringify([agentId, facts.startedAt, facts.calleeNumber, facts.batchId, facts.direction]);
     const nth = (seen.get(traits) ?? 0) + 1;

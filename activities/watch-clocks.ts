@@ -18,7 +18,7 @@ const keepEveryMs = 30_000;
 /** The Date header has whole seconds of service time. */
 const resolutionMs = 1_000;
 
-/** What was seen at the last look, per client: what a clock shows now is compared with it. */
+/** What was seen at the last look, per service: what a clock shows now is compared with it. */
 interface Look {
   wallMs: number;
   monotonicMs: number;
@@ -26,7 +26,7 @@ interface Look {
   keptAt: number;
   apartMs: number;
 }
-const looks = new WeakMap<ActivityDependencies['client'], Look>();
+const looks = new WeakMap<ActivityDependencies['service'], Look>();
 
 /** A span of service time, and within which real times it passed. */
 interface Span {
@@ -70,10 +70,10 @@ export async function watchClocks(
   toleranceMs: number,
 ): Promise<ServiceTime> {
   const { speed } = clock;
-  const { last, ageMs, connectionFailed } = deps.client.clockReadings();
+  const { last, ageMs, connectionFailed } = deps.service.clockReadings();
   const [wallMs, monotonicMs] = [deps.nowReal(), deps.monotonicMs()];
   const now = serviceNow(clock);
-  const before = looks.get(deps.client);
+  const before = looks.get(deps.service);
   const machineBy = before === undefined ? 0 : Math.round(wallMs - before.wallMs - (monotonicMs - before.monotonicMs));
   const span = await spanOfService(deps, { last, ageMs, before: before?.reading ?? null });
   const serviceBy = span === null ? 0 : Math.round(excess(span, speed));
@@ -97,14 +97,14 @@ export async function watchClocks(
     await keepReading(deps.store, deps.accountId, reading);
     keptAt = monotonicMs;
   }
-  looks.set(deps.client, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });
+  looks.set(deps.service, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });
   const clockDoubt = connectionFailed ? 'clock_unread' : apartMs === 0 ? null : 'clocks_apart';
   return { serviceFrom: last?.serverMs ?? null, serviceNow: estimate, clockDoubt };
 }
 
 /** Reads the first entry of the agent's list, for its Date; whatever is answered will do. */
 async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agentId: string): Promise<void> {
-  const asked = deps.client.listConversationsPage({ agentId, pageSize: 1 }).catch((error: unknown) => {
+  const asked = deps.service.records({ agentId, pageSize: 1 }).catch((error: unknown) => {
     keepQuiet(deps, clock, error);
     deps.logger.warn({ error: codeOf(error) }, "the service's clock could not be read");
   });
@@ -126,7 +126,7 @@ export async function readServiceTime(
   const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign === undefined) return { serviceFrom: null, serviceNow: null, clockDoubt: null };
   const { agentId, timing } = campaign.rules;
-  const { answeredMsAgo, connectionFailed } = deps.client.clockReadings();
+  const { answeredMsAgo, connectionFailed } = deps.service.clockReadings();
   if ((connectionFailed || answeredMsAgo > refreshAfterMs) && quietTime(deps) <= 0)
     await askTheTime(deps, clock, agentId);
   return watchClocks(deps, clock, timing.clockToleranceMs);

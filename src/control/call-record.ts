@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../domain/service-address.ts';
 import { RefusedError } from '../service/port/errors.ts';
-import type { ConversationRecord } from '../service/convai/schemas-responses.ts';
+import type { ServiceRecord } from '../service/port/call-service.ts';
 import { codeOf } from '../input/error-code.ts';
 import { findCallConversation } from '../ledger/read/call-conversation.ts';
 import type { Control } from './control.ts';
@@ -39,7 +39,7 @@ export interface CallIds {
 export async function readCallRecord(
   { config, store }: Pick<Control, 'config' | 'store'>,
   named: NamedCall,
-): Promise<{ ids: CallIds; record: ConversationRecord }> {
+): Promise<{ ids: CallIds; record: ServiceRecord }> {
   const { campaignId } = await requireCampaign(store, named.campaignId);
   const what = `call ${named.call} of row ${named.row} of campaign ${campaignId}`;
   const found = await findCallConversation(store.db, { ...named, campaignId });
@@ -51,7 +51,7 @@ export async function readCallRecord(
   if (gone) throw new NoRecordError(`The service has deleted the record of ${what}.`);
   const record = await withService(
     waitedFor(config),
-    (client) => client.getConversation(conversationId),
+    (service) => service.record(conversationId),
     (error) =>
       error instanceof RefusedError && error.status === 404
         ? new NoRecordError(`The service has deleted the record of ${what}.`, { cause: error })
@@ -97,9 +97,9 @@ export async function openRecording(
 ): Promise<Recording> {
   const { config } = control;
   const { ids, record } = await readCallRecord(control, named);
-  const { audio } = record;
+  const { audio } = record.facts;
   const what = `call ${named.call} of row ${named.row} of campaign ${named.campaignId}`;
-  if (audio == null || audio === '') throw new NoRecordError(`There is no recording of ${what}.`);
+  if (audio === null) throw new NoRecordError(`There is no recording of ${what}.`);
   const url = URL.canParse(audio) ? new URL(audio) : null;
   if (url === null || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))))
     throw new ServiceUnusableError(`The address of the recording of ${what} cannot be used: it is no https:// one.`);

@@ -1,5 +1,5 @@
-import type { ConvaiClient } from '../service/convai/client.ts';
-import { factsFromListEntry } from '../service/convai/record-facts.ts';
+import type { CallService } from '../service/port/call-service.ts';
+import type { RecordPointers } from '../domain/conversation-facts.ts';
 import { hasClosed } from '../domain/lifecycle.ts';
 import { count, plural } from '../input/figures.ts';
 import { findUnknownCalls, type ListedCall } from '../ledger/read/unknown-calls.ts';
@@ -72,13 +72,13 @@ async function refuseUnknownCalls(
   onProgress: (conversations: number) => void,
 ): Promise<void> {
   const { agentId, correlation } = campaign.rules;
-  const unknown = await withService(config, async (client) => {
+  const unknown = await withService(config, async (service) => {
     const pointers = { ...correlation, values: [] };
     async function* listed(): AsyncGenerator<ListedCall> {
       let seen = 0;
-      for await (const entry of readWholeList(client, agentId)) {
+      for await (const facts of readWholeList(service, agentId, pointers)) {
         onProgress((seen += 1));
-        yield factsFromListEntry(entry, pointers);
+        yield facts;
       }
     }
     return findUnknownCalls(store, campaign, listed());
@@ -95,14 +95,19 @@ async function refuseUnknownCalls(
 const pageSize = 100;
 
 /** Entries that cannot be used are in it, too: they may be anybody's. Throws ServiceUnusableError when the end cannot be reached. */
-async function* readWholeList(client: ConvaiClient, agentId: string): AsyncGenerator {
+async function* readWholeList(
+  service: CallService,
+  agentId: string,
+  pointers: RecordPointers,
+): AsyncGenerator<ListedCall> {
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
-    const page = await client.listConversationsPage({ agentId, pageSize, ...(cursor === undefined ? {} : { cursor }) });
-    yield* page.conversations;
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await service.records({ agentId, pageSize, ...from }, pointers);
+    yield* page.records;
     yield* page.unusable;
     const next = page.nextCursor;
-    const isWhole = page.hasMore === false || (page.hasMore === null && page.conversations.length < pageSize);
+    const isWhole = page.hasMore === false || (page.hasMore === null && page.records.length < pageSize);
     if (next === null && isWhole) return;
     if (next === null || cursors.has(next)) {
       throw new ServiceUnusableError(

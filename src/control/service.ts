@@ -1,8 +1,8 @@
 import { ConfigError, type Config } from '../config.ts';
 import { parseBaseUrl, serviceAddress } from '../service/port/address.ts';
-import { createConvaiClient, type ConvaiClient } from '../service/convai/client.ts';
+import type { CallService } from '../service/port/call-service.ts';
+import { connectService, readServiceClock, type ConnectOptions } from '../service/registry.ts';
 import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../service/port/errors.ts';
-import { readServiceClock } from '../service/convai/read-clock.ts';
 import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import type { Control } from './control.ts';
 
@@ -19,11 +19,16 @@ export function accountIdOf(config: Config): string {
   return asSetting(() => serviceAddress(config.SVC_BASE_URL));
 }
 
-/** A client with the settings' key and limits; close it. Throws ConfigError. */
-export function openService(config: Config): ConvaiClient {
+/** The way to the service with the settings' key and limits; close it. Throws ConfigError. */
+export function openService(config: Config): CallService {
+  return openWith(config, connectService);
+}
+
+/** What `open` makes of the settings' address, key and limits; close it. Throws ConfigError. */
+export function openWith<Opened>(config: Config, open: (options: ConnectOptions) => Opened): Opened {
   const apiKey = requireApiKey(config);
   return asSetting(() =>
-    createConvaiClient({
+    open({
       baseUrl: config.SVC_BASE_URL,
       apiKey,
       timeouts: {
@@ -38,19 +43,27 @@ export function openService(config: Config): ConvaiClient {
   );
 }
 
-/** Opens a client for one piece of work, and closes it. Throws ConfigError, and for a fault of the client what `explain` makes of it. */
-export async function withService<Result>(
+/** Opens the service for one piece of work, and closes it. Throws ConfigError, and for a fault of it what `explain` makes of that. */
+export function withService<Result>(
   config: Config,
-  work: (client: ConvaiClient) => Promise<Result>,
-  explain: (error: unknown) => unknown = (error) => explainServiceFault(config, error),
+  work: (service: CallService) => Promise<Result>,
+  explain?: (error: unknown) => unknown,
 ): Promise<Result> {
-  const client = openService(config);
+  return whileOpen(openService(config), work, explain ?? ((error) => explainServiceFault(config, error)));
+}
+
+/** Does one piece of work with what is open, and closes it. Throws what `explain` makes of a fault. */
+export async function whileOpen<Opened extends Pick<CallService, 'close'>, Result>(
+  opened: Opened,
+  work: (opened: Opened) => Promise<Result>,
+  explain: (error: unknown) => unknown,
+): Promise<Result> {
   try {
-    return await work(client);
+    return await work(opened);
   } catch (error) {
     throw explain(error);
   } finally {
-    await client.close();
+    await opened.close();
   }
 }
 

@@ -113,7 +113,7 @@ async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaig
 
 /** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
 export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
-  const check = await withService(config, (client) => checkCaller(client, rules)).catch((error: unknown) => {
+  const check = await withService(config, (service) => checkCaller(service, rules)).catch((error: unknown) => {
     if (!(error instanceof ServiceUnusableError)) throw error;
     const { message, cause } = error;
     throw new CallerRefusedError(`${message} Nothing was imported and no call was placed.`, { cause });

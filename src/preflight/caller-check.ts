@@ -1,5 +1,5 @@
-import type { ConvaiClient } from '../service/convai/client.ts';
-import { BadResponseError, RefusedError } from '../service/port/errors.ts';
+import type { CallService } from '../service/port/call-service.ts';
+import { RefusedError } from '../service/port/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../domain/caller-choice.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
@@ -11,28 +11,17 @@ export type CallerCheck =
   /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
   | { ok: false; reason: string; numbers: readonly CallerStanding[] };
 
-function verificationOf(number: Record<string, unknown>): boolean | null {
-  if (typeof number['verified'] === 'boolean') return number['verified'];
-  const status = number['verification_status'];
-  return typeof status === 'string' ? status === 'verified' : null;
-}
-
 /**
  * Asks the service whether it knows the caller numbers, and whether they are verified where it tells. One read.
- * Throws what the client throws when the service cannot be asked.
+ * Throws what the way to it throws when the service cannot be asked.
  */
-export async function checkNumbers(client: ConvaiClient, ids: readonly string[]): Promise<CallerCheck> {
-  let unusable = 0;
-  const usable = await client.listPhoneNumbers({ onUnusable: (entries) => void (unusable += entries) });
-  const listed = new Map(usable.map((number) => [number.phone_number_id, number]));
-  const missing = ids.filter((id) => !listed.has(id));
-  // One of those that cannot be read may be the number that is looked for.
-  if (unusable > 0 && missing.length > 0) throw badList(unusable, missing);
+export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
+  const listed = new Map((await service.callers(ids)).map((number) => [number.id, number]));
   const numbers = ids.map((phoneNumberId): CallerStanding => {
     const number = listed.get(phoneNumberId);
-    const verified = number === undefined ? null : verificationOf(number);
+    const verified = number?.verified ?? null;
     const fault: CallerFault | null = number === undefined ? 'unknown' : verified === false ? 'not_verified' : null;
-    const reading = readPhoneNumber(number?.phone_number ?? '', null);
+    const reading = readPhoneNumber(number?.number ?? '', null);
     if (!reading.ok) return { phoneNumberId, e164: null, country: null, regions: null, fault, verified };
     const { e164, country } = reading;
     // A single number has nobody to be nearer than.
@@ -43,22 +32,16 @@ export async function checkNumbers(client: ConvaiClient, ids: readonly string[])
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers };
 }
 
-function badList(unusable: number, missing: readonly string[]): BadResponseError {
-  const request = { method: 'GET', path: '/v1/convai/phone-numbers', requestId: null };
-  const problem = `${String(unusable)} of its entries cannot be used, and ${missing.join(', ')} is not among the others`;
-  return new BadResponseError(request, 200, [problem]);
-}
-
 /**
  * Asks the service whether it knows the agent, then about the numbers that call. Two reads.
- * Throws what the client throws when the service cannot be asked.
+ * Throws what the way to it throws when the service cannot be asked.
  */
 export async function checkCaller(
-  client: ConvaiClient,
+  service: CallService,
   caller: Pick<CampaignRules, 'agentId' | 'callers'>,
 ): Promise<CallerCheck> {
   try {
-    await client.getAgent(caller.agentId);
+    await service.agent(caller.agentId);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.status === 401 || error.status === 403)
@@ -69,5 +52,5 @@ export async function checkCaller(
       numbers: [],
     };
   }
-  return checkNumbers(client, caller.callers.numbers);
+  return checkNumbers(service, caller.callers.numbers);
 }

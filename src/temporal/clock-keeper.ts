@@ -1,4 +1,4 @@
-import { readServiceClock } from '../service/convai/read-clock.ts';
+import { readServiceClock } from '../service/registry.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 
 /** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */

@@ -123,7 +123,7 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
   };
 }
 
-/** Counts answers by which the service asks to be left alone; what it is given is told of each request of the client. */
+/** Counts answers by which the service asks to be left alone; what it is given is told of each request to it. */
 export function countRateLimited(meter: MetricMeter): (request: { method: string; status: number | null }) => void {
   const counter = meter.createCounter('carillon_rate_limited', undefined, 'Answers of the service with status 429.');
   for (const request of ['dial', 'read']) counter.add(0, { request });

@@ -8,7 +8,7 @@ import { openWitness } from '../../activities/witness.ts';
 import { campaignQueues } from '../domain/ids.ts';
 import { readVariable, type Config } from '../config.ts';
 import { serviceAddress } from '../service/port/address.ts';
-import { createConvaiClient } from '../service/convai/client.ts';
+import { connectService } from '../service/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
@@ -52,7 +52,7 @@ const collectSlots = 1_000;
 const polls = { maxConcurrentActivityTaskPolls: 1, maxConcurrentWorkflowTaskPolls: 5 };
 
 function createDependencies({ config, store, logger }: WorkerOptions, stopping: AbortSignal): ActivityDependencies {
-  const client = createConvaiClient({
+  const service = connectService({
     baseUrl: config.SVC_BASE_URL,
     apiKey: config.SVC_API_KEY ?? '',
     timeouts: {
@@ -69,7 +69,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
   });
   return {
     store,
-    client,
+    service,
     accountId: serviceAddress(config.SVC_BASE_URL),
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
@@ -158,7 +158,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const finished = Promise.allSettled(runs).then(async (results) => {
     await webhooks.stop();
     await figures?.stop();
-    await deps.client.close();
+    await deps.service.close();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   });

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { createActivities } from '../../activities/index.ts';
 import { NotSentError } from '../../src/service/port/errors.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
@@ -17,7 +17,7 @@ const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as
 /** A service whose clock is years ahead, as a sandbox's may be, and which was never asked for a call. */
 function workerOf(store: Store, accountId: string) {
   const asked: string[] = [];
-  const client = new Proxy({} as ActivityDependencies['client'], {
+  const client = new Proxy({} as ConvaiClient, {
     get: (_, operation: string) => (): Promise<never> => {
       asked.push(operation);
       return Promise.reject(new NotSentError(request, 'no_connection', 'nobody is here'));

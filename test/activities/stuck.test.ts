@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { collect } from '../../activities/collect.ts';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { agentId, beginProven, noon } from '../ledger/scenario.ts';
@@ -19,7 +19,7 @@ async function startCollect(listConversationsPage: () => Promise<never>) {
   const timed = { ...store, now: async () => realMs };
   const deps = buildDependencies({
     store: timed,
-    client: { listConversationsPage } as unknown as ActivityDependencies['client'],
+    client: { listConversationsPage } as unknown as ConvaiClient,
     accountId: (await scenario.campaign()).accountId,
     nowReal: () => noon + realMs,
     monotonicMs: () => realMs,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkNumbers } from '../../src/preflight/caller-check.ts';
-import { createConvaiClient } from '../../src/service/convai/client.ts';
+import { connectService } from '../../src/service/registry.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven } from '../../src/ledger/campaign/rounds.ts';
@@ -19,9 +19,9 @@ test('a start names the numbers that may not call, and status tells what became 
   const scenario = new Scenario(store, world.id);
   const campaign = await scenario.campaign();
   const { accountId } = campaign;
-  const client = createConvaiClient({ baseUrl: accountId, apiKey: 'sk_sandbox_ok' });
-  const { numbers } = await checkNumbers(client, campaign.rules.callers.numbers);
-  await client.close();
+  const service = connectService({ baseUrl: accountId, apiKey: 'sk_sandbox_ok' });
+  const { numbers } = await checkNumbers(service, campaign.rules.callers.numbers);
+  await service.close();
   const checkedAt = Math.round(world.sandbox.clock.now());
   await noteCallers(store, campaign, { standings: numbers, faults: null, now: checkedAt });
   await noteCallerProven(store, world.id);

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { readNetworks } from '../../src/hooks/networks.ts';
+import type { ConvaiClient } from '../../src/service/convai/client.ts';
+import { contractService } from '../../src/service/convai/contract-service.ts';
 import type { ServiceClock } from '../../src/service/port/service-clock.ts';
 import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
@@ -8,14 +10,21 @@ import { minuteMs } from './campaign-rules.ts';
 
 /** What a test gives its activities. `now`: the real clock, which the monotonic one and, at speed 1, the service's follow; default noon. */
 type Given = Pick<ActivityDependencies, 'store'> &
-  Partial<Omit<ActivityDependencies, 'serviceClock' | 'limits'>> & {
+  Partial<Omit<ActivityDependencies, 'service' | 'serviceClock' | 'limits'>> & {
+    client?: ConvaiClient;
     now?: () => number;
     serviceClock?: Partial<ServiceClock>;
     limits?: Partial<ActivityDependencies['limits']>;
   };
 
 /** The dependencies of activities in a process `one` that logs nothing and has no service, unless the test gives them. */
-export function buildDependencies({ now = () => noon, serviceClock, limits, ...given }: Given): ActivityDependencies {
+export function buildDependencies({
+  now = () => noon,
+  client = {} as ConvaiClient,
+  serviceClock,
+  limits,
+  ...given
+}: Given): ActivityDependencies {
   const clock: ServiceClock = {
     speed: 1,
     sandbox: true,
@@ -26,7 +35,7 @@ export function buildDependencies({ now = () => noon, serviceClock, limits, ...g
     ...serviceClock,
   };
   return {
-    client: {} as ActivityDependencies['client'],
+    service: contractService(client),
     accountId: 'http://service',
     serviceClock: async () => clock,
     logger: pino({ level: 'silent' }),

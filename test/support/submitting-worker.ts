@@ -1,4 +1,5 @@
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openNoWitness } from './activity-context.ts';
@@ -23,7 +24,7 @@ export function submittingWorker(
   };
   const deps = buildDependencies({
     store,
-    client: client as unknown as ActivityDependencies['client'],
+    client: client as unknown as ConvaiClient,
     openWitness: given.openWitness ?? openNoWitness,
   });
   return { ...createActivities(deps), posts };

@@ -1,7 +1,5 @@
 import { readCallRecord, type NamedCall } from '../../control/call-record.ts';
-import { factsFromRecord } from '../../service/convai/record-facts.ts';
 import type { Token } from '../../ledger/desk/tokens.ts';
-import { readTurns } from '../../words/transcript.ts';
 import type { ApiContext } from './context.ts';
 import { noteShown } from './shown-numbers.ts';
 
@@ -9,8 +7,7 @@ import { noteShown } from './shown-numbers.ts';
 export async function showTranscript(context: ApiContext, holder: Token, named: NamedCall) {
   const { ids, record } = await readCallRecord(context, named);
   await noteShown(context, holder, { ...ids, action: 'transcript_shown' });
-  const { startedAt, durationMs, callResult } = factsFromRecord(record);
-  const { conversation_id: conversationId, audio } = record;
+  const { conversationId, startedAt, durationMs, callResult, audio } = record.facts;
   return {
     ...named,
     campaignId: ids.campaignId,
@@ -18,7 +15,7 @@ export async function showTranscript(context: ApiContext, holder: Token, named: 
     startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
     durationMs,
     callResult,
-    isRecorded: audio != null && audio !== '',
-    turns: readTurns(record),
+    isRecorded: audio !== null,
+    turns: [...record.turns],
   };
 }

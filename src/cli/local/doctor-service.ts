@@ -1,9 +1,8 @@
 import type { Config } from '../../config.ts';
 import { isLoopback } from '../../domain/service-address.ts';
-import { createConvaiClient } from '../../service/convai/client.ts';
 import type { ServiceDate } from '../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../service/port/errors.ts';
-import { readServiceClock } from '../../service/convai/read-clock.ts';
+import { connectService, readServiceClock } from '../../service/registry.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
 
@@ -49,13 +48,13 @@ function describeUnreachable(name: string, url: string, error: unknown): Finding
 async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Promise<Finding[]> {
   const name = 'API key';
   try {
-    const client = createConvaiClient({
+    const service = connectService({
       baseUrl: config.SVC_BASE_URL,
       apiKey,
       timeouts: { connectMs: limitMs, headersMs: limitMs, bodyMs: limitMs },
       retriesAfter429: { reads: 0 },
     });
-    const { serviceDate } = await client.listConversationsPage({ pageSize: 1 });
+    const { serviceDate } = await service.records({ pageSize: 1 });
     return [ok(name, 'accepted'), ...(clock.sandbox ? [] : [checkClock(serviceDate)])];
   } catch (error) {
     if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {

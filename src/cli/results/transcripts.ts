@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFileError, OutputFileError } from '../../input/errors.ts';
 import { writeWholeFile } from '../../results/whole-file.ts';
-import type { ConvaiClient } from '../../service/convai/client.ts';
+import type { CallService } from '../../service/port/call-service.ts';
 import { ServiceError, RefusedError } from '../../service/port/errors.ts';
 import { readResultConversations, type ResultConversation } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
@@ -37,16 +37,16 @@ export async function fetchTranscripts(
   folder: string,
 ): Promise<void> {
   const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
-  await withService(config, async (client) => {
+  await withService(config, async (service) => {
     await makeFolder(folder);
-    await fetchAll(io, client, readResultConversations(store.db, campaign.campaignId), folder, tally);
+    await fetchAll(io, service, readResultConversations(store.db, campaign.campaignId), folder, tally);
   });
   tell(io, tally, folder);
 }
 
 async function fetchAll(
   io: Io,
-  client: ConvaiClient,
+  service: CallService,
   conversations: AsyncGenerator<ResultConversation>,
   folder: string,
   tally: Tally,
@@ -59,7 +59,7 @@ async function fetchAll(
       const { value: next, done } = await conversations.next();
       if (done === true || stopped) return;
       try {
-        await fetchOne(client, next, folder, tally);
+        await fetchOne(service, next, folder, tally);
         failuresInRow = 0;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -83,7 +83,7 @@ async function fetchAll(
 }
 
 async function fetchOne(
-  client: ConvaiClient,
+  service: CallService,
   conversation: ResultConversation,
   folder: string,
   tally: Tally,
@@ -93,7 +93,7 @@ async function fetchOne(
   else if (conversation.gone) tally.missing.push(nameOf(conversation));
   else if (!conversation.final) tally.unfinished += 1;
   else {
-    const record = await client.getConversation(conversation.conversationId);
+    const record = await service.record(conversation.conversationId);
     await writeWholeFile(path, [renderTranscript(conversation.row, record)]);
     tally.written += 1;
   }

@@ -1,4 +1,4 @@
-import type { Agent, AgentSummary } from '../../service/convai/schemas-responses.ts';
+import type { Agent, AgentSummary } from './operation.ts';
 import { parseServiceTime } from '../../service/port/service-time.ts';
 import { fieldAt, type Body } from '../terminal/body-file.ts';
 import { printable } from '../../input/printable.ts';

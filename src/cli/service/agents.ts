@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CreateAgentRequest, UpdateAgentRequest } from '../../service/convai/schemas-requests.ts';
+import type { CreateAgentRequest, UpdateAgentRequest } from './operation.ts';
 import { addAgentFlags, collect, readAgentBody, type AgentFlags } from './agent-body.ts';
 import { agentColumns, renderAgent } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';

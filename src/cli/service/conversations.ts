@@ -1,11 +1,9 @@
 import { Command } from 'commander';
-import { factsFromListEntry } from '../../service/convai/record-facts.ts';
-import type { ConversationEntry } from '../../service/convai/schemas-responses.ts';
 import { instant } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
-import { printOperation } from './operation.ts';
+import { factsFromListEntry, printOperation, readServiceRecord, type ConversationEntry } from './operation.ts';
 import { printable } from '../../input/printable.ts';
 import type { Column } from '../terminal/table.ts';
 import { renderTranscript } from '../../words/transcript.ts';
@@ -69,7 +67,8 @@ export function conversationsCommand(io: Io): Command {
       printOperation(io, json, {
         doing: `read conversation ${id}`,
         lookWith,
-        ask: (client) => client.getConversation(id),
+        ask: async (client) => readServiceRecord(await client.getConversation(id)),
+        data: ({ document }) => document,
         words: (record) => renderTranscript(null, record),
       }),
     );

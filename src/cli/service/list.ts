@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { ConvaiClient, ListOptions } from '../../service/convai/client.ts';
+import type { ConvaiClient, ListOptions } from './operation.ts';
 import { plural } from '../../input/figures.ts';
 import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import type { BatchCallsRequest } from '../../service/convai/schemas-requests.ts';
+import type { BatchCallsRequest } from './operation.ts';
 import { collect } from './agent-body.ts';
 import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { ImportPhoneNumberRequest } from '../../service/convai/schemas-requests.ts';
+import type { ImportPhoneNumberRequest } from './operation.ts';
 import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import type { PersonInput } from '../terminal/person-input.ts';

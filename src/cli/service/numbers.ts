@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { PhoneNumber } from '../../service/convai/schemas-responses.ts';
+import type { PhoneNumber } from './operation.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { askUsable } from './list.ts';

@@ -1,5 +1,5 @@
 import { readConfig, type Config } from '../../config.ts';
-import type { ConvaiClient } from '../../service/convai/client.ts';
+import { createConvaiClient, type ConvaiClient } from '../../service/convai/index.ts';
 import {
   ServiceError,
   NotSentError,
@@ -10,8 +10,12 @@ import {
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
-import { explainServiceFault, withService } from '../../control/service.ts';
+import { explainServiceFault, openWith, whileOpen } from '../../control/service.ts';
 import { UsageError } from '../../input/usage-error.ts';
+
+/** The commands of this folder are the operations of the contract: what they know of its client, they have from here. */
+export { factsFromListEntry, readServiceRecord } from '../../service/convai/record-facts.ts';
+export type * from '../../service/convai/index.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
 export class OperationFailedError extends Error {
@@ -37,7 +41,7 @@ export async function askService<Result>(
   ask: (client: ConvaiClient) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(io.env);
-  return withService(config, ask, (error) => explain(config, operation, error));
+  return whileOpen(openWith(config, createConvaiClient), ask, (error) => explain(config, operation, error));
 }
 
 /** An operation of which a command prints what came of it. */

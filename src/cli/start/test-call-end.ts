@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { ConversationRecord } from '../../service/convai/schemas-responses.ts';
+import type { ServiceRecord } from '../../service/port/call-service.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { readResults, type RecipientResult } from '../../ledger/read/result-rows.ts';
 import { keepServiceClock } from '../../temporal/clock-keeper.ts';
@@ -67,15 +67,15 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
 }
 
 /** The conversation as the service has it; null when there is none, or it is not to be had. */
-async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ConversationRecord | null> {
+async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ServiceRecord | null> {
   if (conversationId === null) return null;
-  return withService(config, (client) => client.getConversation(conversationId)).catch((error: unknown) => {
+  return withService(config, (service) => service.record(conversationId)).catch((error: unknown) => {
     io.stderr.write(`${describeFailure(error, false).message}\n`);
     return null;
   });
 }
 
-function renderEnd(campaignId: string, result: RecipientResult, record: ConversationRecord | null): string {
+function renderEnd(campaignId: string, result: RecipientResult, record: ServiceRecord | null): string {
   const { outcome, disposition, detail, reason } = result;
   const call = disposition === null ? 'was not placed' : `${disposition}${detail === null ? '' : ` (${detail})`}`;
   const lines = [
@@ -91,8 +91,8 @@ function renderEnd(campaignId: string, result: RecipientResult, record: Conversa
   return lines.join('\n');
 }
 
-function asJson(campaignId: string, result: RecipientResult, record: ConversationRecord | null): object {
+function asJson(campaignId: string, result: RecipientResult, record: ServiceRecord | null): object {
   const { row, outcome, reason, disposition, detail, conversationId, durationMs, collected, evaluation } = result;
   const call = { disposition, detail, conversationId, durationMs, collected, evaluation };
-  return { campaignId, row, outcome, reason, ...call, transcript: record?.transcript ?? null };
+  return { campaignId, row, outcome, reason, ...call, transcript: record?.document['transcript'] ?? null };
 }

@@ -21,18 +21,18 @@ const limitMs = 5_000;
 export async function readServiceOffers(config: Config): Promise<NotAsked | ({ asked: true } & ServiceOffers)> {
   const soon: Config = { ...config, SVC_CONNECT_TIMEOUT_MS: Math.min(config.SVC_CONNECT_TIMEOUT_MS, limitMs) };
   soon.SVC_HEADERS_TIMEOUT_MS = Math.min(config.SVC_HEADERS_TIMEOUT_MS, limitMs);
-  return askIfPossible(soon, async (client) => {
+  return askIfPossible(soon, async (service) => {
     const agents: Offer[] = [];
-    for await (const { agent_id: id, name } of client.listAgents()) {
+    for await (const { id, name } of service.agents()) {
       if (agents.length >= mostOffers) break;
       agents.push({ id, name: printable(name ?? id) });
     }
-    const numbers = (await client.listPhoneNumbers()).slice(0, mostOffers);
+    const numbers = (await service.callers()).slice(0, mostOffers);
     return {
       agents,
-      numbers: numbers.map(({ phone_number_id: id, phone_number: number, label }) => ({
+      numbers: numbers.map(({ id, number, label }) => ({
         id,
-        name: printable([number, label].filter((text) => text != null && text !== '').join(' · ') || id),
+        name: printable([number, label].filter((text) => text !== null && text !== '').join(' · ') || id),
       })),
     };
   });

@@ -1,7 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { ConvaiClient } from '../../service/convai/client.ts';
-import { factsFromRecord } from '../../service/convai/record-facts.ts';
-import type { ConversationEntry } from '../../service/convai/schemas-responses.ts';
+import type { CallService } from '../../service/port/call-service.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import { askIfPossible, type NotAsked } from './service.ts';
@@ -26,21 +24,20 @@ type ReadRules = Pick<CampaignRules, 'agentId' | 'correlation' | 'timing'>;
 
 /** Looks at the agent's newest records. */
 export function checkRecords(config: Config, rules: ReadRules): Promise<RecordsState> {
-  return askIfPossible(config, (client) => readNewest(client, rules));
+  return askIfPossible(config, (service) => readNewest(service, rules));
 }
 
-async function readNewest(client: ConvaiClient, { agentId, correlation, timing }: ReadRules) {
+async function readNewest(service: CallService, { agentId, correlation, timing }: ReadRules) {
   const pointers = { ...correlation, values: [] };
-  const entries: ConversationEntry[] = [];
-  for await (const entry of client.listConversations({ agentId })) if (entries.push(entry) === listed) break;
+  const entries: ConversationFacts[] = [];
+  for await (const facts of service.allRecords({ agentId }, pointers)) if (entries.push(facts) === listed) break;
   const newest = entries
-    .map((entry) => factsFromRecord(entry, agentId, pointers))
     .filter(({ direction }) => direction !== 'inbound')
     .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
   const found = { read: 0, naming: 0, silent: 0 };
   for (const { conversationId } of newest) {
     if (found.read === mostRead) break;
-    const facts = factsFromRecord(await client.getConversation(conversationId), agentId, pointers);
+    const { facts } = await service.record(conversationId, { agentId, pointers });
     if (facts.direction === 'inbound' || (facts.status !== 'done' && facts.status !== 'failed')) continue;
     found.read += 1;
     if (facts.calleeNumber !== null || facts.references.some((text) => ourReference.test(text))) found.naming += 1;

@@ -1,6 +1,6 @@
 import { checkCaller } from '../../preflight/caller-check.ts';
 import type { Config } from '../../config.ts';
-import type { ConvaiClient } from '../../service/convai/client.ts';
+import type { CallService } from '../../service/port/call-service.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { CallerStanding } from '../../domain/caller-choice.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
@@ -44,7 +44,7 @@ export async function clockOfService(config: Config): Promise<ServiceClock | nul
  */
 export async function askIfPossible<Answer extends object>(
   config: Config,
-  ask: (client: ConvaiClient) => Promise<Answer>,
+  ask: (service: CallService) => Promise<Answer>,
 ): Promise<NotAsked | ({ asked: true } & Answer)> {
   if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
   try {
@@ -60,8 +60,8 @@ export function checkService(
   config: Config,
   { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>,
 ): Promise<ServiceState> {
-  return askIfPossible(config, async (client) => {
-    const check = await checkCaller(client, { agentId, callers });
+  return askIfPossible(config, async (service) => {
+    const check = await checkCaller(service, { agentId, callers });
     return {
       url: config.SVC_BASE_URL,
       agentId,

@@ -2,7 +2,7 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { aside, count, duration, empty, facts, figure, id, instant, link, panel } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable, printableLines } from '../../input/printable.ts';
-import type { Turn } from '../../words/transcript.ts';
+import type { Turn } from '../../service/port/call-service.ts';
 import { reasonText } from '../../words/story.ts';
 import { askTranscript, type ShownCall } from '../core/asked-transcript.ts';
 import { callPath, campaignPath, rowPath } from '../core/links.ts';

@@ -33,7 +33,15 @@ export interface PostingCall {
 
 export type PostingStep =
   /** `posting` is committed: this caller, and no other, may make POST number `k` before `deadlineReal`. */
-  | { kind: 'post'; campaign: Campaign; k: number; deadlineReal: number; caller: string; calls: PostingCall[] }
+  | {
+      kind: 'post';
+      campaign: Campaign;
+      k: number;
+      entry: string;
+      deadlineReal: number;
+      caller: string;
+      calls: PostingCall[];
+    }
   /** The batch has its verdict; nothing may be sent. */
   | { kind: 'verdict'; state: BatchState }
   /** Nothing was sent; ask again at `until` (service time). */
@@ -201,7 +209,7 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
     openingLine: attempt.opening_line,
     reference: attempt.reference,
   }));
-  return { kind: 'post', campaign, k, deadlineReal, caller, calls };
+  return { kind: 'post', campaign, k, entry, deadlineReal, caller, calls };
 }
 
 /**

@@ -78,7 +78,8 @@ export interface PlaceBatchOptions {
  */
 export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 
-const root = '/v1/convai';
+/** Where the operations are. */
+export const root = '/v1/convai';
 const largestPage = 100;
 
 /**

@@ -5,6 +5,7 @@ import {
   type ConversationStatus,
   type RecordPointers,
 } from '../../domain/conversation-facts.ts';
+import type { ServiceRecord, Turn } from '../port/call-service.ts';
 import { isRecord } from './refusal-detail.ts';
 import { parseServiceTime } from '../port/service-time.ts';
 import { storableId } from '../port/storable-id.ts';
@@ -111,6 +112,31 @@ export function factsFromRecord(
     ...pointedValues(record, pointers.values),
     ...(direction === 'inbound' && externalNumber !== null ? { callerNumber: externalNumber } : {}),
   };
+}
+
+/** A whole record, for the program and for people. Never throws. */
+export function readServiceRecord(
+  document: Readonly<Record<string, unknown>>,
+  agentId: string | null = null,
+  pointers: RecordPointers = noPointers,
+): ServiceRecord {
+  return { facts: factsFromRecord(document, agentId, pointers), turns: turnsOf(document['transcript']), document };
+}
+
+/** Who said what, by the documented names, else the likely ones. */
+function turnsOf(transcript: unknown): Turn[] {
+  return (Array.isArray(transcript) ? transcript.map(fieldsOf) : []).map((turn) => {
+    const time = turn['timestamp'] ?? turn['time_in_call_secs'];
+    return {
+      speaker: wordsOf(turn['speaker']) ?? wordsOf(turn['role']) ?? 'unknown',
+      text: wordsOf(turn['text']) ?? wordsOf(turn['message']),
+      time: typeof time === 'number' || typeof time === 'string' ? time : null,
+    };
+  });
+}
+
+function wordsOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 function idOf(id: string | null): string | null {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkNumbers } from '../../../src/preflight/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../../src/service/port/errors.ts';
+import { contractService } from '../../../src/service/convai/contract-service.ts';
 import { parseRefusalDetail } from '../../../src/service/convai/refusal-detail.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
 
@@ -51,9 +52,9 @@ test('a caller number that may be the bad entry is not called unknown', async ()
   const service = await startHttpService((response) =>
     answerJson(response, 200, [{ phone_number_id: 'q' }, { phone_number_id: 'p', label: 7 }]),
   );
-  const client = clientOf(service.baseUrl);
-  expect(await checkNumbers(client, ['q'])).toMatchObject({ ok: true });
-  const error = await rejectionOf(checkNumbers(client, ['q', 'p']), BadResponseError);
+  const callers = contractService(clientOf(service.baseUrl));
+  expect(await checkNumbers(callers, ['q'])).toMatchObject({ ok: true });
+  const error = await rejectionOf(checkNumbers(callers, ['q', 'p']), BadResponseError);
   expect(error.problems).toEqual(['1 of its entries cannot be used, and p is not among the others']);
 });
 

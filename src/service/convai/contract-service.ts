@@ -1,0 +1,108 @@
+import { noPointers, type RecordPointers } from '../../domain/conversation-facts.ts';
+import type { CallerNumber, CallRequest, CallService, Placing, SendOnce } from '../port/call-service.ts';
+import { BadResponseError, RateLimitedError, RefusedError, RequestInvalidError, ServiceError } from '../port/errors.ts';
+import { storableId } from '../port/storable-id.ts';
+import { root, type ConvaiClient } from './client.ts';
+import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
+import type { BatchCallsRequest } from './schemas-requests.ts';
+import type { PhoneNumber } from './schemas-responses.ts';
+
+/** The service of the contract: nothing but the records of its calls shows what became of a request, and nothing can be taken back. */
+export function contractService(client: ConvaiClient): CallService {
+  return {
+    abilities: { lookUp: 'records', namesRecipients: false, withdraw: 'nothing' },
+    place: (request, once) => place(client, request, once),
+    async record(conversationId, { agentId, pointers } = {}) {
+      return readServiceRecord(await client.getConversation(conversationId), agentId ?? null, pointers);
+    },
+    async records(filter, pointers) {
+      const { conversations, unusable, ...page } = await client.listConversationsPage(filter);
+      const read = (entry: unknown) => factsFromListEntry(entry, pointers);
+      return { ...page, records: conversations.map(read), unusable: unusable.map(read) };
+    },
+    async *allRecords(filter, pointers: RecordPointers = noPointers) {
+      for await (const entry of client.listConversations(filter)) yield factsFromListEntry(entry, pointers);
+    },
+    async agent(agentId) {
+      const { agent_id: id, name } = await client.getAgent(agentId);
+      return { id: id ?? agentId, name: name ?? null };
+    },
+    async *agents() {
+      for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
+    },
+    callers: (sought) => readCallers(client, sought),
+    clockReadings: () => client.clockReadings(),
+    close: () => client.close(),
+  };
+}
+
+async function place(client: ConvaiClient, request: CallRequest, once: SendOnce): Promise<Placing> {
+  try {
+    const { batchId, callsInitiated, serviceDate } = await client.placeBatchCalls(bodyOf(request), once);
+    const serviceMs = serviceDate?.serverMs ?? null;
+    return { kind: 'accepted', serviceBatchId: storableId(batchId), accepted: callsInitiated, serviceMs };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return placingOf(error);
+  }
+}
+
+function bodyOf({ agentId, callerId, variablesKey, calls }: CallRequest): BatchCallsRequest {
+  return {
+    agent_id: agentId,
+    from_phone_number_id: callerId,
+    calls: calls.map(({ to, override, variables }) => ({
+      to_phone_number: to,
+      ...(override === null ? {} : { conversation_config_override: override }),
+      ...(variablesKey === null || variables === null ? {} : { [variablesKey]: variables }),
+    })),
+  };
+}
+
+/** What the failure of a request proves. */
+function placingOf(error: ServiceError): Placing {
+  const fault = 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
+  if (error instanceof RequestInvalidError) {
+    const answer = { status: 422, requestId: null, serviceMs: null };
+    return { kind: 'refused', wholeRequest: false, message: error.problems.join('; '), ...answer, fault };
+  }
+  const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
+  const failed = { status, requestId: error.requestId, serviceMs: error.serviceMs, fault };
+  if (error.knowledge === 'not_sent') return { kind: 'not_sent', retryAfterMs: null, ...failed };
+  if (error.knowledge === 'queued_nothing') {
+    const retryAfterMs = error instanceof RateLimitedError ? error.retryAfterMs : null;
+    return { kind: 'not_sent', retryAfterMs, ...failed };
+  }
+  if (error instanceof RefusedError)
+    return { kind: 'refused', wholeRequest: isAboutWholeRequest(error), message: error.detail.message, ...failed };
+  return { kind: 'unknown', ...failed };
+}
+
+/** Whether a refusal complains about something outside the calls, which smaller batches would not mend. */
+function isAboutWholeRequest(error: RefusedError): boolean {
+  const { fields } = error.detail;
+  return fields.length > 0 && fields.every((field) => !/(^|\.)calls(\.|\[|$)/.test(field.path));
+}
+
+async function readCallers(client: ConvaiClient, sought: readonly string[] = []): Promise<CallerNumber[]> {
+  let unusable = 0;
+  const usable = await client.listPhoneNumbers({ onUnusable: (entries) => void (unusable += entries) });
+  const missing = sought.filter((id) => !usable.some((number) => number.phone_number_id === id));
+  if (unusable > 0 && missing.length > 0) {
+    const request = { method: 'GET', path: `${root}/phone-numbers`, requestId: null };
+    const problem = `${String(unusable)} of its entries cannot be used, and ${missing.join(', ')} is not among the others`;
+    throw new BadResponseError(request, 200, [problem]);
+  }
+  return usable.map((number) => ({
+    id: number.phone_number_id,
+    number: number.phone_number ?? null,
+    label: number.label ?? null,
+    verified: verificationOf(number),
+  }));
+}
+
+function verificationOf(number: PhoneNumber): boolean | null {
+  if (typeof number['verified'] === 'boolean') return number['verified'];
+  const status = number['verification_status'];
+  return typeof status === 'string' ? status === 'verified' : null;
+}
