@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api } from '../api/core/app.ts';
@@ -248,14 +247,10 @@ function queryOf(request: FastifyRequest, name: string): string {
 
 function readAssets(): PageAsset[] {
   const folder = new URL('browser/', import.meta.url);
-  const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
-  return [
-    ...readPageAssets(folder.href, {
-      scripts: ['page.js', 'follow.js', 'draft.js'],
-      styles: `${chartStyles}\n${readFileSync(new URL('desk.css', folder), 'utf8')}`,
-    }),
-    { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },
-  ];
+  return readPageAssets(folder.href, {
+    scripts: ['page.js', 'draft.js'],
+    styles: `${chartStyles}\n${readFileSync(new URL('desk.css', folder), 'utf8')}`,
+  });
 }
 
 function sendAsset(reply: FastifyReply, { type, text }: PageAsset): FastifyReply {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** Where pages have their scripts, styles and icon. */
 export const assetFolder = '/_page';
@@ -11,7 +12,7 @@ export interface PageAsset {
 }
 
 const sharedStyles = ['colours', 'base', 'frame', 'panels', 'facts', 'controls'];
-const sharedScripts = ['dom.js', 'times.js'];
+const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'times.js'];
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
 
@@ -24,6 +25,7 @@ export function readPageAssets(
   { scripts, styles = '' }: { scripts: readonly string[]; styles?: string },
 ): PageAsset[] {
   const shared = new URL('browser/', import.meta.url).href;
+  const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
   const script = (name: string, from: string): PageAsset => ({ name, type: 'text/javascript', text: read(name, from) });
   return [
     {
@@ -32,6 +34,7 @@ export function readPageAssets(
       text: [...sharedStyles.map((name) => read(`styles/${name}.css`, shared)), styles].join('\n'),
     },
     { name: 'icon.svg', type: 'image/svg+xml', text: read('icon.svg', shared) },
+    { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },
     ...sharedScripts.map((name) => script(name, shared)),
     ...scripts.map((name) => script(name, folder)),
   ];

@@ -1,12 +1,37 @@
 import { startDraft } from './draft.js';
-import { follow } from './follow.js';
+import { byId } from './dom.js';
+import { createFollower } from './follow.js';
 import { setClock, tick, writeTimes } from './times.js';
 
 writeTimes(document);
 setClock();
 setInterval(tick, 250);
-follow();
+followView();
 startDraft();
+
+/** Follows what the view says it follows; nothing where it changes for nothing. */
+function followView() {
+  const { follows, again } = byId('main').dataset;
+  if (!follows && !again) return;
+  const ask = async (/** @type {string} */ path, /** @type {AbortSignal | null} */ signal = null) => {
+    const headers = { 'x-page-part': 'app' };
+    const response = await fetch(path, { headers, cache: 'no-store', redirect: 'error', signal });
+    if (response.status === 401) location.reload();
+    return response;
+  };
+  createFollower({
+    view: async () => {
+      const response = await ask(location.href);
+      return response.status === 401 ? null : response.text();
+    },
+    events: () => (follows ? `/changes?campaign=${encodeURIComponent(follows)}` : null),
+    ask,
+    concerns: (type) => type === 'changed',
+    leastMs: 1000,
+    isFresh: true,
+    isHeld: () => Boolean(document.activeElement?.closest('form.act')),
+  }).start();
+}
 
 // A link of `carillon dev` carries its token behind the `#`, which no server and no log sees.
 const token = new URLSearchParams(location.hash.slice(1)).get('token');

@@ -7,7 +7,7 @@ import { renderApp } from './app-frame.ts';
 import { renderShell } from './shell.ts';
 
 const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
-  scripts: ['page', 'ask', 'follow', 'forms', 'morph', 'sign-in'].map((name) => `${name}.js`),
+  scripts: ['page', 'ask', 'forms', 'live', 'sign-in'].map((name) => `${name}.js`),
 });
 
 /**

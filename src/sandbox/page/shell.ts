@@ -13,6 +13,7 @@ export function renderShell(app: { title: string; markup: Html } | null): Html {
         <title>${app === null ? 'Sandbox' : `${app.title} · Sandbox`}</title>
         <link rel="icon" href="${assetFolder}/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="${assetFolder}/page.css" />
+        <script src="${assetFolder}/idiomorph.js" defer></script>
         <script type="module" src="${assetFolder}/page.js"></script>
       </head>
       <body>

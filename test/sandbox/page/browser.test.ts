@@ -56,6 +56,12 @@ browserTest('a conversation has its transcript, and a recording that plays', asy
   expect(Math.abs((await audio('duration')) - body.metadata.duration)).toBeLessThan(2);
   await page.evaluate("document.querySelector('audio').muted = true; document.querySelector('audio').play()");
   await vi.waitFor(async () => expect(await audio('currentTime')).toBeGreaterThan(0), slow);
+  // The next day the recording has another address, and the one that is being heard goes on.
+  await sandbox.advance(24 * 3600);
+  await page.locator('#clock-now', { hasText: '16 Jan 2030' }).waitFor();
+  const heard = await audio('currentTime');
+  expect(heard).toBeGreaterThan(0);
+  await vi.waitFor(async () => expect(await audio('currentTime')).toBeGreaterThan(heard), slow);
 });
 
 browserTest('the transcript grows while the call is held', async () => {
@@ -171,6 +177,11 @@ browserTest('what is open, typed and focused stays so while the page follows', a
   expect(await page.locator('tr details').getAttribute('open')).toBe('');
   expect(await page.locator('#rule').inputValue()).toBe('not finished');
   expect(await page.evaluate('document.activeElement.id')).toBe('rule');
+  await page.locator('tr details summary').focus();
+  await sandbox.ask('GET', '/v1/convai/agents/agent_survey');
+  await page.locator('tr[id="rule-own"] td[data-label="Hits"]', { hasText: '2' }).waitFor();
+  expect(await page.locator('#rule').inputValue()).toBe('not finished');
+  expect(await page.evaluate('document.activeElement.nodeName')).toBe('SUMMARY');
 });
 
 browserTest('what callers send is shown as text and never run', async () => {

@@ -2,7 +2,7 @@
 
 import { ask } from './ask.js';
 import { byId } from './dom.js';
-import { refresh } from './follow.js';
+import { follower } from './live.js';
 
 /** @type {number | undefined} */
 let sayTimer;
@@ -65,7 +65,7 @@ async function submit(/** @type {HTMLFormElement} */ form) {
   } catch {
     return say('The sandbox cannot be reached; nothing is known of the outcome.', true);
   }
-  await refresh();
+  await follower.refresh();
 }
 
 /** Every form that names a request is sent as that. */

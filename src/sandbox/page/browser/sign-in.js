@@ -2,14 +2,14 @@
 
 import { token } from './ask.js';
 import { byId } from './dom.js';
-import { start, stopFollowing } from './follow.js';
+import { follower, start } from './live.js';
 import { setClock } from './times.js';
 
 /** Back to the form; nothing that was shown stays. */
 function askForToken(/** @type {boolean} */ wasWrong) {
   token.forget();
   document.documentElement.dataset.token = 'wanted';
-  stopFollowing();
+  follower.stop();
   byId('app').replaceChildren();
   setClock();
   const said = document.getElementById('sign-in-said');

@@ -1,0 +1,8 @@
+/** Served beside these scripts, as its package has it. */
+declare const Idiomorph: {
+  morph(
+    old: Element,
+    fresh: string,
+    options: { callbacks?: { beforeAttributeUpdated?: (name: string, element: Element) => boolean } },
+  ): void;
+};

@@ -1,0 +1,34 @@
+import { byId } from './dom.js';
+import { setClock, tick, writeTimes } from './times.js';
+
+/** What the viewer has written or chosen something in. */
+const touched = new WeakSet();
+document.addEventListener('input', ({ target }) => {
+  if (target !== null) touched.add(target);
+});
+
+/** Brings what is shown in line with what was fetched, and leaves the rest alone: focus, open details, typed text, playing audio. */
+export function show(/** @type {string} */ markup) {
+  const template = document.createElement('template');
+  template.innerHTML = `<div id="app">${markup}</div>`;
+  writeTimes(template.content);
+  const app = byId('app');
+  const focused = document.activeElement;
+  const wasInside = app.contains(focused);
+  Idiomorph.morph(app, template.innerHTML, {
+    callbacks: { beforeAttributeUpdated: (name, element) => !isKept(name, element) },
+  });
+  const main = byId('main');
+  // Whoever stood on something that is gone goes on from the top of what is shown.
+  if (wasInside && focused?.isConnected === false) main.focus({ preventScroll: true });
+  document.title = `${main.dataset.title} · ${document.title.split(' · ').at(-1)}`;
+  setClock();
+  tick();
+}
+
+/** What the viewer has done to it, and a recording that is being heard. */
+function isKept(/** @type {string} */ name, /** @type {Element} */ element) {
+  if (name === 'open') return element.nodeName === 'DETAILS';
+  if (name === 'src') return element instanceof HTMLAudioElement && !element.paused;
+  return ['value', 'checked', 'selected'].includes(name) && touched.has(element.closest('select') ?? element);
+}
