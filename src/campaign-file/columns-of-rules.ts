@@ -1,5 +1,7 @@
 import { findColumn, theColumn } from '../domain/columns.ts';
 import type { CampaignFile } from './file.ts';
+import { rowFieldList, rowFields, type RowFieldKey } from './row-fields.ts';
+import { rulesOf } from './settings/setting.ts';
 import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { didYouMean } from '../domain/nearest-name.ts';
@@ -15,11 +17,9 @@ interface NamedColumn {
 /** Columns that a message names. */
 const mostShown = 60;
 
-const columnSettings = ['phone', 'id', 'timezone', 'country', 'state', 'zip', 'not_before', 'expires_at'] as const;
-
 /** Every column that settings and templates of a campaign file name. */
 export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {
-  const bySetting = columnSettings.flatMap((key): NamedColumn[] => {
+  const bySetting = rowFieldList.flatMap(({ key }): NamedColumn[] => {
     const name = settings.list[key];
     return name === undefined ? [] : [{ name, path: ['list', key], use: 'this names' }];
   });
@@ -44,9 +44,13 @@ export function refuseUnknownColumns(file: CampaignFile, columns: readonly strin
   if (problems.length > 0) throw new CampaignFileError(file.path, problems);
 }
 
-/** The column of the list that a setting means, as the header writes it; null where the setting is left out. */
-export function columnOf(name: string | undefined, columns: readonly string[]): string | null {
-  return name === undefined ? null : (theColumn(name, columns) ?? name);
+/** The columns of the list that settings name, each as the header writes it; null where a setting is left out. */
+export function columnRules(list: CampaignFile['settings']['list'], columns: readonly string[]) {
+  const named = rowFieldList.flatMap(({ key }) => {
+    const name = list[key];
+    return name === undefined ? [] : [[key, theColumn(name, columns) ?? name]];
+  });
+  return rulesOf(rowFields, Object.fromEntries(named) as Pick<typeof list, RowFieldKey>);
 }
 
 function describeMissing(file: CampaignFile, name: string, columns: readonly string[]): string {

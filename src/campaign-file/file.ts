@@ -6,7 +6,7 @@ import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
 import { CampaignFileError } from '../input/errors.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
-import { columnOf, refuseUnknownColumns } from './columns-of-rules.ts';
+import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
 import { listTemplates, readTemplate } from './setting-templates.ts';
 import { timingRules } from './settings/advanced.ts';
 import { breakerRules } from './settings/breaker.ts';
@@ -99,14 +99,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
     callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
     list: {
       columns: [...columns],
-      phoneColumn: columnOf(list.phone, columns) ?? list.phone,
-      idColumn: columnOf(list.id, columns),
-      timezoneColumn: columnOf(list.timezone, columns),
-      countryColumn: columnOf(list.country, columns),
-      regionColumn: columnOf(list.state, columns),
-      zipColumn: columnOf(list.zip, columns),
-      notBeforeColumn: columnOf(list.not_before, columns),
-      expiresAtColumn: columnOf(list.expires_at, columns),
+      ...columnRules(list, columns),
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
     },

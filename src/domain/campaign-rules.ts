@@ -1,4 +1,5 @@
 import type { JsonObject } from './conversation-override.ts';
+import type { OwnColumns } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 
@@ -123,13 +124,10 @@ export interface CampaignRules {
     /** State or province, by its code. */
     regionColumn: string | null;
     zipColumn: string | null;
-    /** Column of the instant before which, and of that from which on, the row is not dialled. */
-    notBeforeColumn: string | null;
-    expiresAtColumn: string | null;
     defaultRegion: string | null;
     /** Zone of recipients about whom nothing is known; null: they are not dialled while hours apply. */
     fallbackTimezone: string | null;
-  };
+  } & OwnColumns;
   /** Liquid template of the opening line, or null when the agent's own is used. */
   firstMessage: string | null;
   /** Further settings of each call, whose texts are Liquid templates. Its opening line stands in `firstMessage`. */

@@ -27,6 +27,9 @@ export interface RowTerms extends OwnTerms {
 /** The terms under the names that the log has for them. */
 export type LoggedTerms = Omit<RowTerms, 'externalId'> & { e164: string; person: string | null };
 
+/** The columns of the list from which they are read; missing in rules that are older than the term, or null: the list has none. */
+export type OwnColumns = { [Term in keyof OwnTerms as `${Term}Column`]?: string | null };
+
 /** The names of what a row may say of its own. */
 export const ownTerms = Object.keys({
   notBefore: true,

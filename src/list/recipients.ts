@@ -9,7 +9,7 @@ import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
 import { quoteCell } from '../input/quote-cell.ts';
-import { readDates } from './row-dates.ts';
+import { readOwnTerms } from './own-terms.ts';
 import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
@@ -42,9 +42,9 @@ const rowsPerChunk = 1000;
  * Reads and judges every data row of a list, in file order, each exactly once.
  *
  * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its country,
- * `invalid_timezone`, `invalid_zip`, `invalid_state`, `invalid_date`, `missing_value`, `duplicate_phone`, `duplicate_id`. The first
- * *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be dialled. An
- * empty country cell falls back to the default region.
+ * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own (`invalid_date`), `missing_value`, `duplicate_phone`,
+ * `duplicate_id`. The first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row
+ * will never be dialled. An empty country cell falls back to the default region.
  * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
  */
 export async function* readRecipients(
@@ -119,8 +119,8 @@ class RowJudge {
     const place = readPlace(list, cell, number);
     if (!place.ok) return reject(place.reason, place.column, place.hint, e164, place.zones);
     const { zones, regions } = place;
-    const dates = readDates(list, cell, zones);
-    if (!dates.ok) return reject('invalid_date', dates.column, dates.hint, e164, zones);
+    const own = readOwnTerms(list, cell, zones);
+    if (!own.ok) return reject(own.reason, own.column, own.hint, e164, zones);
     for (const column of this.#personalisation.columns) {
       const damage = describeSpreadsheetError(cell(column));
       if (damage !== null) return reject('missing_value', column, damage, e164, zones);
@@ -149,7 +149,6 @@ class RowJudge {
       return reject('duplicate_id', list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);
-    const { notBefore, expiresAt } = dates;
-    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, notBefore, expiresAt };
+    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, ...own.terms };
   }
 }

@@ -75,7 +75,7 @@ function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignFo
   const fix = 'Write what it needs, or call as many as there is time for with --allow-partial';
   // The setting that ends it too soon: of the campaign, where a later end would do, else of the rows.
   const { endsAt, list } = rules;
-  const byRows = list.expiresAtColumn !== null && (endsAt === null || forecast.needs?.moreMs === null);
+  const byRows = list.expiresAtColumn != null && (endsAt === null || forecast.needs?.moreMs === null);
   const value = byRows ? JSON.stringify(list.expiresAtColumn) : isoText(endsAt ?? 0);
   const message = `${value} leaves too little time: ${neverCalledText(forecast.earliest)}.${needs} ${fix}`;
   return refusalOf(file, byRows ? ['list', 'expires_at'] : ['ends_at'], message);
@@ -92,7 +92,7 @@ function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
 
 /** Whether time can run out for this campaign or for single rows of it. */
 export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
-  return endsAt !== null || list.expiresAtColumn !== null;
+  return endsAt !== null || list.expiresAtColumn != null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { waitWords } from '../campaign-file/row-fields.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
@@ -61,7 +62,7 @@ const rules: Readonly<Record<string, string>> = {
   outside_hours: 'outside calling hours',
   frequency_cap: 'a frequency cap is used up',
   attempt_budget: "a retry's budget of attempts is used up",
-  not_before: 'their rows set a later time (list.not_before)',
+  ...waitWords('several'),
   number_busy: 'another campaign has an open call to them',
   evidence: 'the records of earlier calls are checked first',
   words: 'open calls that begin with the same words must end first',

@@ -1,3 +1,4 @@
+import { waitWords, type RowFieldKey } from '../campaign-file/row-fields.ts';
 import type { Eligibility } from '../domain/attempts/eligibility.ts';
 import type { Disposition } from '../domain/disposition.ts';
 import type { EventType } from '../domain/events.ts';
@@ -75,8 +76,10 @@ export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
 }
 
-const ruleWords: Readonly<Record<Extract<Eligibility, { verdict: 'wait' | 'final' }>['reason'], string>> = {
-  not_before: 'its time has not come',
+type Rule = Extract<Eligibility, { verdict: 'wait' | 'final' }>['reason'];
+
+const ownWords = waitWords('one');
+const ruleWords: Readonly<Record<Exclude<Rule, RowFieldKey>, string>> = {
   number_busy: 'the number is on another open call',
   attempt_budget: 'its attempts are used up until then',
   frequency_cap: 'a frequency cap is used up until then',
@@ -90,14 +93,18 @@ const ruleWords: Readonly<Record<Extract<Eligibility, { verdict: 'wait' | 'final
   capped_until_end: 'a frequency cap is used up until the end',
 };
 
+function ruleText(rule: Rule): string {
+  return (ruleWords as Readonly<Record<string, string>>)[rule] ?? ownWords[rule] ?? reasonText(rule);
+}
+
 /** `May be called next at …, because …`, of a row and the rules now. */
 export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
   if (recipient.state === 'open') return 'A call is planned or open.';
   if (recipient.state === 'done')
     return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
   if (verdict === null) return `It waits, and the campaign is ${campaign.state}.`;
-  if (verdict.verdict === 'final') return `It will not be called: ${ruleWords[verdict.reason]}.`;
+  if (verdict.verdict === 'final') return `It will not be called: ${ruleText(verdict.reason)}.`;
   const paused = campaign.state === 'paused' ? ' once the campaign is resumed' : '';
   if (verdict.verdict === 'dial') return `It may be called now${paused}, as soon as its turn comes.`;
-  return `It may be called at ${instantText(verdict.until)}${paused}: ${ruleWords[verdict.reason]}.`;
+  return `It may be called at ${instantText(verdict.until)}${paused}: ${ruleText(verdict.reason)}.`;
 }

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { ownFields } from '../../src/campaign-file/row-fields.ts';
 import { campaignJsonSchema, campaignSchema } from '../../src/campaign-file/schema.ts';
+import { ownTerms } from '../../src/domain/row-terms.ts';
 import type { JsonShape } from '../../src/campaign-file/settings/kinds.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createTerminal } from '../cli/terminal.ts';
@@ -111,4 +113,9 @@ test('carillon schema prints it, and nothing else', async () => {
   expect(await runCli(['schema'], io)).toBe(0);
   expect(JSON.parse(io.written().stdout)).toEqual(campaignJsonSchema());
   expect(io.written().stderr).toBe('');
+});
+
+test('whatever a row may say of its own is read from one column, which stands in the rules under its name', () => {
+  expect(ownFields.map(({ term }) => term)).toEqual(ownTerms);
+  expect(ownFields.map(({ rules }) => rules)).toEqual(ownTerms.map((term) => `${term}Column`));
 });

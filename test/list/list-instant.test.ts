@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readInstant } from '../../src/list/instant-cell.ts';
+import { readInstant } from '../../src/input/instant-cell.ts';
 import { importList } from './campaign-folder.ts';
 
 const newYork = ['America/New_York'];
@@ -112,7 +112,7 @@ test('rows carry the two instants, in their own time', async () => {
     'phone,call from,call_until\n2125550101,2026-11-30,2026-12-04\n3105550102,2026-11-30 09:00,\n2125550103,,\n',
   );
   const utc = (text: string): number => Date.parse(text);
-  expect(rows.map(({ notBefore, expiresAt }) => [notBefore, expiresAt])).toEqual([
+  expect(rows.map(({ notBefore = null, expiresAt = null }) => [notBefore, expiresAt])).toEqual([
     [utc('2026-11-30T05:00Z'), utc('2026-12-05T05:00Z')],
     [utc('2026-11-30T17:00Z'), null],
     [null, null],

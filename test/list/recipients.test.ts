@@ -51,8 +51,6 @@ test('good rows become recipients with number, id and zones', async () => {
       zones: ['America/New_York'],
       country: 'US',
       regions: ['NY'],
-      notBefore: null,
-      expiresAt: null,
     },
     expect.objectContaining({
       row: 2,

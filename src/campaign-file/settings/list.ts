@@ -1,6 +1,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isTimeZoneName } from '../../domain/time-zone.ts';
+import { rowFields } from '../row-fields.ts';
 import { readBy, text, textShape } from './kinds.ts';
 import { shapeOf, type SettingGroup } from './setting.ts';
 
@@ -17,8 +18,6 @@ const zone = readBy(
   'write the name of a time zone such as America/New_York',
 ).meta(textShape);
 
-const column = text('write the name of a column of the list', 1000);
-
 const settings = {
   file: {
     schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
@@ -32,17 +31,7 @@ const settings = {
     schema: text('write the name of a sheet of the workbook', 100).optional(),
     help: 'Sheet of a workbook; the first one when left out.',
   },
-  phone: { schema: column, help: 'Column of the number.' },
-  id: { schema: column.optional(), help: 'Column of your own id.' },
-  timezone: { schema: column.optional(), help: 'Column of an IANA time zone such as America/New_York.' },
-  country: { schema: column.optional(), help: 'Column of a two-letter country code, for numbers without +.' },
-  state: { schema: column.optional(), help: 'Column of the state or province, as code or name.' },
-  zip: { schema: column.optional(), help: 'Column of the ZIP code (US): its zone and state.' },
-  not_before: { schema: column.optional(), help: 'Column of the time before which the row is not dialled.' },
-  expires_at: {
-    schema: column.optional(),
-    help: 'Column of the time from which on the row is not dialled any more.',
-  },
+  ...rowFields,
   fallback_timezone: { schema: zone.optional(), help: 'Zone of recipients of whom nothing tells one.' },
   default_region: {
     schema: region.optional(),

@@ -1,4 +1,5 @@
 import { getCountries } from 'libphonenumber-js/max';
+import { ownFields, rowFieldList, type RowFieldKey } from '../../campaign-file/row-fields.ts';
 import { theColumn } from '../../domain/columns.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
 import { panel } from '../../html/elements.ts';
@@ -12,16 +13,9 @@ import type { OpenDraft } from './settings.ts';
 import { stepView } from './step-view.ts';
 
 const labels: Readonly<Record<string, string>> = {
-  'list.phone': 'Telephone number',
+  ...Object.fromEntries(rowFieldList.map(({ key, label }) => [`list.${key}`, label])),
   'list.default_region': 'Country of numbers without +',
-  'list.id': 'Your own id of each row',
-  'list.timezone': 'Time zone',
   'list.fallback_timezone': 'Time zone of everybody else',
-  'list.country': 'Country',
-  'list.state': 'State or province',
-  'list.zip': 'Postal code',
-  'list.not_before': 'Not called before',
-  'list.expires_at': 'Not called from then on',
 };
 
 /** Which column of the list is for what. */
@@ -32,20 +26,25 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
     ['', none],
     ...named.map((column): [string, string] => [column, printable(column)]),
   ];
-  const column = (name: string, hint: string, none = 'The list has none'): Html =>
-    choice(form, { name, label: labels[name] ?? name, hint, options: columns(none), unknown: 'not in this list' });
+  const column = (wanted: RowFieldKey): Html | null => {
+    const field = rowFieldList.find(({ key }) => key === wanted);
+    if (field === undefined) return null;
+    const { label, hint, without = 'The list has none' } = field;
+    const name = `list.${wanted}`;
+    return choice(form, { name, label, hint, options: columns(without), unknown: 'not in this list' });
+  };
   const body = html`
     ${refusedFields(form, (field) => labels[field] ?? field)}
     <form class="act wide" method="post">
       <div class="entry-row">
-        ${column('list.phone', 'The number that is called.', 'Choose the column')}
+        ${column('phone')}
         ${choice(form, {
           name: 'list.default_region',
           label: labels['list.default_region'] ?? '',
           hint: 'A number without + and without a known country is never called.',
           options: [['', 'All numbers begin with +'], ...countries()],
         })}
-        ${column('list.id', 'By it a row is known again when you correct the list later.')}
+        ${column('id')}
       </div>
       <p class="muted">${numbersText(open)}</p>
       <h3>Whose clock counts</h3>
@@ -54,10 +53,7 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
         zones, nobody is called outside the hours of any of them. A column makes it certain.
       </p>
       <div class="entry-row">
-        ${column('list.timezone', 'Such as America/New_York.', 'Known from the number')}
-        ${column('list.zip', 'Of the US: tells the zone, and whose law holds.')}
-        ${column('list.state', 'Whose law holds, and the zone.')}
-        ${column('list.country', 'Of the row; else the country above.')}
+        ${column('timezone')} ${column('zip')} ${column('state')} ${column('country')}
         ${textField(form, {
           name: 'list.fallback_timezone',
           label: labels['list.fallback_timezone'] ?? '',
@@ -66,9 +62,7 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
         })}
       </div>
       <h3>Rows with a time of their own</h3>
-      <div class="entry-row">
-        ${column('list.not_before', 'A date, or a date and time.')} ${column('list.expires_at', 'The same.')}
-      </div>
+      <div class="entry-row">${ownFields.map(({ key }) => column(key))}</div>
       ${zoneList()}
       <p class="actions"><button>Save and go on: words</button></p>
     </form>

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { stringify } from 'yaml';
+import { rowFieldList } from '../../campaign-file/row-fields.ts';
 import { weekdays } from '../../domain/campaign-rules.ts';
 import type { DraftFields } from './settings.ts';
 
@@ -30,8 +31,8 @@ function campaignContent(fields: DraftFields, listName: string): object {
     list: {
       file: listName,
       delimiter: fields['list.delimiter'] || undefined,
-      ...under('list.sheet', 'list.phone', 'list.id', 'list.timezone', 'list.country', 'list.state', 'list.zip'),
-      ...under('list.not_before', 'list.expires_at', 'list.fallback_timezone', 'list.default_region'),
+      ...under('list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)),
+      ...under('list.fallback_timezone', 'list.default_region'),
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
     // Without values too: a reference goes along by which the record of each call is known.

@@ -1,3 +1,5 @@
+import { ownFields } from '../../campaign-file/row-fields.ts';
+
 /** The steps of a new campaign, in their order, with what each may write: names of settings as the campaign file has them. */
 export const steps = [
   { name: 'list', title: 'List', fields: [] },
@@ -13,8 +15,7 @@ export const steps = [
       'list.country',
       'list.state',
       'list.zip',
-      'list.not_before',
-      'list.expires_at',
+      ...ownFields.map(({ key }) => `list.${key}`),
     ],
   },
   { name: 'words', title: 'Words', fields: ['first_message', 'variables'] },
