@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { helpLines, type CommandName } from './terminal/help-lines.ts';
+import { helpLines, sentenceOf } from './terminal/help-lines.ts';
 import type { Io } from './terminal/io.ts';
 
 /** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
@@ -11,7 +11,14 @@ export interface CommandEntry {
   load: () => Promise<(io: Io) => Command>;
 }
 
-const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
+type HelpLines = typeof helpLines;
+type WrittenCommand = {
+  [Heading in keyof HelpLines]: {
+    [Name in keyof HelpLines[Heading]]: HelpLines[Heading][Name] extends string ? Name : never;
+  }[keyof HelpLines[Heading]];
+}[keyof HelpLines];
+
+const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   demo: async () => (await import('./local/demo.ts')).demoCommand,
   init: async () => (await import('./check/init.ts')).initCommand,
   check: async () => (await import('./check/check.ts')).checkCommand,
@@ -22,11 +29,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   start: async () => (await import('./start/start.ts')).startCommand,
   status: async () => (await import('./watch/status.ts')).statusCommand,
   events: async () => (await import('./watch/events.ts')).eventsCommand,
-  pause: async () => (await import('./steer/steer.ts')).steerCommand('pause'),
-  resume: async () => (await import('./steer/steer.ts')).steerCommand('resume'),
   adjust: async () => (await import('./steer/adjust.ts')).adjustCommand,
-  drain: async () => (await import('./steer/steer.ts')).steerCommand('drain'),
-  cancel: async () => (await import('./steer/steer.ts')).steerCommand('cancel'),
   recover: async () => (await import('./steer/recover.ts')).recoverCommand,
   resolve: async () => (await import('./rows/resolve.ts')).resolveCommand,
   results: async () => (await import('./results/results.ts')).resultsCommand,
@@ -53,5 +56,14 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
 
 /** In the order of `carillon --help`, group by group. */
 export const commands: readonly CommandEntry[] = Object.entries(helpLines).flatMap(([group, lines]) =>
-  Object.entries(lines).map(([name, summary]) => ({ name, group, summary, load: loaders[name as CommandName] })),
+  Object.entries(lines).map(([name, line]) =>
+    typeof line === 'string'
+      ? { name, group, summary: line, load: loaders[name as WrittenCommand] }
+      : {
+          name,
+          group,
+          summary: sentenceOf(line.plain),
+          load: async () => (await import('./steer/steer.ts')).plainCommand(line.plain),
+        },
+  ),
 );

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
+import { capital } from '../input/figures.ts';
 import { jsonText } from '../input/json-text.ts';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure, type Failure } from './terminal/failure.ts';
@@ -81,6 +82,7 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
     }
     const command = (await load())(io);
     inherit(command, program);
+    if (command.description() === '') command.description(capital(summary));
     program.addCommand(command.summary(summary).helpGroup(group));
   }
   return program;

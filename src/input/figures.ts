@@ -8,6 +8,11 @@ export function plural(value: number, noun: string, nouns = `${noun}s`): string 
   return `${count(value)} ${value === 1 ? noun : nouns}`;
 }
 
+/** With a capital, as a sentence begins. */
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Real milliseconds as people say them: `40 s`, `12 min`, `3 h 5 min`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

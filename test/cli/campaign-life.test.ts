@@ -164,11 +164,11 @@ test('without a worker a wish says so and changes nothing that is known, and sta
 test('cancel and drain ask before they end a campaign: a no, or nobody there to ask, leaves it alone; pause asks nobody', async () => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({}));
-  const { steerCommand } = await import('../../src/cli/steer/steer.ts');
+  const { plainCommand } = await import('../../src/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
   for (const wish of ['cancel', 'drain'] as const) {
     const io = { ...world.terminal(), input: sayNo };
-    await steerCommand(wish)(io).parseAsync([world.id], { from: 'user' });
+    await plainCommand(`${wish}Campaign`)(io).parseAsync([world.id], { from: 'user' });
     expect(io).toMatchObject({ exitCode: 1 });
     expect(io.written().stderr).toBe('Nothing was changed.\n');
   }

@@ -69,7 +69,7 @@ browserTest(
     await page.getByRole('button', { name: 'Change the limits' }).click();
     await page.getByText('From the next batch on: concurrent calls: 100').waitFor();
     await act(page, /^Resume/, /^Resume/);
-    await page.getByText(`${world.id} goes on.`).waitFor();
+    await page.getByText(`${world.id} is running again.`).waitFor();
 
     // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
     await page.goto(`${origin}/campaigns/${world.id}/rows/300`);

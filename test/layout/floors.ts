@@ -2,6 +2,8 @@ import { sandboxFloors } from './sandbox-floors.ts';
 
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
 const deskParts = [
+  'src/operations',
+  'src/operations/runs',
   'src/campaign-file/**',
   'src/charts',
   'src/control/**',
@@ -238,6 +240,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/client': ['src/operations', 'src/operations/schemas'],
 
   'src/desk/core': [
+    'src/operations',
     'src',
     'src/api/core',
     'src/control/**',
@@ -253,7 +256,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/desk/views': [...deskParts, 'src/desk/actions', 'src/desk/campaign'],
   'src/desk': ['src/api/core', 'src/charts', 'src/desk/**', 'src/html', 'src/ledger/**'],
 
-  'src/cli/terminal': ['src/input', 'src/ledger'],
+  'src/cli/terminal': ['src/input', 'src/ledger', 'src/operations'],
   'src/cli/access': [
     'src',
     'src/cli/terminal',
@@ -289,12 +292,13 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/cli/serve': ['src/api', 'src/hooks'],
     'src/cli/sandbox': ['src/sandbox/**'],
   }),
-  'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/words'],
+  'src/cli': ['src', 'src/cli/**', 'src/control', 'src/input', 'src/operations', 'src/words'],
 };
 
 /** Commands of one heading of `carillon --help` know everything below them, and of other headings what is named. */
 function commandGroups(groups: Record<string, readonly string[]>): Record<string, readonly string[]> {
   const below = [
+    'src/operations/**',
     'src',
     'src/campaign-file/**',
     'src/cli/access',

@@ -19,7 +19,6 @@ Examples:
 
 export function initCommand(io: Io): Command {
   return new Command('init')
-    .description('Create a commented campaign file, a list and an agent')
     .argument('[folder]', 'target folder; created if it does not exist', '.')
     .option('--json', 'print the paths as JSON', false)
     .addHelpText('after', examples)

@@ -12,8 +12,5 @@ Example:
 
 /** `carillon schema`: needs no network, no database and no service. */
 export function schemaCommand(io: Io): Command {
-  return new Command('schema')
-    .description('Print the JSON Schema of the campaign file, for editors')
-    .addHelpText('after', examples)
-    .action(() => writeJson(io, campaignJsonSchema()));
+  return new Command('schema').addHelpText('after', examples).action(() => writeJson(io, campaignJsonSchema()));
 }

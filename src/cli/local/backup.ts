@@ -28,7 +28,6 @@ Examples:
 
 export function backupCommand(io: Io): Command {
   return new Command('backup')
-    .description('Copy the SQLite database while it is in use')
     .argument('<file>', 'where to write the copy')
     .option('--json', 'print JSON', false)
     .addHelpText('after', examples)

@@ -40,7 +40,6 @@ interface DemoFlags {
 
 export function demoCommand(io: Io): Command {
   return new Command('demo')
-    .description('Rehearse a whole campaign on this machine: Temporal, sandbox, worker, results')
     .option('--keep', 'keep everything running afterwards, until Ctrl-C', false)
     .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
     .addHelpText('after', examples)

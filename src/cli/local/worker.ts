@@ -37,7 +37,6 @@ Examples:
 
 export function workerCommand(io: Io): Command {
   return new Command('worker')
-    .description('Run campaigns until stopped')
     .option('--json', 'print one JSON line on standard output when ready', false)
     .addHelpText('after', examples)
     .action((flags: { json: boolean }) => runWorker(io, flags));

@@ -58,7 +58,6 @@ interface RehearseFlags {
 
 export function rehearseCommand(io: Io): Command {
   return new Command('rehearse')
-    .description('Simulate a whole campaign on a private sandbox, days in minutes')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
     .option(

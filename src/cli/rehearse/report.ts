@@ -6,7 +6,7 @@ import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { LogReport } from '../../verify/log.ts';
 import { renderOutcomes } from '../../words/campaign.ts';
-import { count, percent, plural, span } from '../../input/figures.ts';
+import { capital, count, percent, plural, span } from '../../input/figures.ts';
 import { instantText } from '../../input/instant.ts';
 import { endText } from '../../words/forecast.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
@@ -134,7 +134,7 @@ function renderNotes(rehearsal: Rehearsal): string[] {
           `  Only ${count(rows.rehearsed)} of ${plural(rows.inList, 'row')} took part: a sample that the seed decides.`,
         ]),
     ...renderPace(rehearsal),
-    ...notes.map((note) => `  ${note[0]?.toUpperCase()}${note.slice(1)}.`),
+    ...notes.map((note) => `  ${capital(note)}.`),
     '',
     `${span(served)} of service time in ${span(tookRealMs)}.`,
   ];

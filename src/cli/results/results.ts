@@ -54,7 +54,6 @@ Examples:
 
 export function resultsCommand(io: Io): Command {
   return new Command('results')
-    .description('Write the results file: one line per row of the list')
     .argument('<campaign>', 'id of the campaign')
     .option('-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)')
     .option('--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)')

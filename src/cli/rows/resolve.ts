@@ -49,7 +49,6 @@ class DecisionError extends Error {
 
 export function resolveCommand(io: Io): Command {
   return new Command('resolve')
-    .description('Resolve calls whose outcome is unknown')
     .argument('<campaign>', 'id of the campaign')
     .addOption(new Option('--redial', 'dial them again').conflicts('giveUp'))
     .option('--give-up', 'leave them as they are')

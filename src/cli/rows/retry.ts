@@ -30,7 +30,6 @@ interface RetryFlags {
 
 export function retryCommand(io: Io): Command {
   return new Command('retry')
-    .description('Call rows of an ended campaign again in a new round')
     .argument('<campaign>', 'id of the campaign')
     .requiredOption('--outcome <outcomes>', `comma-separated outcomes: ${retriableOutcomes.join(', ')}`)
     .option('-y, --yes', 'do not ask for confirmation', false)

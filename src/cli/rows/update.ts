@@ -56,7 +56,6 @@ interface UpdateFlags {
 
 export function updateCommand(io: Io): Command {
   return new Command('update')
-    .description('Add and correct rows of a running campaign')
     .argument('<campaign>', 'id of the campaign')
     .argument('<list>', 'CSV file or Excel workbook with the columns of the campaign')
     .option('--dry-run', 'show what would be done; change nothing', false)

@@ -34,7 +34,6 @@ interface WithdrawFlags {
 
 export function withdrawCommand(io: Io): Command {
   return new Command('withdraw')
-    .description('Remove rows from a running campaign')
     .argument('<campaign>', 'id of the campaign')
     .addOption(new Option('--id <ids>', 'comma-separated ids of the rows').argParser(readNames))
     .addOption(new Option('--row <rows>', 'comma-separated row numbers, as in the results').argParser(readRows))

@@ -29,9 +29,7 @@ Examples:
 
 /** `carillon schedule`: campaigns that recur. */
 export function scheduleCommand(io: Io): Command {
-  const command = new Command('schedule')
-    .description('Run a campaign on a schedule, each time with a fresh list')
-    .addHelpText('after', examples);
+  const command = new Command('schedule').addHelpText('after', examples);
   command
     .command('create')
     .description('Create a schedule for a campaign file')

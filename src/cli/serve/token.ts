@@ -33,7 +33,7 @@ Examples:
 
 /** `carillon token`: who may use API and page. */
 export function tokenCommand(io: Io): Command {
-  const command = new Command('token').description('Manage the tokens of API and page').addHelpText('after', examples);
+  const command = new Command('token').addHelpText('after', examples);
   command
     .command('create')
     .description('Make a token and show it once')

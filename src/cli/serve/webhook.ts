@@ -41,9 +41,7 @@ const byPerson = { by: 'person' };
 
 /** `carillon webhook`: which other systems are told of events. */
 export function webhookCommand(io: Io): Command {
-  const command = new Command('webhook')
-    .description('Tell other systems of events by signed requests')
-    .addHelpText('after', examples);
+  const command = new Command('webhook').addHelpText('after', examples);
   command
     .command('add')
     .description('Tell an address of what happens from now on')

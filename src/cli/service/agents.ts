@@ -42,9 +42,7 @@ type AgentCommandFlags = AgentFlags & { json: boolean };
 
 /** `carillon agents`: operations 1 to 5. */
 export function agentsCommand(io: Io): Command {
-  const command = new Command('agents')
-    .description('List, show, create, change and delete agents')
-    .addHelpText('after', examples);
+  const command = new Command('agents').addHelpText('after', examples);
   addLimitFlags(command.command('list').description('List agents'))
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon agents list --all --json')

@@ -39,9 +39,7 @@ Examples:
 
 /** `carillon numbers`: operations 11 to 14. */
 export function numbersCommand(io: Io): Command {
-  const command = new Command('numbers')
-    .description('List, import and assign phone numbers, and place single calls')
-    .addHelpText('after', examples);
+  const command = new Command('numbers').addHelpText('after', examples);
   command
     .command('list')
     .description('List imported numbers')

@@ -20,7 +20,6 @@ Example:
 
 export function recoverCommand(io: Io): Command {
   return new Command('recover')
-    .description('Start a campaign anew from the database after Temporal has lost its data')
     .argument('<campaign>', 'id of the campaign')
     .option('--json', 'print JSON', false)
     .addHelpText('after', help)

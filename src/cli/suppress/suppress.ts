@@ -25,7 +25,7 @@ Examples:
 
 /** `carillon suppress`: the do-not-call list of a database. */
 export function suppressCommand(io: Io): Command {
-  const command = new Command('suppress').description('Manage the do-not-call list').addHelpText('after', examples);
+  const command = new Command('suppress').addHelpText('after', examples);
   addEntryFlags(command.command('add').description('Add numbers, permanently or for a while'))
     .argument('<numbers...>', 'phone numbers')
     .option('--json', 'print the counts as JSON', false)

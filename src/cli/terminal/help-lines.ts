@@ -1,4 +1,15 @@
-/** The lines of `carillon --help`: what each command does, under the headings that they stand under, in this order. */
+import { operations, type OperationId } from '../../operations/list.ts';
+
+/** What an operation does, as a line of `carillon --help`. */
+export function sentenceOf(id: OperationId): string {
+  const { says } = operations[id];
+  return `${says.charAt(0).toLowerCase()}${says.slice(1)}`;
+}
+
+/**
+ * The lines of `carillon --help`: what each command does, under the headings that they stand under, in this order. `plain`: a command that
+ * is made from its operation.
+ */
 export const helpLines = {
   'Prepare and rehearse:': {
     demo: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
@@ -13,20 +24,20 @@ export const helpLines = {
     start: 'start a campaign and return',
     status: 'show the progress of a campaign',
     events: 'show the event log of a campaign, and follow it',
-    pause: 'place no further calls; open ones are still collected',
-    resume: 'continue a paused campaign',
+    pause: { plain: 'pauseCampaign' },
+    resume: { plain: 'resumeCampaign' },
     adjust: 'change the speed of a running campaign',
-    drain: 'finish open calls, call no waiting recipients, and complete the campaign',
-    cancel: 'end a campaign; waiting recipients are not called',
-    recover: 'start a campaign anew from the database after Temporal has lost its data',
+    drain: { plain: 'drainCampaign' },
+    cancel: { plain: 'cancelCampaign' },
+    recover: sentenceOf('recoverCampaign'),
     resolve: 'resolve calls whose outcome is unknown',
   },
   'Rows and results:': {
     results: 'write the results file: one line per row of the list',
     report: 'count rows and calls by outcome, attempt, hour, zone and collected value',
-    update: 'add and correct rows of a running campaign',
-    withdraw: 'remove rows from a running campaign',
-    retry: 'call rows of an ended campaign again in a new round',
+    update: sentenceOf('updateList'),
+    withdraw: sentenceOf('withdrawRows'),
+    retry: sentenceOf('retryRows'),
     verify: 'prove that every promise was kept',
   },
   'Schedules and the do-not-call list:': {
@@ -50,9 +61,6 @@ export const helpLines = {
     completion: 'print a completion script for bash, zsh or fish',
   },
 } as const;
-
-type HelpLines = typeof helpLines;
-export type CommandName = { [Heading in keyof HelpLines]: keyof HelpLines[Heading] }[keyof HelpLines];
 
 /** Every command, in the order of `carillon --help`. */
 export const commandNames: readonly string[] = Object.values(helpLines).flatMap((lines) => Object.keys(lines));

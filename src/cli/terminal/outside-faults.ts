@@ -1,3 +1,4 @@
+import { capital } from '../../input/figures.ts';
 import { describeFileError } from '../../input/errors.ts';
 import { describeFullDisk } from '../../ledger/ledger-error.ts';
 
@@ -50,7 +51,7 @@ function describeSystemFault(error: Error, code: string): OutsideFault | null {
   if (known !== undefined) return { code: 'network', message: `${known.replace('HOST', hostOf(error))}.` };
   if (/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/.test(code)) {
     const words = describeFileError(error);
-    return { code: 'machine', message: `${words.charAt(0).toUpperCase()}${words.slice(1)}.` };
+    return { code: 'machine', message: `${capital(words)}.` };
   }
   const isPort = 'syscall' in error && error.syscall === 'listen';
   if (isPort && (code === 'EACCES' || code === 'EPERM')) {

@@ -1,3 +1,4 @@
+import { capital } from '../../input/figures.ts';
 import { readFile } from 'node:fs/promises';
 import { describeFileError } from '../../input/errors.ts';
 import type { PersonInput } from './person-input.ts';
@@ -49,8 +50,4 @@ function oneLine(text: string, name: string): string {
 /** How messages call a file that a flag names. */
 export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

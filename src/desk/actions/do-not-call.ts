@@ -6,19 +6,18 @@ import { html, type Html } from '../../html/html.ts';
 import { countCallsTo } from '../../ledger/read/calls-to.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { findEntries } from '../../ledger/rows/suppressions.ts';
-import { actionForm, type ApiCall, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type ApiCall, type DeskAction, type Given } from '../core/action.ts';
 import { callFacts } from '../core/call-facts.ts';
 import { numberFields, readNumberFields, readScope, readTerms, scopeField, termFields } from '../core/fields.ts';
 import type { ViewRequest } from '../core/view.ts';
 
-const api = '/api/v1/suppressions';
 const back = '/do-not-call';
 const crumbs = [[back, 'Do not call']] as const;
 
 /** The first press has the numbers read and counted, and changes nothing; the second one does it. */
 function checkOr(fields: URLSearchParams, change: () => ApiCall): ApiCall {
   if (fields.get('step') === 'change') return change();
-  return { method: 'POST', url: `${api}/check`, body: readNumberFields(fields) };
+  return { ...apiCall('checkSuppressions'), body: readNumberFields(fields) };
 }
 
 /** Numbers that people have written, onto the list. */
@@ -59,8 +58,7 @@ export const addNumbers: DeskAction = {
   },
   call: ({ fields }, { now }) =>
     checkOr(fields, () => ({
-      method: 'POST',
-      url: api,
+      ...apiCall('addSuppressions'),
       body: { ...readNumberFields(fields), ...readScope(fields), ...readTerms(fields, now) },
     })),
   done: ({ fields }, { body }) =>
@@ -110,8 +108,7 @@ export const removeNumbers: DeskAction = {
   },
   call: ({ fields }) =>
     checkOr(fields, () => ({
-      method: 'POST',
-      url: `${api}/remove`,
+      ...apiCall('removeSuppressions'),
       body: { ...readNumberFields(fields), ...readScope(fields) },
     })),
   done: ({ fields }, { body }) =>

@@ -1,6 +1,6 @@
 import { count, empty, figure, facts } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { readTerms, regionField, termFields } from '../core/fields.ts';
 
 const back = '/do-not-call';
@@ -43,12 +43,12 @@ export const importNumbers: DeskAction = {
     if (files['numbers'] !== undefined) form.append('numbers', files['numbers'], 'numbers');
     const { expiresAt } = readTerms(fields, now);
     const [region, column] = [fields.get('region')?.trim() ?? '', fields.get('column')?.trim() ?? ''];
-    const query = new URLSearchParams({
+    const query = {
       ...(region === '' ? {} : { region }),
       ...(column === '' ? {} : { column }),
       ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-    });
-    return { method: 'POST', url: `/api/v1/suppressions/import?${query.toString()}`, body: form };
+    };
+    return { ...apiCall('importSuppressions', {}, query), body: form };
   },
   done: () => null,
 };

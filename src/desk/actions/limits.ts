@@ -8,7 +8,7 @@ import { html, type Html } from '../../html/html.ts';
 import { readLastActs } from '../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../ledger/limits/line-limits.ts';
 import { pacingLines } from '../../words/pacing.ts';
-import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
 
@@ -50,8 +50,7 @@ export const changeLimits: DeskAction = {
     };
   },
   call: ({ params, fields: sent }) => ({
-    method: 'POST',
-    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/adjust`,
+    ...apiCall('adjustCampaign', params),
     body: sent.get('reset') === 'yes' ? { reset: true } : changedOnly(sent),
   }),
   done: ({ params }, { body }) => {

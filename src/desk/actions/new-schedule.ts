@@ -3,7 +3,7 @@ import { facts, instant } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import { localMinute } from '../../words/schedule-times.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 
 const back = '/schedules';
 const shownTimes = 5;
@@ -46,8 +46,7 @@ ${value('campaign')}</textarea>
     };
   },
   call: ({ fields }) => ({
-    method: 'POST',
-    url: isSeen(fields) ? '/api/v1/schedules' : '/api/v1/schedules/preview',
+    ...apiCall(isSeen(fields) ? 'createSchedule' : 'previewSchedule'),
     body: bodyOf(fields),
   }),
   done: ({ fields }, { body }) =>

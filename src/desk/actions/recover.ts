@@ -7,7 +7,7 @@ import { readStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readLastActs } from '../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { WorkflowLook } from '../../words/standstill.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
 
@@ -61,10 +61,7 @@ export const recoverCampaign: DeskAction = {
       </section>`,
     };
   },
-  call: ({ params }) => ({
-    method: 'POST',
-    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/recover`,
-  }),
+  call: ({ params }) => apiCall('recoverCampaign', params),
   done: ({ params }, { body }) => {
     const campaign = params['campaign'] ?? '';
     const { state, round } = body as { state: string; round: number };

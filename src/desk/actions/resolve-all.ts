@@ -5,7 +5,7 @@ import { count, empty, facts, figure, link } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { readStatus } from '../../ledger/campaign/campaign-status.ts';
 import { countUnresolved } from '../../ledger/read/doubt-counts.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 
 /** One decision about all rows in doubt that can be decided about together. */
@@ -67,8 +67,7 @@ export const resolveAllRows: DeskAction = {
     };
   },
   call: ({ params, fields }) => ({
-    method: 'POST',
-    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/resolve`,
+    ...apiCall('resolveAll', params),
     body: { decision: fields.get('decision'), ...(fields.get('open') === 'yes' ? { open: true } : {}) },
   }),
   done: ({ params, fields }, { body }) => {

@@ -2,7 +2,7 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { empty, facts, figure, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { findUnresolved, readDoubtfulRows, type DoubtfulRow } from '../../ledger/doubt/doubtful-rows.ts';
-import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
 import { shownNumber } from '../core/numbers.ts';
 import { requireRow } from '../core/require-row.ts';
@@ -54,8 +54,7 @@ export const resolveRow: DeskAction = {
   call: ({ params, fields }) => {
     const conversationId = fields.get('conversation') ?? '';
     return {
-      method: 'POST',
-      url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/rows/${encodeURIComponent(params['row'] ?? '')}/resolve`,
+      ...apiCall('resolveRow', params),
       body: { decision: fields.get('decision'), ...(conversationId === '' ? {} : { conversationId }) },
     };
   },

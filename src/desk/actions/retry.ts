@@ -9,7 +9,7 @@ import {
   type RetriableOutcome,
 } from '../../ledger/people/retry-ended.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { checkboxes } from '../core/fields.ts';
 import { campaignPath } from '../core/links.ts';
 import { outcomeWord } from '../core/row-state.ts';
@@ -61,8 +61,7 @@ export const retryRows: DeskAction = {
     };
   },
   call: ({ params, fields }) => ({
-    method: 'POST',
-    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/retry`,
+    ...apiCall('retryRows', params),
     body: { outcomes: fields.getAll('outcome') },
   }),
   done: ({ params }, { body }) => {

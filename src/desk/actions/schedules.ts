@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../control/schedules/view.ts';
 import { facts, figure, instant } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { askSchedules } from '../core/asked-schedules.ts';
 
 const back = '/schedules';
@@ -115,11 +115,9 @@ export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (k
     };
   },
   call: ({ params, fields }) => {
-    const url = `/api/v1/schedules/${encodeURIComponent(params['campaign'] ?? '')}`;
-    if (wish === 'delete') return { method: 'DELETE', url };
-    if (!noted.includes(wish)) return { method: 'POST', url: `${url}/${wish}` };
     const note = fields.get('note')?.trim() ?? '';
-    return { method: 'POST', url: `${url}/${wish}`, body: note === '' ? {} : { note } };
+    const body = note === '' ? {} : { note };
+    return { ...apiCall(`${wish}Schedule`, params), ...(noted.includes(wish) ? { body } : {}) };
   },
   done: ({ params }, { body }) => ({
     to: back,

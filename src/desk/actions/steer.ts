@@ -1,88 +1,40 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import type { Wish } from '../../control/campaign-message.ts';
+import { operations, sentencesOf } from '../../operations/list.ts';
+import type { PlainRun } from '../../operations/runs/run.ts';
+import { plainRuns, type PlainId } from '../../operations/runs/steer.ts';
+import { capital } from '../../input/figures.ts';
 import { facts, figure, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readLastActs } from '../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
-interface WishWords {
-  /** On its button. */
-  verb: string;
-  title: string;
-  says: string;
-  said: string;
-  ends?: true;
-}
+const plain: readonly [PlainId, PlainRun][] = Object.entries(plainRuns) as [PlainId, PlainRun][];
 
-const wishes: Readonly<Record<Wish, WishWords>> = {
-  pause: {
-    verb: 'Pause',
-    title: 'Pause this campaign?',
-    says: 'No further call is placed until it is resumed. Open calls go on, and their results are collected.',
-    said: 'is paused: no further call is placed.',
-  },
-  resume: {
-    verb: 'Resume',
-    title: 'Resume this campaign?',
-    says: 'It goes on calling. If it has paused by itself, mend first what its reason names, or it pauses again.',
-    said: 'goes on.',
-  },
-  drain: {
-    verb: 'Drain',
-    title: 'Finish this campaign early?',
-    says: 'Open calls are finished and collected. Nobody who waits is called: their rows end as cancelled. This cannot be undone.',
-    said: 'is draining: nobody who waits is called.',
-    ends: true,
-  },
-  cancel: {
-    verb: 'Cancel',
-    title: 'Cancel this campaign?',
-    says: 'It ends. Open calls are still collected; nobody who waits is called. This cannot be undone.',
-    said: 'is cancelled.',
-    ends: true,
-  },
-};
-
-const names = Object.keys(wishes) as Wish[];
-
-const offered: Readonly<Record<Campaign['state'], readonly Wish[]>> = {
-  importing: [],
-  draft: [],
-  scheduled: ['pause', 'drain', 'cancel'],
-  running: ['pause', 'drain', 'cancel'],
-  paused: ['resume', 'drain', 'cancel'],
-  draining: ['cancel'],
-  completed: [],
-  cancelled: [],
-  failed: [],
-};
-
-/** Pause, resume, drain, cancel: each says in numbers what it will do before it does it. */
-export const steerActions: readonly DeskAction[] = names.map((wish) => ({
-  path: `/campaigns/:campaign/${wish}`,
-  role: 'operate',
+/** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
+export const steerActions: readonly DeskAction[] = plain.map(([id, { action: name, states, ends, done }]) => ({
+  path: `/campaigns/:campaign/${name}`,
+  role: operations[id].role,
   form: async ({ context, params }, given) => {
     const { db } = context.store;
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
     const { campaignId } = campaign;
     const status = await readStatus(db, campaign);
-    const { title, says, verb, ends } = wishes[wish];
     const acts = await readLastActs(db, campaignId);
-    const isOffered = offered[campaign.state].includes(wish);
-    const reason = given.refused ?? (isOffered ? null : `There is nothing to ${wish} now.`);
+    const isOffered = states.includes(campaign.state);
+    const reason = given.refused ?? (isOffered ? null : `There is nothing to ${name} now.`);
     return {
       ...(isOffered || given.refused !== null ? {} : { status: 409 }),
-      title,
+      title: `${capital(name)} this campaign?`,
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
       body: html`<section class="panel">
-        ${reason === null ? null : refusedText(reason, acts)} ${isOffered ? html`<p>${says}</p>` : null}
+        ${reason === null ? null : refusedText(reason, acts)} ${isOffered ? html`<p>${sentencesOf(id)}</p>` : null}
         ${facts([
           ...standingFacts(campaign, acts),
           ['Waiting rows', figure(status.waiting)],
@@ -95,7 +47,7 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
             ? actionForm(
                 { ...given, refused: null },
                 {
-                  button: `${verb} ${campaignId}`,
+                  button: `${capital(name)} ${campaignId}`,
                   back: campaignPath(campaignId),
                   ...(ends === undefined ? {} : { tone: 'danger' }),
                   body: html`<input type="hidden" name="round" value="${campaign.round}" /><input
@@ -111,8 +63,7 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
     };
   },
   call: ({ params, fields }) => ({
-    method: 'POST',
-    url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/${wish}`,
+    ...apiCall(id, params),
     body: {
       pausesSeen: Number(fields.get('pauses-seen')),
       ...(fields.has('round') ? { round: Number(fields.get('round')) } : {}),
@@ -121,7 +72,7 @@ export const steerActions: readonly DeskAction[] = names.map((wish) => ({
   done: ({ params }, { body }) => {
     const campaign = params['campaign'] ?? '';
     const notice = typeof body['notice'] === 'string' ? ` ${body['notice']}` : '';
-    return { to: campaignPath(campaign), said: `${campaign} ${wishes[wish].said}${notice}` };
+    return { to: campaignPath(campaign), said: `${campaign} ${done}.${notice}` };
   },
 }));
 
@@ -132,15 +83,15 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
     return html`<p class="actions">
       <a class="button" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
     </p>`;
-  const open = offered[campaign.state];
+  const open = plain.filter(([, { states }]) => states.includes(campaign.state));
   if (open.length === 0) return null;
   return html`<p class="actions">
     ${open.map(
-      (wish) =>
+      ([, { action: name, ends }]) =>
         html`<a
-          class="button ${wishes[wish].ends === undefined ? '' : 'danger'}"
-          href="${campaignPath(campaign.campaignId, `/${wish}`)}"
-          >${wishes[wish].verb}</a
+          class="button ${ends === undefined ? '' : 'danger'}"
+          href="${campaignPath(campaign.campaignId, `/${name}`)}"
+          >${capital(name)}</a
         >`,
     )}
     ${limitsLink(campaign)} ${campaign.state === 'draining' ? null : updateLink(campaign)}

@@ -2,7 +2,7 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { empty, facts, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { countCallsTo } from '../../ledger/read/calls-to.ts';
-import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { readTerms, termFields } from '../core/fields.ts';
 import { callFacts } from '../core/call-facts.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
@@ -40,8 +40,7 @@ export const suppressRow: DeskAction = {
     const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
     const { e164 } = await requireRow(request, campaignId);
     return {
-      method: 'POST',
-      url: '/api/v1/suppressions',
+      ...apiCall('addSuppressions'),
       body: {
         numbers: e164 === null ? [] : [e164],
         ...(fields.get('scope') === 'campaign' ? { campaign: campaignId } : {}),

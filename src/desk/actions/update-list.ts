@@ -7,7 +7,7 @@ import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { reasonText } from '../../words/story.ts';
-import { actionForm, type DeskAction, type Given } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 
 /** What the API says of a list that was sent. */
@@ -57,16 +57,12 @@ export const updateList: DeskAction = {
         );
       fields.set('seen', hash);
     }
-    const query = new URLSearchParams({
+    const query = {
       dry_run: String(!isChange(fields)),
       add: String(fields.get('add') === 'yes'),
       restore: String(fields.get('restore') === 'yes'),
-    });
-    return {
-      method: 'POST',
-      url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/update?${query.toString()}`,
-      body: form,
     };
+    return { ...apiCall('updateList', params, query), body: form };
   },
   done: ({ params, fields }, { body }) => {
     if (!isChange(fields)) return null;

@@ -6,7 +6,7 @@ import { printable } from '../../input/printable.ts';
 import { lastEventSeq } from '../../ledger/events.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { webhookAsJson, webhookStanding } from '../../words/webhooks.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField } from '../core/fields.ts';
 
 const back = '/webhooks';
@@ -53,8 +53,7 @@ export const addWebhook: DeskAction = {
   call: ({ fields }) => {
     const types = fields.getAll('type');
     return {
-      method: 'POST',
-      url: '/api/v1/webhooks',
+      ...apiCall('addWebhook'),
       body: { url: fields.get('url')?.trim() ?? '', ...readScope(fields), ...(types.length === 0 ? {} : { types }) },
     };
   },
@@ -120,10 +119,7 @@ export const webhookActions: readonly DeskAction[] = (Object.keys(wishes) as (ke
       </section>`,
     };
   },
-  call: ({ params }) => {
-    const url = `/api/v1/webhooks/${encodeURIComponent(params['webhook'] ?? '')}`;
-    return wish === 'remove' ? { method: 'DELETE', url } : { method: 'POST', url: `${url}/${wish}` };
-  },
+  call: ({ params }) => apiCall(`${wish}Webhook`, params),
   done: (_sent, { body }) =>
     wish === 'test' && body['delivered'] !== true ? null : { to: back, said: `${wishes[wish].said}${noticeOf(body)}` },
 }));

@@ -5,7 +5,7 @@ import { empty, facts, figure, link } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { EditRefusedError } from '../../ledger/people/edit-refusal.ts';
 import type { WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
-import { actionForm, type DeskAction } from '../core/action.ts';
+import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { requireRow } from '../core/require-row.ts';
 import { rowBadge } from '../core/row-state.ts';
@@ -65,8 +65,7 @@ export const withdrawRow: DeskAction = {
   call: ({ params, fields }) => {
     const reason = fields.get('reason')?.trim() ?? '';
     return {
-      method: 'POST',
-      url: `/api/v1/campaigns/${encodeURIComponent(params['campaign'] ?? '')}/withdraw`,
+      ...apiCall('withdrawRows', params),
       body: { rows: [Number(params['row'])], ...(reason === '' ? {} : { reason }) },
     };
   },

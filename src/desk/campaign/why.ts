@@ -1,3 +1,4 @@
+import { capital } from '../../input/figures.ts';
 import { lookAtWorkflow } from '../../control/supervision.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { figure, instant, link, panel, table, withInstants } from '../../html/elements.ts';
@@ -51,7 +52,7 @@ export async function lookSoon(
 function sentence({ context, clock }: ViewRequest, view: CampaignView, look: WorkflowLook | null | undefined): string {
   const { campaign, status } = view;
   const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
-  if (why !== null) return `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  if (why !== null) return `${capital(why)}.`;
   if (hasEnded(campaign) || campaign.round === 0) return `The campaign is ${stateText(campaign)}.`;
   return status.open + status.planned === 0
     ? 'Nothing stands in the way: the next call is about to be planned.'

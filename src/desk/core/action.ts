@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import { operations, type OperationId } from '../../operations/list.ts';
+import { filledPath } from '../../operations/operation.ts';
 import type { TokenRole } from '../../ledger/desk/tokens.ts';
 import type { View, ViewRequest } from './view.ts';
 
@@ -40,6 +42,18 @@ export interface ApiCall {
   url: string;
   /** JSON, or a `FormData` with files. */
   body?: object;
+}
+
+/** The request of an operation on what the path of the page names. */
+export function apiCall(
+  id: OperationId,
+  params: Sent['params'] = {},
+  query: Readonly<Record<string, string>> = {},
+): Pick<ApiCall, 'method' | 'url'> {
+  const { route } = operations[id];
+  const asked = new URLSearchParams(query).toString();
+  const url = `${filledPath(route, params)}${asked === '' ? '' : `?${asked}`}`;
+  return { method: route.startsWith('DELETE') ? 'DELETE' : 'POST', url };
 }
 
 export interface ApiAnswer {

@@ -8,6 +8,7 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { keepRehearsal } from '../../ledger/desk/rehearsals.ts';
 import { codeOf } from '../../input/error-code.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
+import { apiCall } from '../core/action.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
 import { campaignPath } from '../core/links.ts';
 import { leaveNotice } from '../core/session.ts';
@@ -165,8 +166,7 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
     if (typeof open === 'string') return redirect(reply, open);
     const called = await withDraftFiles(store, open, async ({ asForm }) =>
       callApi(app, request, {
-        method: 'POST',
-        url: `/api/v1/campaigns?allow_partial=${sent.get('allow_partial') === 'yes'}`,
+        ...apiCall('createCampaign', {}, { allow_partial: String(sent.get('allow_partial') === 'yes') }),
         body: await asForm(),
         key: sent.get('key') ?? '',
       }),

@@ -1,3 +1,4 @@
+import { capital } from '../../input/figures.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { renderChart } from '../../charts/chart.ts';
 import { clockStrip } from '../../charts/clock-strip.ts';
@@ -116,7 +117,7 @@ function endPanel(campaign: Campaign, outlook: Outlook | null): Html | null {
   if (hasEnded(campaign)) return null;
   const entries = endEntries(campaign, outlook);
   return panel('End', [
-    facts(entries.map(([name, value]) => [`${name.charAt(0).toUpperCase()}${name.slice(1)}`, value])),
+    facts(entries.map(([name, value]) => [capital(name), value])),
     html`<p class="chart-note">${outlook === null ? 'It is being read.' : assumptionsText(outlook)}</p>`,
   ]);
 }

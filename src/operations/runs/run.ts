@@ -20,6 +20,27 @@ export interface Run<Id extends OperationId> {
   run: (doing: Doing, input: Taken<Id>) => Promise<Answer<Id>>;
 }
 
+/**
+ * What is done to a campaign as a whole with one word or one press. Command and button are made from this and from the sentences of the
+ * list; both take what the campaign looked like along, so that a later round or pause is left alone.
+ */
+export interface PlainRun extends Run<'pauseCampaign'> {
+  /** Name of its command, and with a capital its button. */
+  action: string;
+  /** It cannot be undone: the command asks first. */
+  ends?: true;
+  /** States of a campaign in which the page offers it. */
+  states: readonly Campaign['state'][];
+  /** What has become of the campaign, behind its id. */
+  done: string;
+  /** What a person may do next, as a command before the id. */
+  next: string;
+  /** What `--help` says besides. */
+  help: string;
+  /** Looks before the command asks. Throws where the state of the campaign rules it out. */
+  look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
+}
+
 /** How these operations are carried out. */
 export type Runs<Ids extends OperationId> = { readonly [Id in Ids]: Run<Id> };
 
