@@ -8,7 +8,7 @@ import type { Database } from '../../src/ledger/schema.ts';
 import { createSqliteDialect } from '../../src/ledger/sqlite-dialect.ts';
 import { startApi } from '../../src/api/start.ts';
 import { ApiWorld } from '../api/api-world.ts';
-import { dialects, emptyDatabase, openAt, openTestStore } from '../ledger/test-stores.ts';
+import { bothDialects, emptyDatabase, openAt, openTestStore } from '../ledger/test-stores.ts';
 
 const hourMs = 3_600_000;
 
@@ -41,7 +41,7 @@ async function signOut({ app }: ApiWorld, cookie: string): Promise<void> {
 /** A token that most databases of these tests do not have. */
 const wrong = `carillon_0123456789ab_${'x'.repeat(43)}`;
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a session is no token, is known to every process, and ends where it was ended: %s',
   async (dialect) => {
     const location = await emptyDatabase(dialect);
@@ -76,24 +76,27 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)('a database from before there were sessions goes on, and people sign in: %s', async (dialect) => {
-  const location = await emptyDatabase(dialect);
-  const { databaseUrl, sqlitePath } = location;
-  const db = new Kysely<Database>({
-    dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : createPostgresDialect(databaseUrl),
-  });
-  const migrations = Object.entries(await createMigrations(dialect).getMigrations()).slice(0, 4);
-  const provider = { getMigrations: async () => Object.fromEntries(migrations) };
-  expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
-  const token = { token_id: '0123456789ab', name: 'desk', role: 'read' as const, hash: hashOf('x'.repeat(43)) };
-  await db
-    .insertInto('tokens')
-    .values({ ...token, created_real: 0, expires_real: null, revoked_real: null })
-    .execute();
-  await db.destroy();
-  const world = await ApiWorld.over(await openAt(location));
-  expect(await isIn(world, (await signIn(world, wrong)).cookie)).toBe(true);
-});
+test.for(bothDialects)(
+  'a database from before there were sessions goes on, and people sign in: %s',
+  async (dialect) => {
+    const location = await emptyDatabase(dialect);
+    const { databaseUrl, sqlitePath } = location;
+    const db = new Kysely<Database>({
+      dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : createPostgresDialect(databaseUrl),
+    });
+    const migrations = Object.entries(await createMigrations(dialect).getMigrations()).slice(0, 4);
+    const provider = { getMigrations: async () => Object.fromEntries(migrations) };
+    expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
+    const token = { token_id: '0123456789ab', name: 'desk', role: 'read' as const, hash: hashOf('x'.repeat(43)) };
+    await db
+      .insertInto('tokens')
+      .values({ ...token, created_real: 0, expires_real: null, revoked_real: null })
+      .execute();
+    await db.destroy();
+    const world = await ApiWorld.over(await openAt(location));
+    expect(await isIn(world, (await signIn(world, wrong)).cookie)).toBe(true);
+  },
+);
 
 test('what the page asks of the API for somebody is asked in the name of their token, and by nobody else', async () => {
   const world = await ApiWorld.over(await openTestStore('sqlite'));

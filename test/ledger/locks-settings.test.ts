@@ -4,8 +4,11 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
-import { beginProven } from './scenario.ts';
+import { buildRows, minuteMs } from '../support/campaign-rules.ts';
+import { startFaultyWay } from '../support/faulty-way.ts';
+import { beginProven, answered, noon, numbers } from './scenario.ts';
 import { bothDialects, emptyDatabase, openAt } from './test-stores.ts';
+import { openCleanStore } from './clean-store.ts';
 
 const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 
@@ -134,3 +137,56 @@ onPostgres('a database that refuses a setting is refused when it is opened, with
   meddler.replace(...serializable);
   expect(((await open()) as StoreError).message).toContain('transaction_isolation is serializable');
 });
+
+const [first = '', second = ''] = numbers(2);
+
+test.for(bothDialects)(
+  'an open attempt whose record is final is settled by the next sweep, or read first if it never was: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const rows = buildRows([first, second], (index) => `Guest ${index}`);
+    const scenario = await beginProven(store, { rows });
+    const ids = await scenario.dial(1);
+    const records = [first, second].map((e164, index) => answered(`conversation_${index}`, e164, noon + 5_000));
+    await scenario.sweep(noon + minuteMs, records, false);
+    // As processes have left it that took turns between two statements of each other.
+    await store.db.updateTable('attempts').set({ state: 'open', disposition: null, settled_at: null }).execute();
+    const unread = { reads: 0, finished: 0 };
+    await store.db
+      .updateTable('conversations')
+      .set(unread)
+      .where('attempt_id', '=', ids[1] ?? '')
+      .execute();
+    await scenario.sweep(noon + 2 * minuteMs, []);
+    const [read, other] = await scenario.attempts();
+    expect(read).toMatchObject({ state: 'settled', disposition: 'answered' });
+    expect(other).toMatchObject({ state: 'open' });
+    const due = store.db.selectFrom('conversations').select('conversation_id').where('final', '=', 0);
+    expect(await due.execute()).toEqual([{ conversation_id: 'conversation_1' }]);
+    await scenario.sweep(noon + 3 * minuteMs, records.slice(1));
+    expect((await scenario.attempts())[1]).toMatchObject({ state: 'settled', disposition: 'answered' });
+  },
+);
+
+test.runIf(bothDialects.includes('postgres'))(
+  'a connection that falls silent is given up, and the next transaction has another one',
+  async () => {
+    const location = await emptyDatabase('postgres');
+    const url = new URL(location.databaseUrl ?? '');
+    const way = await startFaultyWay(Number(url.port));
+    onTestFinished(() => way.close());
+    url.port = String(way.port);
+    await (await openStore(location)).close();
+    const store = await openStore({ ...location, databaseUrl: url.href, longestSilenceMs: 400 });
+    onTestFinished(() => store.close());
+    const count = () => store.transaction((tx) => tx.selectFrom('campaigns').select('campaign_id').execute());
+    expect(await count()).toEqual([]);
+
+    way.forget();
+    await expect(count()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    expect(await count()).toEqual([]);
+    way.forget();
+    await expect(store.db.selectFrom('campaigns').select('campaign_id').execute()).rejects.toThrow(/silent for 0.4 s/);
+    expect(await count()).toEqual([]);
+  },
+);

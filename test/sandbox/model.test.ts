@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operationNames } from '../../src/sandbox/core/operations.ts';
+import { seedFactor } from '../support/depth.ts';
 import { startTestSandbox } from './harness.ts';
 import { anyCommand } from './model/commands.ts';
 import { ModelledCaller } from './model/modelled-caller.ts';
@@ -22,7 +23,7 @@ test.each(['spec', 'extended'] as const)(
         await fc.asyncModelRun(() => ({ model: {}, real: caller }), commands);
         await caller.readEverything();
       }),
-      { seed: 14, numRuns: 260 },
+      { seed: 14, numRuns: 45 * seedFactor },
     );
     expect([...caller.asked].sort()).toEqual([...operationNames].sort());
   },

@@ -6,6 +6,7 @@ import {
   type ConversationMatch,
   type CorrelationAttempt,
 } from '../../../src/domain/correlation/correlation.ts';
+import { seedFactor } from '../../support/depth.ts';
 import { conversationRecord } from '../conversation-record.ts';
 import { buildWorld, knownAt, type World, type WorldOptions } from '../correlation-world.ts';
 
@@ -363,7 +364,7 @@ const showings: WorldOptions[] = [
   { showing: 'spec', campaigns: 3, rough: false },
 ];
 
-const runs = { seed: 11, numRuns: 1_500 };
+const runs = { seed: 11, numRuns: 250 * seedFactor };
 
 test.each(showings)(
   'no conversation is matched to a wrong attempt ($showing facts, $campaigns campaigns)',

@@ -2,9 +2,15 @@ import { expect, test } from 'vitest';
 import { adjustAccount, adjustCampaign, readLimits } from '../../../src/ledger/limits/adjustments.ts';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { noon } from '../scenario.ts';
+import { noon, answered, beginCampaign, beginProven, numbers, type Scenario } from '../scenario.ts';
 import { accountId, begin, limitsOf, told } from '../shared-account.ts';
-import { dialects } from '../test-stores.ts';
+import { dialects, openTestStore, type TestDialect } from '../test-stores.ts';
+import { countOutstanding } from '../../../src/ledger/limits/counters.ts';
+import { closeRound, findRound } from '../../../src/ledger/campaign/rounds.ts';
+import { noteCallers } from '../../../src/ledger/limits/callers.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 
 test.for(dialects)('limits change while a campaign runs, and the file can be brought back: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -64,4 +70,93 @@ test.for(dialects)('an ended campaign is not adjusted, and the account tells tho
   expect(await adjust({ maxConcurrentCalls: null })).toMatchObject({ to: { maxConcurrentCalls: null, keepFree: 0 } });
   expect(await told(over, 'account.adjusted')).toEqual([]);
   expect(await told(running, 'account.adjusted')).toHaveLength(2);
+});
+
+test.each(dialects)(
+  'a batch whose records were all read before its answer was lost is accepted, not unknown (%s)',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const scenario = await beginCampaign(store);
+    await scenario.plan(1);
+    const step = await scenario.post(1);
+    if (step.kind !== 'post') throw new Error('not posted');
+    const records = step.calls.map((call, index) => answered(`conv_${index}`, call.e164, noon + 5_000));
+    await scenario.sweep(noon + 60_000, records);
+    await scenario.verdict(1, 'unknown', { now: noon + 70_000 });
+
+    expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
+    const round = await store.db.selectFrom('rounds').select('unknown_streak').executeTakeFirstOrThrow();
+    expect(round.unknown_streak).toBe(0);
+
+    // Nothing is left over that would keep the campaign from ending.
+    await scenario.sweep(noon + 3_600_000, records);
+    expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
+    expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
+    expect(await closeRound(store, { campaignId: 'spring', now: noon + 3_600_000 }, 1)).toBe(true);
+    expect((await findRound(store.db, 'spring', 1))?.endedAt).toBe(noon + 3_600_000);
+  },
+);
+
+const endsAt = noon + 2 * hourMs;
+const rowsFor = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
+
+async function outcomes(scenario: Scenario) {
+  const rows = await scenario.recipients();
+  return new Set(rows.map(({ outcome, reason }) => `${outcome} ${reason}`));
+}
+
+/** As many first calls as an unproven caller number may make, all of them failed, and two people left. */
+async function callUnproven(dialect: TestDialect, end: number | null): Promise<Scenario> {
+  const rules = { endsAt: end, retry: { maxAttempts: 1 } };
+  const scenario = await beginCampaign(await openCleanStore(dialect), { rows: rowsFor(22), rules });
+  const result = { disposition: 'failed' as const, detail: null, counted: true };
+  const settlements = (await scenario.dial(1)).map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, settlements),
+  );
+  return scenario;
+}
+
+test.for(dialects)('a campaign that paused itself because no call got through sees its end: %s', async (dialect) => {
+  const scenario = await callUnproven(dialect, endsAt);
+  const paused = { kind: 'wait', reason: 'paused', until: endsAt };
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(paused);
+  expect((await scenario.campaign()).stateReason).toContain('None of the first calls led to a conversation');
+  expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
+  expect(await outcomes(scenario)).toEqual(new Set(['exhausted attempts_used_up', 'expired campaign_end']));
+});
+
+test.for(dialects)('without an end only a person ends that pause: %s', async (dialect) => {
+  const scenario = await callUnproven(dialect, null);
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ reason: 'paused', until: null });
+});
+
+test.for(dialects)('a pause that the service asks for is not slept beyond the end: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: rowsFor(2), rules: { endsAt } });
+  await store.transaction((tx) => holdAccount(tx, 'http://service', noon + 12 * hourMs));
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: endsAt });
+  expect(await scenario.plan(1, endsAt)).toEqual({ kind: 'done' });
+  expect(await outcomes(scenario)).toEqual(new Set(['expired campaign_end']));
+  // One that is over before the end is waited for as it is.
+  const other = await beginProven(store, {
+    campaignId: 'autumn',
+    rows: rowsFor(2),
+    rules: { endsAt: noon + 24 * hourMs },
+  });
+  expect(await other.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + 12 * hourMs });
+});
+
+test.for(dialects)('nor is the wait for a caller number that may call: %s', async (dialect) => {
+  const rules = { endsAt, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' as const } };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(2), rules });
+  const campaign = await scenario.campaign();
+  const standing = { e164: '+12125550199', country: 'US', regions: ['NY'], verified: false };
+  const found = campaign.rules.callers.numbers.map((phoneNumberId) => ({
+    phoneNumberId,
+    ...standing,
+    fault: 'not_verified' as const,
+  }));
+  await noteCallers(scenario.store, campaign, { standings: found, faults: null, now: noon });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: endsAt });
 });

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon, type Scenario } from '../scenario.ts';
 import { accountId, begin, limitsOf, settle, told } from '../shared-account.ts';
-import { dialects, emptyDatabase, openAt } from '../test-stores.ts';
+import { bothDialects, dialects, emptyDatabase, openAt } from '../test-stores.ts';
 
 test.for(dialects)(
   'a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back: %s',
@@ -174,7 +174,7 @@ async function countWaiting(store: Store): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test.for(dialects)(
+test.for(bothDialects)(
   'a campaign that comes while another one takes all lines does not take them once more: %s',
   async (dialect) => {
     const location = await emptyDatabase(dialect);

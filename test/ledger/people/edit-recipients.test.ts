@@ -13,7 +13,7 @@ import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { idOf, idRules, listRows, numberOf, rejectedRow, told, upload, uploadRow, violations } from '../edit-world.ts';
 import { beginProven, noon, Scenario } from '../scenario.ts';
-import { dialects, emptyDatabase, openAt, type TestDialect } from '../test-stores.ts';
+import { bothDialects, dialects, emptyDatabase, openAt, type TestDialect } from '../test-stores.ts';
 
 type Rows = Awaited<ReturnType<Scenario['recipients']>>;
 
@@ -289,7 +289,7 @@ test.for(dialects)('after the end by its own rules nothing is edited: %s', async
   expect(told(await upload(scenario.store, rows, {}, noon))).toEqual(['accepted']);
 });
 
-test.for(dialects)('an upload and a batch on its way take turns: %s', async (dialect) => {
+test.for(bothDialects)('an upload and a batch on its way take turns: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
   const scenario = await beginProven(store, { rows: listRows(40), rules: { ...idRules, ...small } });

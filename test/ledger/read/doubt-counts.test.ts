@@ -2,10 +2,14 @@ import { expect, test } from 'vitest';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { countDoubt } from '../../../src/ledger/read/doubt-counts.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRows, minuteMs, hourMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
+import { findUnknownCalls, type ListedCall } from '../../../src/ledger/read/unknown-calls.ts';
+import { countCallsTo } from '../../../src/ledger/read/calls-to.ts';
+import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
+import { addSuppressions, countEntries } from '../../../src/ledger/rows/suppressions.ts';
 
 async function countAt(spring: Scenario, now: number) {
   const campaign = await spring.campaign();
@@ -49,5 +53,99 @@ test.for(bothDialects)(
     // Once it is known whose it is, it is nobody else's candidate.
     await spring.store.db.updateTable('conversations').set({ attempt_id: 'spring/1/1' }).execute();
     expect(await candidatesOf()).toEqual([[], []]);
+  },
+);
+
+const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+const [first = '', second = '', third = ''] = numbers(3);
+
+async function* listOf(entries: readonly Partial<ListedCall>[]): AsyncGenerator<ListedCall> {
+  const nothing = { conversationId: '', direction: null, startedAt: noon, calleeNumber: null, references: [] };
+  for (const [index, entry] of entries.entries()) yield { ...nothing, conversationId: `conv_${index}`, ...entry };
+}
+
+const anonymous = (startedAt = noon) => ({ startedAt });
+/** Two calls were requested at noon, to the first and the second number; one of them has its record. */
+const cases: { what: string; entries: Partial<ListedCall>[]; unknown: string[] }[] = [
+  { what: 'its own record', entries: [{ conversationId: 'conv_first', calleeNumber: first }], unknown: [] },
+  { what: 'the record of the open call', entries: [{ calleeNumber: second }], unknown: [] },
+  { what: 'a second record of it', entries: [{ calleeNumber: second }, { calleeNumber: second }], unknown: ['conv_1'] },
+  { what: 'a call to somebody who was not called', entries: [{ calleeNumber: third }], unknown: ['conv_0'] },
+  { what: 'a call to a stranger', entries: [{ calleeNumber: '+12125550199' }], unknown: [] },
+  { what: 'an inbound call', entries: [{ calleeNumber: third, direction: 'inbound' }], unknown: [] },
+  { what: 'a call from before', entries: [{ calleeNumber: third, startedAt: noon - hourMs }], unknown: [] },
+  { what: 'a record without time', entries: [{ calleeNumber: third, startedAt: null }], unknown: ['conv_0'] },
+  { what: 'one record that names nobody', entries: [anonymous()], unknown: [] },
+  { what: 'two that name nobody', entries: [anonymous(noon + minuteMs), anonymous()], unknown: ['conv_0'] },
+  { what: 'one that began too late for it', entries: [anonymous(noon + 3 * hourMs)], unknown: ['conv_0'] },
+  { what: 'our reference to the open call', entries: [{ references: ['LEDGER:spring/2/1'] }], unknown: [] },
+  { what: 'our reference to a lost call', entries: [{ references: ['LEDGER:spring/3/1'] }], unknown: ['conv_0'] },
+];
+
+test.for(bothDialects.flatMap((dialect) => cases.map((given) => ({ dialect, ...given }))))(
+  'what the service shows is compared with the ledger: $what, $dialect',
+  async ({ dialect, entries, unknown }) => {
+    const store = await openCleanStore(dialect);
+    const scenario = await beginProven(store, { rules: { pacing } });
+    await scenario.dial(1);
+    await scenario.sweep(noon + minuteMs, [answered('conv_first', first, noon + 1_000)]);
+    const list = entries.map((entry) => ({
+      ...entry,
+      references: (entry.references ?? []).map((text) => text.replace('LEDGER', store.ledgerId)),
+    }));
+    expect(await findUnknownCalls(store, await scenario.campaign(), listOf(list))).toEqual(unknown);
+  },
+);
+
+test.for(bothDialects)(
+  'what a do-not-call entry stops is counted by what is under way to its number: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+    await scenario.dial(1);
+    await scenario.plan(2);
+    expect(await countCallsTo(store.db, numbers(6))).toEqual({ waiting: 2, planned: 2, open: 2 });
+    expect(await countCallsTo(store.db, numbers(1))).toEqual({ waiting: 0, planned: 0, open: 1 });
+    expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
+  },
+);
+
+test.for(bothDialects)(
+  'entries are counted by scope, those that are over apart, that of all campaigns first: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    await beginProven(store, { campaignId: 'aster' });
+    const entries = numbers(3).map((e164, index) => ({
+    e164, scope: 'account', source: 'person', reason: null, expiresAt: index === 0 ? noon + 1 : null,
+  })); // prettier-ignore
+    const [first] = entries;
+    await addSuppressions(store, [...entries, ...(first === undefined ? [] : [{ ...first, scope: 'aster' }])], noon);
+    expect(await countEntries(store.db, noon)).toEqual([
+      { scope: 'account', holding: 3, over: 0 },
+      { scope: 'aster', holding: 1, over: 0 },
+    ]);
+    expect(await countEntries(store.db, noon + 1)).toEqual([
+      { scope: 'account', holding: 2, over: 1 },
+      { scope: 'aster', holding: 0, over: 1 },
+    ]);
+  },
+);
+
+test.for(bothDialects)(
+  'rows are counted as a retry would take them, without those that a person has to speak for: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    await beginProven(store);
+    const ends = [
+    ['exhausted', 'no_answer'], ['exhausted', null], ['cancelled', 'withdrawn'],
+    ['unresolved', 'records_not_told_apart'], ['unresolved', 'held'], ['completed', 'answered'],
+  ] as const; // prettier-ignore
+    for (const [index, [outcome, reason]] of ends.entries())
+      await store.db
+        .updateTable('recipients')
+        .set({ state: 'done', outcome, reason })
+        .where('row_number', '=', index + 1)
+        .execute();
+    expect(await countRetriable(store.db, 'spring')).toEqual({ exhausted: 2, unresolved: 1 });
   },
 );

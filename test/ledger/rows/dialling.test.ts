@@ -8,7 +8,7 @@ import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
-import { dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
 
 const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
 const busy = { callResult: 'busy', hasTranscript: false, agentTurns: 0, userTurns: 0, collected: null } as const;
@@ -32,7 +32,7 @@ test.for(dialects)('entering a batch that somebody was about to send makes it un
   expect((await scenario.attempts()).map((row) => row.state)).toEqual(['open', 'open']);
 });
 
-test.for(dialects)('of many who enter at once, one posts: %s', async (dialect) => {
+test.for(bothDialects)('of many who enter at once, one posts: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const scenario = await beginProven(await openAt(location), { rules: { pacing } });
   // A SQLite file has one worker process; its activities still overlap.
