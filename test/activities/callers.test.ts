@@ -6,17 +6,19 @@ import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
-import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
+import { findCampaign, type Campaign, pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../src/domain/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
+import { openRound, closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
-import { openTestStore } from '../ledger/test-stores.ts';
-import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { openTestStore, dialects } from '../ledger/test-stores.ts';
+import { buildRows, buildRules, minuteMs, type RulesChanges, hourMs } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import { checkCallers } from '../../activities/check-callers.ts';
+import { beginCampaign, noon } from '../ledger/scenario.ts';
 
 const campaignId = 'spring';
 const mostMinutes = 600;
@@ -292,4 +294,31 @@ test('a pause that ends by itself looks at the numbers before anything is dialle
     stateReason: expect.stringContaining('pn_main is not verified'),
   });
   expect(run.sandbox.calls().length).toBe(placed);
+});
+
+test.for(dialects)(
+  'a campaign that is paused before its first check ends at its end, although nobody resumes it: %s',
+  async (dialect) => {
+    const store = await openTestStore(dialect);
+    const endsAt = noon + hourMs;
+    const scenario = await beginCampaign(store, { rules: { endsAt } });
+    let now = noon;
+    const deps = buildDependencies({ store, now: () => now, serviceClock: { speed: 60 } });
+    await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
+    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
+    now = endsAt;
+    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: true });
+    expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
+    expect(await closeRound(store, { campaignId, now }, 1)).toBe(true);
+    const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
+    expect(outcomes).toEqual(new Set(['expired']));
+  },
+);
+
+test('without an end only a person helps', async () => {
+  const store = await openTestStore('sqlite');
+  await beginCampaign(store);
+  await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
+  const deps = buildDependencies({ store });
+  expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: null, pausedAt: null });
 });

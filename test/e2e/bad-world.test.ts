@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { patienceMs, until } from '../support/until.ts';
 
 /** A number that nobody has verified. */
 const unverified = { callers: { numbers: ['pn_unverified'], choice: 'region' } } as const;
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 async function untilPaused(run: CampaignRun): Promise<string> {
   return until(`${run.id} is paused`, async () => {

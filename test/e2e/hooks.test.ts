@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { campaignWorkflowId, completionNoticeId } from '../../src/domain/ids.ts';
 import { resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
@@ -8,17 +8,10 @@ import { allowAll, sendJson, startHookServer, type HookCall } from '../hooks/hoo
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 const secret = 'a-secret-for-tests-only';
 const settings = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' };

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, test } from 'vitest';
+import { test } from 'vitest';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { withRun } from '../support/campaign-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
 import { plantList } from '../support/planted-list.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 const campaigns = 200;
 

@@ -1,23 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { campaignQueues } from '../../src/domain/ids.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { freePort } from '../support/free-port.ts';
 import { findTokens } from '../support/leak-scan.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 import { runCommand } from '../support/worker-process.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 const observability = fileURLToPath(new URL('../../deploy/observability/', import.meta.url));
 

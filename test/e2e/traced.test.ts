@@ -1,21 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { leave } from '../support/kill-gaps.ts';
 import { findTokens } from '../support/leak-scan.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { patienceMs } from '../support/until.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 interface Span {
   traceId: string;

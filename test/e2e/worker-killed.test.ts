@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { withRun } from '../support/campaign-run.ts';
 import { isFull } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap } from '../support/kill-gaps.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 /** The batch at whose POST the worker dies, and what kind of service it is. */
 const circumstances = [

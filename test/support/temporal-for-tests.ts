@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { readConfig, type Config } from '../../src/config.ts';
 import { connectTemporal, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
@@ -45,6 +45,16 @@ export async function connectSharedTemporal(): Promise<TestTemporal> {
   const server = await sharedTemporal();
   const { connection, client } = await connect(server);
   return { server, connection, client, stop: () => connection.close() };
+}
+
+/** The same for all tests of a file, which says so once at its top. */
+export function useSharedTemporal(): TestTemporal {
+  const shared = {} as TestTemporal;
+  beforeAll(async () => {
+    Object.assign(shared, await connectSharedTemporal());
+  });
+  afterAll(() => shared.stop());
+  return shared;
 }
 
 /** A server of this file's own, for tests that kill it or change it. */

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { describeCronFault } from '../../src/temporal/cron-expression.ts';
 import { createSchedule, describeSchedule, type Recurrence, type ScheduleState } from '../../src/temporal/schedules.ts';
-import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 
-let temporal: TestTemporal;
-
-beforeAll(async () => {
-  temporal = await connectSharedTemporal();
-});
-afterAll(async () => {
-  await temporal.stop();
-});
+const temporal = useSharedTemporal();
 
 const hourMs = 3_600_000;
 let made = 0;

@@ -119,7 +119,7 @@ export const guardsOfLedger: readonly Guard[] = [
     keeps: 'A record that became final while it was being matched settles its call at the next sweep.',
     edits: [edit(matching, '  await settleLeftOpen(tx, agentId, now);\n  const', '  const')],
     worlds: [],
-    test: { file: 'test/ledger/locks-left-open.test.ts', name: 'an open attempt whose record is final' },
+    test: { file: 'test/ledger/locks-settings.test.ts', name: 'an open attempt whose record is final' },
   },
   {
     name: 'claims are current',

@@ -3,6 +3,7 @@ import type { ConversationFacts } from '../../../src/domain/conversation-facts.t
 import { mayHideTalkFrom, recordedTalk, talkIn } from '../../../src/domain/correlation/recorded-talk.ts';
 import { durationOf } from '../../../src/domain/disposition.ts';
 import { conversationRecord } from '../conversation-record.ts';
+import { nearForm, nearWords } from '../../../src/domain/correlation/near-form.ts';
 
 const ringLimitMs = 60_000;
 const silent = { status: 'done' as const, hasTranscript: true };
@@ -51,4 +52,28 @@ test.for([
   [{ startedAt: 1_000 }, 0],
 ] as const)('a call with %o lasted %i', ([facts, lastedMs]) => {
   expect(durationOf(conversationRecord(facts))).toBe(lastedMs);
+});
+
+test.for([
+  ['Hello Ana, this is about your visit.', 'helloanathisisaboutyourvisit'],
+  ['  HELLO   ana\tthis is about your visit', 'helloanathisisaboutyourvisit'],
+  ['“Hello” ‘Ana’ – this is about your visit…', 'helloanathisisaboutyourvisit'],
+  ['Hello O’Brien', 'helloobrien'],
+  ["Hello O'Brien!", 'helloobrien'],
+  ['Hello José', 'hellojosé'],
+  // Composed and decomposed, and full width.
+  ['Hello José', 'hellojosé'],
+  ['Ｈｅｌｌｏ', 'hello'],
+  ['', ''],
+  ['… —', ''],
+])('%j is compared as %j', ([line = '', near]) => {
+  expect(nearForm(line)).toBe(near);
+});
+
+test.for([
+  ['Anne-Marie and/or José', ['anne', 'marie', 'and', 'or', 'josé']],
+  ['at 5:30, room 12', ['at', '530', 'room', '12']],
+  [' ', []],
+] as const)('%j has the words %j', ([line, words]) => {
+  expect(nearWords(line)).toEqual(words);
 });
