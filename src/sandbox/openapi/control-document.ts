@@ -1,7 +1,6 @@
 import type { ControlRoute } from '../http/serve-control.ts';
-import { sandboxVersion } from '../core/version.ts';
-import type { OpenApiDocument } from './document.ts';
-import { openApiPath, pathParameters, queryParameters, toJsonSchema, type JsonSchema } from './json-schema.ts';
+import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from './document.ts';
+import { toJsonSchema, type JsonSchema } from './json-schema.ts';
 
 const refusals = {
   Unauthorized: 'The control token is missing or wrong.',
@@ -17,34 +16,31 @@ export function createControlDocument(
   routes: readonly ControlRoute[],
   { needsToken }: { needsToken: boolean },
 ): OpenApiDocument {
-  const paths: OpenApiDocument['paths'] = {};
-  const schemas: Record<string, JsonSchema> = { Refusal: refusalSchema };
-  for (const route of routes) {
-    const { method, path, about } = route;
-    const key = openApiPath(path);
-    if (about.body !== undefined) schemas[bodyName(route)] = toJsonSchema(about.body, bodyName(route));
-    paths[key] = { ...paths[key], [method.toLowerCase()]: describeControl(route, needsToken) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
+  const bodies = routes.flatMap((route) => {
+    const { body } = route.about;
+    return body === undefined ? [] : [[bodyName(route), toJsonSchema(body, bodyName(route))]];
+  });
+  return createDocument({
+    about: {
       title: 'Controls of the Carillon sandbox',
-      version: sandboxVersion,
       description:
         'No part of the service: what no real service has. The service itself is described by `/openapi.json`.',
-      license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The sandbox that served this document' }],
     security: needsToken ? [{ controlToken: [] }] : [],
     tags: [],
-    paths,
+    routes: routes.map((route) => ({ ...route, operation: describeControl(route, needsToken) })),
     components: {
-      schemas,
-      responses: Object.fromEntries(Object.entries(refusals).map(([name, text]) => [name, describeRefusal(text)])),
+      schemas: { Refusal: refusalSchema, ...Object.fromEntries(bodies) },
+      responses: Object.fromEntries(
+        Object.entries(refusals).map(([name, description]) => [
+          name,
+          { description, content: jsonContent(refTo('schemas', 'Refusal')) },
+        ]),
+      ),
       headers: {},
       securitySchemes: { controlToken: { type: 'http', scheme: 'bearer', description: 'The control token.' } },
     },
-  };
+  });
 }
 
 const refusalSchema: JsonSchema = {
@@ -60,45 +56,34 @@ const refusalSchema: JsonSchema = {
 
 function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
   const { method, path, about } = route;
-  const {
-    says,
-    query,
-    body,
-    bodyIsOptional = false,
-    takes = 'application/json',
-    answers = ['application/json'],
-  } = about;
-  const inPath = pathParameters(path);
-  const parameters = [...inPath, ...(query === undefined ? [] : queryParameters(toJsonSchema(query, 'query')))];
+  const { query, body, bodyIsOptional = false, takes = 'application/json', answers = ['application/json'] } = about;
+  const isOpen = needsToken && about.open === true;
   const refusedWith: [status: number, name: Refusal, applies: boolean][] = [
-    [401, 'Unauthorized', needsToken && about.open !== true],
+    [401, 'Unauthorized', needsToken && !isOpen],
     [403, 'Forbidden', true],
-    [404, 'NotFound', inPath.length > 0],
+    [404, 'NotFound', path.includes(':')],
     [409, 'Conflict', method !== 'GET'],
     [422, 'Invalid', query !== undefined || body !== undefined],
   ];
   const refused = refusedWith.filter(([, , applies]) => applies);
-  const content = { [takes]: { schema: { $ref: `#/components/schemas/${bodyName(route)}` } } };
+  const answered = answers.map((type) => [
+    type,
+    { schema: { type: type === 'application/json' ? 'object' : 'string' } },
+  ]);
   return {
     operationId: operationId(route),
-    summary: says,
-    ...(needsToken && about.open === true ? { security: [] } : {}),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: !bodyIsOptional, content } }),
+    summary: about.says,
+    security: isOpen ? [] : undefined,
+    parameters: parametersOf(path, query && toJsonSchema(query, 'query')),
+    requestBody: body && {
+      required: !bodyIsOptional,
+      content: { [takes]: { schema: refTo('schemas', bodyName(route)) } },
+    },
     responses: {
-      200: {
-        description: 'Done',
-        content: Object.fromEntries(
-          answers.map((type) => [type, { schema: { type: type === 'application/json' ? 'object' : 'string' } }]),
-        ),
-      },
-      ...Object.fromEntries(refused.map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }])),
+      200: { description: 'Done', content: Object.fromEntries(answered) },
+      ...Object.fromEntries(refused.map(([status, name]) => [status, refTo('responses', name)])),
     },
   };
-}
-
-function describeRefusal(description: string): JsonSchema {
-  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } };
 }
 
 /** Such as `post_clock_advance`. */

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import { serveControl, type ControlRoute } from '../http/serve-control.ts';
 import { createControlDocument } from './control-document.ts';
-import { createOpenApiDocument, type OpenApiDocument } from './document.ts';
-import { createParity, type Parity } from './parity.ts';
+import type { OpenApiDocument } from './document.ts';
+import { createOpenApiDocument } from './service-document.ts';
 
 /**
  * The service in OpenAPI, in either dialect and without a key, and the sandbox's own controls. What costs time is made when it is first
@@ -19,10 +19,5 @@ export function installOpenApi(
   serveControl(app, 'GET /_sandbox/openapi.json', {
     says: 'Describes the controls in OpenAPI 3.1.',
     answer: () => createControlDocument(controls, { needsToken: settings.controlToken !== null }),
-  });
-  let parity: Parity | undefined;
-  serveControl(app, 'GET /_sandbox/parity', {
-    says: 'Tells of each operation and field where it comes from.',
-    answer: () => (parity ??= createParity()),
   });
 }

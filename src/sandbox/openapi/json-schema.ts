@@ -3,11 +3,6 @@ import type { Source } from '../schemas/building-blocks.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** A path with its parameters in braces, as documents have it. */
-export function openApiPath(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
-}
-
 /** A schema with what is said of it as a parameter in the path. */
 export function pathParameters(path: string) {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
@@ -20,16 +15,17 @@ export function pathParameters(path: string) {
 
 /** The fields of an object as parameters in the query; what is said of where one comes from stands beside it. */
 export function queryParameters({ properties = {}, required = [] }: ObjectSchema): JsonSchema[] {
-  return Object.entries(properties).map(([name, { 'x-source': source, ...schema }]) => ({
+  return Object.entries(properties).map(([name, { 'x-source': source, 'x-basis': basis, ...schema }]) => ({
     name,
     in: 'query',
     required: required.includes(name),
     schema,
-    ...(source === undefined ? {} : { 'x-source': source }),
+    'x-source': source,
+    'x-basis': basis,
   }));
 }
 
-interface ObjectSchema {
+export interface ObjectSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
 }
@@ -38,16 +34,26 @@ interface ObjectSchema {
  * The JSON Schema of what a caller may send, or gets, as it stands in a document under `name`: references of its own lead there, and
  * fields that say what they rest on do so in `x-source`.
  */
-export function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
+function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
 }
 
-/** The same where every field says in `x-source` whether the contract names it or it is an assumption, and no more. */
+/** What an assumption rests on, in a word of the document. */
+const bases: Readonly<Record<Exclude<Source, 'contract'>, string>> = {
+  DOC: 'documentation',
+  SDK: 'types',
+  COMM: 'code',
+  GUESS: 'choice',
+};
+
+/** The same where every field says in `x-source` whether the contract names it or it is an assumption, and in `x-basis` on what grounds. */
 export function describeSchema(schema: z.ZodType, name: string): JsonSchema {
   const described = sourcedJsonSchema(schema, name);
-  for (const { inner, source } of fieldsOf(described))
+  for (const { inner, source } of fieldsOf(described)) {
     inner['x-source'] = source === 'contract' ? source : 'assumption';
+    if (source !== undefined && source !== 'contract') inner['x-basis'] = bases[source];
+  }
   return described;
 }
 
@@ -70,7 +76,7 @@ interface Field {
  * Every field at any depth. One that does not say what it rests on rests on what the field around it does, and in an assumption nothing
  * is of the contract.
  */
-export function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field> {
+function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field> {
   if (typeof schema !== 'object' || schema === null) return;
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema as Record<string, JsonSchema>;
   for (const [name, inner] of Object.entries((properties ?? {}) as Record<string, JsonSchema>)) {

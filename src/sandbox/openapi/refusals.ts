@@ -1,4 +1,5 @@
 import type { OperationName } from '../core/operations.ts';
+import { jsonContent, refTo } from './document.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { operationTexts } from './operation-texts.ts';
 
@@ -29,14 +30,17 @@ export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
 export function refusalsOf(operation: OperationName): JsonSchema {
   const { request, refusals = [] } = operationTexts[operation];
   const statuses = [...always, ...refusals, ...(request === undefined ? [] : ofBodies)];
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${names[status][0]}` }]));
+  return Object.fromEntries(statuses.map((status) => [status, refTo('responses', names[status][0])]));
 }
 
 function describeRefusal(status: string, description: string): JsonSchema {
-  const schema = { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` };
   const headers = {
-    'x-request-id': { $ref: '#/components/headers/RequestId' },
-    ...(status === '429' ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
+    'x-request-id': refTo('headers', 'RequestId'),
+    'retry-after': status === '429' ? refTo('headers', 'RetryAfter') : undefined,
   };
-  return { description, headers, content: { 'application/json': { schema } } };
+  return {
+    description,
+    headers,
+    content: jsonContent(refTo('schemas', status === '422' ? 'ValidationError' : 'Error')),
+  };
 }

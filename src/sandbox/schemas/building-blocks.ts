@@ -32,7 +32,7 @@ export function extendedOnly<Shape extends z.ZodRawShape>(
  */
 export type Source = 'contract' | 'DOC' | 'SDK' | 'COMM' | 'GUESS';
 
-/** The same fields, each with what it rests on, as the OpenAPI document and the parity page tell. */
+/** The same fields, each with what it rests on, as the OpenAPI document tells. */
 export function sourced<Shape extends z.ZodRawShape>(source: Source, shape: Shape): Shape {
   const fields = Object.entries(shape as Readonly<Record<string, z.core.$ZodType>>) as [string, z.ZodType][];
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { createOpenApiDocument, type OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
+import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
+import { createOpenApiDocument } from '../../../src/sandbox/openapi/service-document.ts';
 import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
 
 export type Schema = Record<string, unknown>;
@@ -109,7 +110,7 @@ export function createValidator(document: OpenApiDocument): (ref: string) => Val
     allErrors: true,
     validateFormats: false,
   });
-  ajv.addVocabulary(['x-source', 'openapi', 'info', 'servers', 'security', 'tags', 'paths', 'components']);
+  ajv.addVocabulary(['x-source', 'x-basis', 'openapi', 'info', 'servers', 'security', 'tags', 'paths', 'components']);
   ajv.addSchema({ ...document, $id: 'urn:sandbox:document' });
   return (ref) => ajv.compile({ $ref: `urn:sandbox:document${ref}` });
 }
@@ -127,12 +128,12 @@ export function closed(document: OpenApiDocument): OpenApiDocument {
 }
 
 /** Paths of all fields below a schema, with their source: `agents[].name`. */
-export function* fieldsOf(schema: unknown, path = ''): Generator<{ field: string; source: unknown }> {
+export function* fieldsOf(schema: unknown, path = ''): Generator<{ field: string; source: unknown; basis: unknown }> {
   if (typeof schema !== 'object' || schema === null) return;
   const { properties, items, anyOf, oneOf, allOf } = schema as Record<string, Schema>;
   for (const [name, inner] of Object.entries(properties ?? {})) {
     const field = path === '' ? name : `${path}.${name}`;
-    yield { field, source: (inner as Schema)['x-source'] };
+    yield { field, source: (inner as Schema)['x-source'], basis: (inner as Schema)['x-basis'] };
     yield* fieldsOf(inner, field);
   }
   if (items !== undefined) yield* fieldsOf(items, `${path}[]`);

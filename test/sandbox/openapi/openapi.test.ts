@@ -20,6 +20,7 @@ import {
 } from './checks.ts';
 
 const dialects = ['spec', 'extended'] as const;
+const bases = ['documentation', 'types', 'code', 'choice'];
 
 test.each(dialects)('/openapi.json of the %s dialect is served without a key', async (dialect) => {
   const sandbox = await startTestSandbox({ dialect });
@@ -168,14 +169,28 @@ test('the contract names this many fields in each schema', () => {
   });
 });
 
-test('every field says where it comes from', () => {
-  const { components } = documentOf('extended');
-  const fields = Object.entries(components.schemas).flatMap(([name, schema]) =>
-    [...fieldsOf(schema)].map(({ field, source }) => ({ field: `${name} ${field}`, source })),
+test('every field says where it comes from, and every assumption what it rests on', () => {
+  const document = documentOf('extended');
+  const inBodies = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+    [...fieldsOf(schema)].map(({ field, ...rest }) => ({ field: `${name} ${field}`, ...rest })),
   );
-  expect(fields.length).toBeGreaterThan(150);
-  expect(fields.filter(({ source }) => source !== 'contract' && source !== 'assumption')).toEqual([]);
-  expect(fields).toContainEqual({ field: 'AgentList next_cursor', source: 'assumption' });
+  const ofContract = operationsOf(document).filter(({ operation }) => 'x-operation-number' in operation);
+  const inQueries = ofContract.flatMap(({ operation }) =>
+    ((operation['parameters'] ?? []) as Schema[]).map((parameter) => ({
+      field: `${String(operation['operationId'])} ${String(parameter['name'])}`,
+      source: parameter['x-source'],
+      basis: parameter['x-basis'],
+    })),
+  );
+  const fields = [...inBodies, ...inQueries];
+  expect(inBodies.length).toBeGreaterThan(150);
+  expect(inQueries.length).toBeGreaterThan(15);
+  const isKnown = ({ source, basis }: { source: unknown; basis: unknown }): boolean =>
+    source === 'contract' ? basis === undefined : source === 'assumption' && bases.includes(String(basis));
+  expect(fields.filter((field) => !isKnown(field))).toEqual([]);
+  expect(new Set(fields.map(({ basis }) => basis))).toEqual(new Set([...bases, undefined]));
+  expect(fields).toContainEqual({ field: 'AgentList next_cursor', source: 'assumption', basis: 'documentation' });
+  expect(fields).toContainEqual({ field: 'list_conversations agent_id', source: 'contract', basis: undefined });
 });
 
 /** Sends every example, in an order in which each is accepted. */
