@@ -42,8 +42,8 @@ test('a campaign that Temporal has lost is recovered from the page, which says b
   const { desk, acted } = await openLost(() => conversations);
   const form = await desk.get(path);
   expect(form.status).toBe(200);
-  expect(form.text).toMatch(/Rows that wait and may be called again<\/dt>\s*<dd><span class="num">4</);
-  expect(form.text).toMatch(/Open calls whose results are collected<\/dt>\s*<dd><span class="num">2</);
+  expect(form.text).toMatch(/Waiting rows<\/dt>\s*<dd><span class="num">4</);
+  expect(form.text).toMatch(/Open calls<\/dt>\s*<dd><span class="num">2</);
   expect(await desk.submit(path, {}, 'read')).toMatchObject({ status: 403 });
   const unknown = await desk.submit(path);
   expect(unknown).toMatchObject({ status: 409, text: expect.stringContaining('conv_of_nobody') });

@@ -1,13 +1,15 @@
 import { requireWebhook } from '../../control/webhooks.ts';
 import { webhookEventTypes } from '../../domain/webhooks/messages.ts';
-import { facts, figure } from '../../html/elements.ts';
+import { figure } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import { lastEventSeq } from '../../ledger/events.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import { webhookAsJson, webhookStanding } from '../../words/webhooks.ts';
+import { operations, sentencesOf } from '../../operations/list.ts';
 import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField } from '../core/fields.ts';
+import { pressView } from '../core/press.ts';
 
 const back = '/webhooks';
 const crumbs = [[back, 'Webhooks']] as const;
@@ -62,7 +64,8 @@ export const addWebhook: DeskAction = {
 
 interface WishWords {
   button: string;
-  says: string;
+  /** What to know here besides what the list of operations says. */
+  adds: string;
   said: string;
   danger?: true;
 }
@@ -70,23 +73,19 @@ interface WishWords {
 const wishes: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', WishWords>> = {
   pause: {
     button: 'Pause this webhook',
-    says: 'Events are held back, and none is lost: they are sent when it is resumed.',
+    adds: 'They are sent when it is resumed.',
     said: 'The webhook is paused.',
   },
-  resume: {
-    button: 'Resume this webhook',
-    says: 'What was held back is sent at once, in order.',
-    said: 'The webhook goes on.',
-  },
+  resume: { button: 'Resume this webhook', adds: 'The order stays.', said: 'The webhook goes on.' },
   remove: {
     button: 'Remove this webhook',
-    says: 'The address is told of nothing more. What it has not taken yet is not sent, also if it is added again.',
+    adds: 'What it has not taken yet is not sent, also if it is added again.',
     said: 'The webhook is removed.',
     danger: true,
   },
   test: {
     button: 'Send a ping',
-    says: 'One request of the type ping is sent from this server, signed like the others. It tells of nothing.',
+    adds: 'It is signed like other requests, and tells of nothing.',
     said: 'The ping was taken.',
   },
 };
@@ -94,30 +93,30 @@ const wishes: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', WishWords>
 /** What may be done to one webhook. */
 export const webhookActions: readonly DeskAction[] = (Object.keys(wishes) as (keyof typeof wishes)[]).map((wish) => ({
   path: `/webhooks/:webhook/${wish}`,
-  role: 'admin',
+  role: operations[`${wish}Webhook`].role,
   form: async ({ context, params }, given) => {
     const webhook = await requireWebhook(context, params['webhook'] ?? '');
-    const { button, says, danger } = wishes[wish];
-    return {
-      title: `${button}?`,
-      section: 'webhooks',
-      crumbs,
-      body: html`<section class="panel">
-        <p>${says}</p>
-        ${facts([
+    const { button, adds, danger } = wishes[wish];
+    const untaken = given.answer === null ? null : `The ping was not taken: ${pingText(given.answer)}`;
+    return pressView(
+      { ...given, refused: given.refused ?? untaken },
+      {
+        title: `${button}?`,
+        section: 'webhooks',
+        crumbs,
+        back: [back, 'the webhooks'],
+        obstacle: null,
+        says: `${sentencesOf(`${wish}Webhook`)} ${adds}`,
+        standing: [
           ['Address', printable(webhookAsJson(webhook).place)],
           ['State', printable(webhookStanding(webhook, context.now()))],
           ['Campaigns', webhook.campaignId ?? 'all'],
           ['Lines of the log to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
-        ])}
-        ${
-          given.answer === null
-            ? null
-            : html`<p class="refused" role="alert">The ping was not taken: ${pingText(given.answer)}</p>`
-        }
-        ${actionForm(given, { button, back, ...(danger === undefined ? {} : { tone: 'danger' }) })}
-      </section>`,
-    };
+        ],
+        button,
+        danger,
+      },
+    );
   },
   call: ({ params }) => apiCall(`${wish}Webhook`, params),
   done: (_sent, { body }) =>
