@@ -17,7 +17,7 @@ import { wordSettings } from './settings/words.ts';
 import { openStretches, weeklyHours } from './weekly-hours.ts';
 
 /** Every setting of the campaign file. */
-const campaignSettings = {
+export const campaignSettings = {
   ...callerSettings,
   ...listSettings,
   ...wordSettings,

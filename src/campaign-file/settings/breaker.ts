@@ -10,27 +10,13 @@ const share = readBy((value) => {
   return percent > 0 && percent <= 100 ? percent / 100 : null;
 }, shareFix).meta({ type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' });
 
+// prettier-ignore
 const settings = {
-  failure_share: {
-    schema: share.prefault('50%'),
-    help: 'Share of failed calls, such as 50%.',
-    rules: 'failureShare',
-  },
-  window: {
-    schema: duration(60_000).prefault('30m'),
-    help: 'Calls of this last stretch of time count.',
-    rules: 'windowMs',
-  },
-  min_calls: {
-    schema: whole(1, 100_000).default(20),
-    help: 'Fewer calls than this say nothing.',
-    rules: 'minCalls',
-  },
-  cool_down: {
-    schema: duration(60_000).optional(),
-    help: 'The campaign resumes by itself after this long; without it an operator resumes it.',
-    rules: 'coolDownMs',
-  },
+  failure_share: { schema: share.prefault('50%'), rules: 'failureShare', help: 'Share of failed calls, such as 50%.' },
+  window: { schema: duration(60_000).prefault('30m'), rules: 'windowMs', help: 'Calls of this last stretch of time count.' },
+  min_calls: { schema: whole(1, 100_000).default(20), rules: 'minCalls', help: 'Fewer calls than this say nothing.' },
+  cool_down: { schema: duration(60_000).optional(), rules: 'coolDownMs',
+    help: 'The campaign resumes by itself after this long; without it an operator resumes it.' },
 } as const satisfies SettingGroup;
 
 const breakerFix = 'write off, or a mapping such as { failure_share: 50%, window: 30m, min_calls: 20 }';
@@ -40,11 +26,9 @@ const breaker = z.union(
 );
 
 /** When a campaign pauses by itself. */
+// prettier-ignore
 export const breakerSettings = {
-  breaker: {
-    schema: breaker.prefault({}),
-    help: 'When the campaign pauses by itself because too many calls fail, or off.',
-  },
+  breaker: { schema: breaker.prefault({}), help: 'When the campaign pauses by itself because too many calls fail, or off.' },
 } as const satisfies SettingGroup;
 
 /** As frozen; null: off. */

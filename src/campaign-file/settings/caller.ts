@@ -27,16 +27,17 @@ const callers = z
   .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'name each number once' });
 
 /** Who calls. */
+// prettier-ignore
 export const callerSettings = {
-  id: { schema: id, help: 'Names the campaign in every command: lower-case letters, digits, ".", "_", "-".' },
-  name: { schema: text('write text of at most 200 characters').optional(), help: 'A title for people.' },
-  agent_id: {
-    schema: text('write the id of the agent that speaks, in quotes if it is all digits'),
-    help: 'The agent that speaks.',
-  },
-  from_phone_number_id: { schema: callers, help: 'The imported number that calls, or several.' },
-  caller_choice: {
-    schema: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
-    help: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).',
-  },
+  id: { schema: id, label: 'Id of the campaign',
+    help: 'Names the campaign in every command: lower-case letters, digits, ".", "_", "-".',
+    form: { step: 'calls', hint: 'Names it everywhere, for good; another campaign has another id.' } },
+  name: { schema: text('write text of at most 200 characters').optional(), label: 'Name', help: 'A title for people.',
+    form: { step: 'calls', hint: 'For people; may be empty.' } },
+  agent_id: { schema: text('write the id of the agent that speaks, in quotes if it is all digits'), label: 'Agent',
+    help: 'The agent that speaks.', form: { step: 'calls', hint: 'Who speaks, as the service lists them.' } },
+  from_phone_number_id: { schema: callers, label: 'Caller number', help: 'The imported number that calls, or several.',
+    form: { step: 'calls', hint: 'With several, each person is called from one that is near to them.', between: /[\n,]+/ } },
+  caller_choice: { schema: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
+    help: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).' },
 } as const satisfies SettingGroup;

@@ -5,13 +5,14 @@ import { shapeOf, type SettingGroup } from './setting.ts';
 
 const capFix =
   'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';
+// prettier-ignore
 const settings = {
-  by: {
-    schema: z.literal(['number', 'person'], { error: capFix }).default('number'),
-    help: 'What is counted by: number or person.',
-  },
-  calls: { schema: whole(1, 1000).optional(), help: 'At most so many calls.' },
-  within: { schema: duration(1000).optional(), help: 'In any stretch of time this long, such as 24h.' },
+  by: { schema: z.literal(['number', 'person'], { error: capFix }).default('number'), help: 'What is counted by: number or person.' },
+  calls: { schema: whole(1, 1000).optional(), label: 'Calls to a number, at most', help: 'At most so many calls.',
+    form: { step: 'calls', hint: 'Over all campaigns of this database. Both empty: no limit but that of the law.', type: 'number',
+      usual: '3' } },
+  within: { schema: duration(1000).optional(), label: 'Within this time', help: 'In any stretch of time this long, such as 24h.',
+    form: { step: 'calls', hint: 'Such as 24h or 7d.', usual: '24h' } },
   after_talk: { schema: duration(1000).optional(), help: 'No call for this long after somebody was talked to.' },
 } as const satisfies SettingGroup;
 const cap = z
@@ -26,15 +27,14 @@ const cap = z
 
 type Cap = z.output<typeof cap>;
 
+const caps = z
+  .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
+  .max(20, { error: 'write at most 20 caps' })
+  .default([]);
+
 /** How often somebody may be called. */
 export const capSettings = {
-  caps: {
-    schema: z
-      .array(cap, { error: 'write a list such as [{ calls: 3, within: 24h }]' })
-      .max(20, { error: 'write at most 20 caps' })
-      .default([]),
-    help: 'How often somebody may be called, over all campaigns.',
-  },
+  caps: { schema: caps, help: 'How often somebody may be called, over all campaigns.', settings },
 } as const satisfies SettingGroup;
 
 /** As frozen. */

@@ -21,40 +21,25 @@ export function parseHookUrl(value: unknown): string | null {
 
 const hookUrl = readBy(parseHookUrl, hookUrlFix).meta({ type: 'string', pattern: '^https?://' });
 
+// prettier-ignore
 const preDial = {
-  url: { schema: hookUrl, help: 'Address that is asked.', rules: 'url' },
-  timeout: {
-    schema: duration(100).prefault('5s'),
-    help: 'How long an answer is awaited; without one nobody is called.',
-    rules: 'timeoutMs',
-  },
+  url: { schema: hookUrl, rules: 'url', help: 'Address that is asked.' },
+  timeout: { schema: duration(100).prefault('5s'), rules: 'timeoutMs',
+    help: 'How long an answer is awaited; without one nobody is called.' },
 } as const satisfies SettingGroup;
-const toldHook = z.strictObject(shapeOf({ url: { schema: hookUrl, help: 'Address that is told.' } }), {
-  error: 'write a mapping such as { url: https://… }',
-});
+const asked = z.strictObject(shapeOf(preDial), { error: 'write a mapping such as { url: https://…, timeout: 5s }' });
+const toldShape = shapeOf({ url: { schema: hookUrl, help: 'Address that is told.' } });
+const told = z.strictObject(toldShape, { error: 'write a mapping such as { url: https://… }' }).optional();
 
 /** Who is asked and told. */
+// prettier-ignore
 export const hookSettings = {
-  pre_dial: {
-    schema: z
-      .strictObject(shapeOf(preDial), { error: 'write a mapping such as { url: https://…, timeout: 5s }' })
-      .optional(),
-    help: 'Who is asked before each request whether its people may be called.',
-    rules: 'preDial',
-  },
-  on_completion: {
-    schema: toldHook.optional(),
-    help: 'Who is told when the campaign has ended.',
-    rules: 'onCompletion',
-  },
-  on_pause: {
-    schema: toldHook.optional(),
-    help: 'Who is told when the campaign has paused by itself.',
-    rules: 'onPause',
-  },
+  pre_dial: { schema: asked.optional(), rules: 'preDial', help: 'Who is asked before each request whether its people may be called.' },
+  on_completion: { schema: told, rules: 'onCompletion', help: 'Who is told when the campaign has ended.' },
+  on_pause: { schema: told, rules: 'onPause', help: 'Who is told when the campaign has paused by itself.' },
 } as const satisfies SettingGroup;
 
 /** As frozen. */
-export function hookRules({ pre_dial: asked, ...told }: Written<typeof hookSettings>) {
-  return rulesOf(hookSettings, { pre_dial: asked === undefined ? asked : rulesOf(preDial, asked), ...told });
+export function hookRules({ pre_dial: hook, ...others }: Written<typeof hookSettings>) {
+  return rulesOf(hookSettings, { pre_dial: hook && rulesOf(preDial, hook), ...others });
 }

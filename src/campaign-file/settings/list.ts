@@ -18,31 +18,18 @@ const zone = readBy(
   'write the name of a time zone such as America/New_York',
 ).meta(textShape);
 
+// prettier-ignore
 const settings = {
-  file: {
-    schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
-    help: 'Path of the list (CSV or .xlsx), relative to this file.',
-  },
-  delimiter: {
-    schema: delimiter.optional(),
-    help: 'What separates the columns, such as ";". Found when left out.',
-  },
-  sheet: {
-    schema: text('write the name of a sheet of the workbook', 100).optional(),
-    help: 'Sheet of a workbook; the first one when left out.',
-  },
+  file: { schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
+    help: 'Path of the list (CSV or .xlsx), relative to this file.' },
+  delimiter: { schema: delimiter.optional(), help: 'What separates the columns, such as ";". Found when left out.' },
+  sheet: { schema: text('write the name of a sheet of the workbook', 100).optional(),
+    help: 'Sheet of a workbook; the first one when left out.' },
   ...rowFields,
   fallback_timezone: { schema: zone.optional(), help: 'Zone of recipients of whom nothing tells one.' },
-  default_region: {
-    schema: region.optional(),
-    help: 'Country of numbers without + where no column says it, such as US.',
-  },
+  default_region: { schema: region.optional(), help: 'Country of numbers without + where no column says it, such as US.' },
 } as const satisfies SettingGroup;
+const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 
 /** Who is called. */
-export const listSettings = {
-  list: {
-    schema: z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' }),
-    help: 'The recipients.',
-  },
-} as const satisfies SettingGroup;
+export const listSettings = { list: { schema: list, help: 'The recipients.' } } as const satisfies SettingGroup;

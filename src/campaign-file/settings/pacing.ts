@@ -3,41 +3,19 @@ import { adjustableLimits, type AdjustableLimit, type CampaignRules } from '../.
 import { duration, whole } from './kinds.ts';
 import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
+// prettier-ignore
 const settings = {
-  max_concurrent_calls: {
-    schema: whole(1, 100_000).default(10),
+  max_concurrent_calls: { schema: whole(1, 100_000).default(10), rules: 'maxConcurrentCalls', label: 'Concurrent calls',
     help: 'Calls that may be on the line at once.',
-    label: 'Concurrent calls',
-    rules: 'maxConcurrentCalls',
-  },
-  starts_per_minute: {
-    schema: whole(1, 1_000_000).optional(),
-    help: 'Most calls begun in any 60 seconds.',
-    label: 'Starts per minute',
-    rules: 'startsPerMinute',
-  },
-  batch_size: {
-    schema: whole(1, 1000).default(20),
-    help: 'Calls per request.',
-    label: 'Batch size',
-    rules: 'batchSize',
-  },
-  refill_threshold: {
-    schema: whole(1, 100_000).optional(),
-    help: 'Free slots at which the next batch is planned.',
-    rules: 'refillThreshold',
-  },
-  warm_up: {
-    schema: duration(0).prefault('0s'),
-    help: 'All lines are in use only after this long; fewer before.',
-    rules: 'warmUpMs',
-  },
-  priority: {
-    schema: whole(1, 100).default(10),
-    help: 'Weight among campaigns that share an account, 1 to 100.',
-    label: 'Priority',
-    rules: 'priority',
-  },
+    form: { step: 'calls', hint: 'Can be changed while it runs.', type: 'number', usual: '5' } },
+  starts_per_minute: { schema: whole(1, 1_000_000).optional(), rules: 'startsPerMinute', label: 'Starts per minute',
+    help: 'Most calls begun in any 60 seconds.' },
+  batch_size: { schema: whole(1, 1000).default(20), rules: 'batchSize', label: 'Batch size', help: 'Calls per request.' },
+  refill_threshold: { schema: whole(1, 100_000).optional(), rules: 'refillThreshold',
+    help: 'Free slots at which the next batch is planned.' },
+  warm_up: { schema: duration(0).prefault('0s'), rules: 'warmUpMs', help: 'All lines are in use only after this long; fewer before.' },
+  priority: { schema: whole(1, 100).default(10), rules: 'priority', label: 'Priority',
+    help: 'Weight among campaigns that share an account, 1 to 100.' },
 } as const satisfies SettingGroup;
 
 const pacing = z
@@ -53,7 +31,7 @@ const pacing = z
 
 /** How fast calls are begun. */
 export const pacingSettings = {
-  pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.' },
+  pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.', settings },
 } as const satisfies SettingGroup;
 
 /** As frozen. A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */

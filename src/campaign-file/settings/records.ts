@@ -14,8 +14,12 @@ const equals = readBy((value) => {
 }, equalsFix).meta(oneOrMore(scalarShape));
 
 const optOutFix = 'write { collected: key, equals: value } or { evaluation: key, equals: value }';
+// prettier-ignore
 const optOut = {
-  collected: { schema: text(optOutFix).optional(), help: 'Key of a collected value.' },
+  collected: { schema: text(optOutFix).optional(), label: 'How the agent notes a wish not to be called again',
+    help: 'Key of a collected value.',
+    form: { step: 'calls', placeholder: 'such as opt_out',
+      hint: 'The name of the value that the agent collects when somebody asks not to be called again. Yes or true there: no campaign calls them again.' } },
   evaluation: { schema: text(optOutFix).optional(), help: 'Key of an evaluation result.' },
   equals: { schema: equals, help: 'The value or values that mean it.' },
 } as const satisfies SettingGroup;
@@ -32,17 +36,18 @@ const pointer = z
 
 const dispositionFix = 'write { when: { pointer: /metadata/…, equals: value }, is: busy }';
 const readable = ['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'opted_out'] as const;
+// prettier-ignore
 const field = {
   pointer: { schema: pointer, help: 'JSON pointer into the record, such as /metadata/termination_reason.' },
   equals: { schema: equals, help: 'The value or values that mean it.' },
 } as const satisfies SettingGroup;
+const when = z.strictObject(shapeOf(field), { error: dispositionFix });
+// prettier-ignore
 const disposition = {
-  when: { schema: z.strictObject(shapeOf(field), { error: dispositionFix }), help: 'A field and its value.' },
-  is: {
-    schema: z.literal(readable, { error: `write one of ${readable.join(', ')}` }),
-    help: 'What the call then was.',
-  },
+  when: { schema: when, help: 'A field and its value.' },
+  is: { schema: z.literal(readable, { error: `write one of ${readable.join(', ')}` }), help: 'What the call then was.' },
 } as const satisfies SettingGroup;
+const dispositionRule = z.strictObject(shapeOf(disposition), { error: dispositionFix });
 
 const pointers = z
   .union([pointer.transform((one) => [one]), z.array(pointer, { error: pointerFix }).max(20)], { error: pointerFix })
@@ -53,28 +58,21 @@ const correlation = {
   reference: { schema: pointers, help: 'Where the reference of the call stands.', rules: 'reference' },
 } as const satisfies SettingGroup;
 
+const correlations = z
+  .strictObject(shapeOf(correlation), { error: 'write a mapping such as { callee_number: /metadata/to }' })
+  .prefault({});
+
 const listOf = <Rule extends z.ZodType>(rule: Rule, fix: string) =>
   z.array(rule, { error: fix }).max(100, { error: 'write at most 100 rules' }).default([]);
 
 /** What records say. */
+// prettier-ignore
 export const recordSettings = {
-  opt_out: {
-    schema: listOf(optOutRule, optOutFix),
-    help: 'Rules that find a request not to be called again in the results of a call.',
-    rules: 'optOut',
-  },
-  dispositions: {
-    schema: listOf(z.strictObject(shapeOf(disposition), { error: dispositionFix }), dispositionFix),
-    help: 'What fields that no contract names say about the call.',
-    rules: 'dispositions',
-  },
-  correlation: {
-    schema: z
-      .strictObject(shapeOf(correlation), { error: 'write a mapping such as { callee_number: /metadata/to }' })
-      .prefault({}),
-    help: 'Where else a record says whose call it is, as JSON pointers.',
-    rules: 'correlation',
-  },
+  opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,
+    help: 'Rules that find a request not to be called again in the results of a call.' },
+  dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
+    help: 'What fields that no contract names say about the call.' },
+  correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
 } as const satisfies SettingGroup;
 
 /** As frozen. */

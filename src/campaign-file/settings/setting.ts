@@ -10,6 +10,24 @@ export interface Setting {
   label?: string;
   /** Its name in the frozen rules, within those of its group. */
   rules?: string;
+  /** How the page asks for it; left out: it does not, and what holds then is the default. */
+  form?: FormField;
+  /** What stands below it, where the page asks for that. */
+  settings?: SettingGroup;
+}
+
+/** What a form of the page shows for a setting. */
+interface FormField {
+  /** Of a new campaign. */
+  step: 'columns' | 'words' | 'calls';
+  hint: string;
+  type?: 'number' | 'datetime-local';
+  placeholder?: string;
+  /** What stands there before anybody has written something. */
+  usual?: string;
+  /** What stands between several values; one alone is no list, unless it has to be one. */
+  between?: RegExp;
+  isList?: boolean;
 }
 
 /** Settings of a mapping, by their keys in the campaign file. */

@@ -1,13 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import {
-  bases,
-  basisWords,
-  usTerritories,
-  weekdays,
-  type CampaignRules,
-  type Weekday,
-} from '../../domain/campaign-rules.ts';
+import { bases, basisWords, usTerritories, type CampaignRules, type Weekday } from '../../domain/campaign-rules.ts';
 import { parseInstant } from '../../input/instant.ts';
 import { holidayDates, knowsHolidays, type HolidayPlace } from '../holidays.ts';
 import { readWindows, weeklyHours, type WrittenWindow } from '../weekly-hours.ts';
@@ -27,8 +20,27 @@ const dailyWindows = z
 
 const hoursFix =
   'write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour that the law allows (law: off lifts that too)';
-const day = { schema: dailyWindows } as const satisfies Setting;
-const week = Object.fromEntries(weekdays.map((name) => [name, day])) as Record<Weekday, typeof day>;
+const day = (label: string, usual = '') => ({
+  schema: dailyWindows,
+  label,
+  form: {
+    step: 'calls',
+    hint: 'Empty: closed.',
+    placeholder: '09:00-12:00, 13:00-17:00',
+    between: /[,;]+/,
+    usual,
+  } as const,
+});
+const officeHours = '09:00-17:00';
+const week = {
+  mon: day('Monday', officeHours),
+  tue: day('Tuesday', officeHours),
+  wed: day('Wednesday', officeHours),
+  thu: day('Thursday', officeHours),
+  fri: day('Friday', officeHours),
+  sat: day('Saturday'),
+  sun: day('Sunday'),
+} as const satisfies Record<Weekday, Setting>;
 const hours = z.union(
   [
     z.literal('any').transform(() => null),
@@ -48,6 +60,7 @@ const holiday = readBy((value): HolidaySetting | null => {
   const [country = '', region = null] = value.split('-', 2);
   return knowsHolidays({ country, region }) ? { country, region } : null;
 }, holidayFix).meta(textShape);
+const holidays = z.array(holiday, { error: 'write a list such as [US] or [GB-ENG, "2026-12-24"]' }).default([]);
 
 const law = z.union(
   [
@@ -78,30 +91,27 @@ const instantFix = 'write a date and time with its offset from UTC, such as 2030
 const instant = readBy(parseInstant, instantFix).meta({ type: 'string', format: 'date-time' });
 
 /** When people are called. */
+// prettier-ignore
 export const timeSettings = {
-  hours: { schema: hours, help: 'Windows per weekday in the time of the recipient, or any.' },
-  holidays: {
-    schema: z.array(holiday, { error: 'write a list such as [US] or [GB-ENG, "2026-12-24"]' }).default([]),
+  hours: { schema: hours, label: 'When people may be called', settings: week,
+    help: 'Windows per weekday in the time of the recipient, or any.',
+    form: { step: 'calls', usual: 'week',
+      hint: "By the clock of whoever is called. The calling hours of each country's law hold as well, in any case." } },
+  holidays: { schema: holidays, label: 'Closed on holidays of',
     help: 'Days on which nobody is called: dates, and public holidays of places such as US or US-LA.',
-  },
-  law: {
-    schema: law.prefault('on'),
-    help: 'Calling hours and caps by law on top of hours and caps: on, off, a file of rules, or countries without any such as { BR: none }.',
-  },
-  basis: {
-    schema: z.literal(bases, { error: `write ${basisWords}` }).optional(),
+    form: { step: 'calls', between: /[\s,;]+/, isList: true,
+      hint: 'Countries such as US or GB-ENG, dates such as 2030-12-24; commas between them.' } },
+  law: { schema: law.prefault('on'),
+    help: 'Calling hours and caps by law on top of hours and caps: on, off, a file of rules, or countries without any such as { BR: none }.' },
+  basis: { schema: z.literal(bases, { error: `write ${basisWords}` }).optional(), label: 'What the calls rest on',
     help: `What the calls rest on where the law asks for consent: ${basisWords}. Stated, not judged.`,
-  },
-  starts_at: {
-    schema: instant.optional(),
+    form: { step: 'calls', hint: 'Some laws ask for consent, and the check says which. It is written down, not judged.' } },
+  starts_at: { schema: instant.optional(), rules: 'startsAt', label: 'Begins',
     help: 'Date and time with offset, before which nothing is dialled.',
-    rules: 'startsAt',
-  },
-  ends_at: {
-    schema: instant.optional(),
+    form: { step: 'calls', hint: 'Empty: as soon as it is started.', type: 'datetime-local' } },
+  ends_at: { schema: instant.optional(), rules: 'endsAt', label: 'Ends',
     help: 'Date and time with offset, after which nothing is dialled.',
-    rules: 'endsAt',
-  },
+    form: { step: 'calls', hint: 'Nobody is called from then on. Empty: it ends when all rows have.', type: 'datetime-local' } },
 } as const satisfies SettingGroup;
 
 /** As frozen at `nowMs`; `law`: the rules by law that hold, as they are frozen. */

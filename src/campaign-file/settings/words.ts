@@ -35,43 +35,31 @@ function depthOf(value: Json): number {
 
 const nameFix = 'write a name of letters, digits, "_" or "-", at most 64 characters';
 const name = z.string({ error: nameFix }).regex(/^[A-Za-z0-9_-]{1,64}$/, { error: nameFix });
-const variables = {
-  key: {
-    schema: name.default('variables'),
-    help: 'Name under which the variables stand in each call of the request.',
-  },
-  reference: {
-    schema: z
-      .union([name, z.null(), z.literal(false)], { error: `${nameFix}, or null to send none` })
-      .default('carillon_ref'),
-    help: 'Name of a further variable that identifies the attempt; null sends none.',
-  },
-  values: {
-    schema: z.record(name, template, { error: 'write a mapping of variable names to templates' }).default({}),
-    help: 'Names and Liquid templates.',
-  },
+const referenceFix = `${nameFix}, or null to send none`;
+// prettier-ignore
+const variable = {
+  key: { schema: name.default('variables'), help: 'Name under which the variables stand in each call of the request.' },
+  reference: { schema: z.union([name, z.null(), z.literal(false)], { error: referenceFix }).default('carillon_ref'),
+    help: 'Name of a further variable that identifies the attempt; null sends none.' },
+  values: { schema: z.record(name, template, { error: 'write a mapping of variable names to templates' }).default({}),
+    help: 'Names and Liquid templates.' },
 } as const satisfies SettingGroup;
+const variables = z
+  .strictObject(shapeOf(variable), { error: 'write a mapping with values:' })
+  .refine(({ reference, values }) => reference === null || reference === false || !Object.hasOwn(values, reference), {
+    path: ['reference'],
+    error: 'choose a name that is not among the values, so that neither overwrites the other',
+  });
 
 /** What is said. */
+// prettier-ignore
 export const wordSettings = {
-  first_message: { schema: template.optional(), help: 'Liquid template of the opening line.' },
-  conversation_config_override: {
-    schema: override.optional(),
-    help: 'Settings of the conversation for each call; every text in it is a Liquid template.',
-  },
-  variables: {
-    schema: z
-      .strictObject(shapeOf(variables), { error: 'write a mapping with values:' })
-      .refine(
-        (sent) => sent.reference === null || sent.reference === false || !Object.hasOwn(sent.values, sent.reference),
-        {
-          path: ['reference'],
-          error: 'choose a name that is not among the values, so that neither overwrites the other',
-        },
-      )
-      .optional(),
-    help: 'Variables sent with each call.',
-  },
+  first_message: { schema: template.optional(), label: 'Opening line', help: 'Liquid template of the opening line.',
+    form: { step: 'words',
+      hint: "What is spoken first. Empty: the agent's own line. A line that differs from row to row also tells the calls apart in the service's records, so name something that differs, such as a name and a time." } },
+  conversation_config_override: { schema: override.optional(),
+    help: 'Settings of the conversation for each call; every text in it is a Liquid template.' },
+  variables: { schema: variables.optional(), help: 'Variables sent with each call.' },
 } as const satisfies SettingGroup;
 
 /** As frozen. The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */

@@ -5,10 +5,9 @@ import { createDraft, keepDraftList, type Draft } from '../../ledger/desk/drafts
 import { guessColumns } from '../../list/guess-columns.ts';
 import type { ListSample } from '../../list/sample.ts';
 import type { ViewRequest } from '../core/view.ts';
-import { usualCalls } from './calls-step.ts';
 import type { ReceivedList } from './receive-list.ts';
 import { keepDraft, type DraftFields, type DraftSettings, type OpenDraft } from './settings.ts';
-import { fieldsOf } from './steps.ts';
+import { fieldsOf, usualFields } from './steps.ts';
 import { freeId } from './taken-id.ts';
 
 /** Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. */
@@ -16,7 +15,7 @@ export async function beginDraft({ context, holder }: ViewRequest, received: Rec
   const { store } = context;
   const { name, sample, content } = received;
   const fields: DraftFields = {
-    ...usualCalls,
+    ...usualFields,
     ...holidaysOf(sample),
     ...columnsOf(sample, {}),
     ...received.fields,

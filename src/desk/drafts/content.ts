@@ -1,8 +1,9 @@
 import { DateTime } from 'luxon';
 import { stringify } from 'yaml';
 import { rowFieldList } from '../../campaign-file/row-fields.ts';
-import { weekdays } from '../../domain/campaign-rules.ts';
+import { campaignSettings } from '../../campaign-file/schema.ts';
 import type { DraftFields } from './settings.ts';
+import { asked, timesZone } from './steps.ts';
 
 /** Rows of variables that the form may have. */
 export const mostVariables = 20;
@@ -19,15 +20,9 @@ export function campaignYaml(fields: DraftFields, listName: string): string {
 function campaignContent(fields: DraftFields, listName: string): object {
   const value = (name: string) => fields[name]?.trim() || undefined;
   const under = (...names: string[]) => compact(Object.fromEntries(names.map((name) => [lastPart(name), value(name)])));
-  const delays = (how: string) => oneOrAll(listOf(fields[`retry.${how}`], /[,;]+/));
-  const holidays = listOf(fields['holidays'], /[\s,;]+/);
-  const opensAt = value('starts_at');
-  const endsAt = value('ends_at');
-  return compact({
-    id: value('id'),
-    name: value('name'),
-    agent_id: value('agent_id'),
-    from_phone_number_id: oneOrAll(listOf(fields['from_phone_number_id'], /[\n,]+/)),
+  const caps = settingsUnder('caps', fields);
+  const optOut = settingsUnder('opt_out', fields);
+  const own: Record<string, unknown> = {
     list: {
       file: listName,
       delimiter: fields['list.delimiter'] || undefined,
@@ -37,22 +32,34 @@ function campaignContent(fields: DraftFields, listName: string): object {
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
     // Without values too: a reference goes along by which the record of each call is known.
     variables: { values: Object.fromEntries(variablesOf(fields)) },
-    hours: fields['hours'] === 'any' ? 'any' : weekOf(fields),
-    holidays: holidays.length === 0 ? undefined : holidays,
-    basis: value('basis'),
-    starts_at: opensAt === undefined ? undefined : zonedInstant(opensAt, value('times_zone')),
-    ends_at: endsAt === undefined ? undefined : zonedInstant(endsAt, value('times_zone')),
-    retry: filled({
-      ...compact({ max_attempts: whole(value('retry.max_attempts')) }),
-      ...compact(Object.fromEntries(['busy', 'no_answer', 'voicemail'].map((how) => [how, delays(how)]))),
-    }),
-    pacing: filled(compact({ max_concurrent_calls: whole(value('pacing.max_concurrent_calls')) })),
-    caps: capsOf(value('caps.calls'), value('caps.within')),
-    opt_out:
-      value('opt_out.collected') === undefined
-        ? undefined
-        : [{ collected: value('opt_out.collected'), equals: [true, 'true', 'yes'] }],
-  });
+    hours: fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields),
+    caps: caps && [caps],
+    opt_out: optOut && [{ ...optOut, equals: [true, 'true', 'yes'] }],
+  };
+  const entries = Object.keys(campaignSettings).map((key) => [
+    key,
+    key in own ? own[key] : (writtenIn(key, fields) ?? settingsUnder(key, fields)),
+  ]);
+  return compact(Object.fromEntries(entries) as Record<string, unknown>);
+}
+
+/** What the form says of the settings below one; undefined: nothing. */
+function settingsUnder(key: string, fields: DraftFields): object | undefined {
+  const names = [...asked.keys()].filter((name) => name.startsWith(`${key}.`));
+  const content = compact(Object.fromEntries(names.map((name) => [lastPart(name), writtenIn(name, fields)])));
+  return Object.keys(content).length === 0 ? undefined : content;
+}
+
+/** A field's value as the campaign file has it; undefined: nothing is written there. */
+function writtenIn(name: string, fields: DraftFields): unknown {
+  const { type, between, isList = false } = asked.get(name)?.form ?? {};
+  const text = fields[name]?.trim() ?? '';
+  if (text === '') return undefined;
+  if (type === 'number') return whole(text);
+  if (type === 'datetime-local') return zonedInstant(text, fields[timesZone]?.trim() || undefined);
+  if (between === undefined) return text;
+  const values = text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
+  return values.length > 1 || (isList && values.length > 0) ? values : values[0];
 }
 
 /** Names and templates of the variables, in the order of the form; a row without a name but with a text has an empty one. */
@@ -63,18 +70,6 @@ export function variablesOf(fields: DraftFields): [name: string, template: strin
   ]).filter(([name, template]) => name !== '' || template.trim() !== '');
 }
 
-function weekOf(fields: DraftFields): object | undefined {
-  const open = weekdays.flatMap((day) => {
-    const windows = listOf(fields[`hours.${day}`], /[,;]+/);
-    return windows.length === 0 ? [] : [[day, oneOrAll(windows)]];
-  });
-  return open.length === 0 ? undefined : (Object.fromEntries(open) as object);
-}
-
-function capsOf(calls: string | undefined, within: string | undefined): object[] | undefined {
-  return calls === undefined && within === undefined ? undefined : [compact({ calls: whole(calls), within })];
-}
-
 /** `2030-03-01T09:00` on the clocks of a zone, with its offset; as it was written when there is no such time or zone. */
 function zonedInstant(written: string, zone = 'UTC'): string {
   const at = DateTime.fromISO(written, { zone });
@@ -82,16 +77,8 @@ function zonedInstant(written: string, zone = 'UTC'): string {
 }
 
 /** A number where it is one; what else was written is for the reader to refuse. */
-function whole(text: string | undefined): number | string | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
-}
-
-function listOf(text: string | undefined, between: RegExp): string[] {
-  return (text ?? '').split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
-}
-
-function oneOrAll(values: string[]): string | string[] | undefined {
-  return values.length > 1 ? values : values[0];
+function whole(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 function lastPart(name: string): string {
@@ -100,8 +87,4 @@ function lastPart(name: string): string {
 
 function compact(object: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-}
-
-function filled(object: object): object | undefined {
-  return Object.keys(object).length === 0 ? undefined : object;
 }

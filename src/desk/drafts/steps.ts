@@ -1,4 +1,41 @@
 import { ownFields } from '../../campaign-file/row-fields.ts';
+import { campaignSettings } from '../../campaign-file/schema.ts';
+import type { Setting, SettingGroup } from '../../campaign-file/settings/setting.ts';
+
+/** A setting that a form asks for. */
+type AskedSetting = Setting & Required<Pick<Setting, 'form'>>;
+
+function* askedIn(group: SettingGroup, above = ''): Generator<[string, AskedSetting]> {
+  for (const [key, setting] of Object.entries(group)) {
+    const { form, settings = {} } = setting;
+    if (form !== undefined) yield [`${above}${key}`, { ...setting, form }];
+    yield* askedIn(settings, `${above}${key}.`);
+  }
+}
+
+/** What the forms ask for, by the names of their fields: paths in the campaign file, without the places in lists. */
+export const asked: ReadonlyMap<string, AskedSetting> = new Map(askedIn(campaignSettings));
+/** The one field that is no setting: the zone in which begin and end are written. */
+export const timesZone = 'times_zone';
+
+function fieldsAsked(step: FormStep, ...more: string[]): string[] {
+  return [...[...asked].filter(([, { form }]) => form.step === step).map(([name]) => name), ...more];
+}
+
+/** What a field is called. */
+export function labelOf(field: string): string {
+  return asked.get(field)?.label ?? (field === timesZone ? 'Time zone of begin and end' : field);
+}
+
+/** A field as a form shows it. */
+export function fieldOf(name: string) {
+  return { name, label: labelOf(name), ...asked.get(name)?.form };
+}
+
+/** What a new draft says before anybody has said anything. */
+export const usualFields: Readonly<Record<string, string>> = Object.fromEntries(
+  [...asked].flatMap(([name, { form }]) => (form.usual === undefined ? [] : [[name, form.usual]])),
+);
 
 /** The steps of a new campaign, in their order, with what each may write: names of settings as the campaign file has them. */
 export const steps = [
@@ -18,37 +55,11 @@ export const steps = [
       ...ownFields.map(({ key }) => `list.${key}`),
     ],
   },
-  { name: 'words', title: 'Words', fields: ['first_message', 'variables'] },
+  { name: 'words', title: 'Words', fields: fieldsAsked('words', 'variables') },
   {
     name: 'calls',
     title: 'Calls',
-    fields: [
-      'id',
-      'name',
-      'agent_id',
-      'from_phone_number_id',
-      'hours',
-      'hours.mon',
-      'hours.tue',
-      'hours.wed',
-      'hours.thu',
-      'hours.fri',
-      'hours.sat',
-      'hours.sun',
-      'holidays',
-      'basis',
-      'starts_at',
-      'ends_at',
-      'times_zone',
-      'pacing.max_concurrent_calls',
-      'retry.max_attempts',
-      'retry.busy',
-      'retry.no_answer',
-      'retry.voicemail',
-      'caps.calls',
-      'caps.within',
-      'opt_out.collected',
-    ],
+    fields: fieldsAsked('calls', timesZone),
   },
   { name: 'check', title: 'Check', fields: [] },
 ] as const satisfies { name: string; title: string; fields: readonly string[] }[];

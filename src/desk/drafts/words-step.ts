@@ -8,7 +8,7 @@ import { renderExample } from './example.ts';
 import { problemOf, refusedFields, textArea, type FormState } from './form-fields.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView } from './step-view.ts';
-import { stepPath } from './steps.ts';
+import { fieldOf, labelOf, stepPath } from './steps.ts';
 
 const spareRows = 2;
 
@@ -21,7 +21,7 @@ export async function wordsStep(
   const rows = Math.min(mostVariables, variablesOf(open.fields).length + spareRows);
   const examplePath = stepPath(open.draft.draftId, 'words').replace(/words$/, 'example');
   const body = html`
-    ${refusedFields(form, labelOf)}
+    ${refusedFields(form, labelOfWords)}
     <form
       class="act wide"
       method="post"
@@ -29,11 +29,8 @@ export async function wordsStep(
       data-example="${examplePath}"
     >
       ${textArea(form, {
-        name: 'first_message',
-        label: 'Opening line',
+        ...fieldOf('first_message'),
         rows: 4,
-        hint: html`What is spoken first. Empty: the agent's own line. A line that differs from row to row also tells the
-        calls apart in the service's records, so name something that differs, such as a name and a time.`,
       })}
       <div>
         <p class="muted">Columns that you can use here and below:</p>
@@ -95,7 +92,7 @@ function columnNames({ sample: { columns } }: OpenDraft): Html[] {
     });
 }
 
-function labelOf(field: string): string {
+function labelOfWords(field: string): string {
   const [, at] = /^variables\.(\d+)/.exec(field) ?? [];
-  return at === undefined ? 'Opening line' : `Variable ${Number(at) + 1}`;
+  return at === undefined ? labelOf(field) : `Variable ${Number(at) + 1}`;
 }
