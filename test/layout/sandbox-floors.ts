@@ -83,6 +83,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'core/settings',
     'core/state',
     'core/telephony',
+    'core/world',
     'http',
     'judge',
     'llm',

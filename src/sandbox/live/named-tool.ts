@@ -1,4 +1,4 @@
-import { contentWords } from '../core/conversation/content-words.ts';
+import { contentWords } from '../core/conversation/hearing.ts';
 import type { AgentTool } from '../llm/model-tools.ts';
 import { escapePattern, readValue } from '../core/conversation/read-value.ts';
 

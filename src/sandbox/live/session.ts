@@ -1,13 +1,7 @@
 import type { WebSocket } from 'ws';
-import { agentLines } from '../core/conversation/agent-lines.ts';
+import { agentLines } from '../core/world/lines.ts';
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
-import {
-  configOf,
-  languageOfAgent,
-  maxDurationMs,
-  inputFormat,
-  outputFormat,
-} from '../core/conversation/call-config.ts';
+import { configOf, maxDurationMs, inputFormat, outputFormat } from '../core/conversation/call-config.ts';
 import { endings } from '../core/conversation/converse.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import { createPhoneTools } from '../llm/run-tools.ts';
@@ -248,7 +242,7 @@ export class Session {
   #askAgain(at: number): void {
     const { call, agent, audio } = this.#started ?? {};
     if (call === undefined || agent === undefined || agent.busy || audio?.speaking === true) return;
-    agent.say({ text: agentLines[languageOfAgent(configOf(call))].canYouHear, ends: false }, at);
+    agent.say({ text: agentLines.canYouHear, ends: false }, at);
   }
 
   #giveUpReader(): void {

@@ -2,7 +2,7 @@ import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { modelMindOf } from '../llm/model-mind.ts';
-import { ownModelOf } from '../core/conversation/model-settings.ts';
+import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import { toolsOf } from '../llm/model-tools.ts';
 import type { Turn } from '../core/state/talk.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';

@@ -4,7 +4,7 @@ import type { ModelCaller } from './model-caller.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { CollectionItem, PlatformSettings } from '../schemas/agent-schemas.ts';
 import { assess } from '../core/conversation/assess.ts';
-import { ownModelOf } from '../core/conversation/model-settings.ts';
+import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import type { Call } from '../core/state/call.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import type { Assessment, CollectedValue } from '../core/state/assessment.ts';

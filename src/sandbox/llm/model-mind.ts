@@ -12,7 +12,7 @@ import {
   type BuiltInMind,
   type ModelMind,
 } from '../core/conversation/agent-mind.ts';
-import type { OwnModel } from '../core/conversation/model-settings.ts';
+import type { OwnModel } from '../core/conversation/effective-llm.ts';
 import { describeTools, endCall, toolsOf, type ToolRunner } from './model-tools.ts';
 import type { ToolUse, Turn } from '../core/state/talk.ts';
 import type { Call } from '../core/state/call.ts';

@@ -5,7 +5,7 @@ import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
 import type { LiveTalks } from '../core/conversation/agent-mind.ts';
 import { assessByModel } from './model-assessment.ts';
 import { modelMindOf } from './model-mind.ts';
-import { isHeldByModel, ownModelOf } from '../core/conversation/model-settings.ts';
+import { isHeldByModel, ownModelOf } from '../core/conversation/effective-llm.ts';
 import { createPhoneTools } from './run-tools.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';

@@ -1,6 +1,5 @@
 import { deriveId } from '../core/random.ts';
-import type { Feature, Parting } from '../core/service/service.ts';
-import type { Service } from '../core/service/service.ts';
+import type { Feature, Parting, Service } from '../core/service/service.ts';
 import { eventsOf } from './events.ts';
 import { Poster } from './post.ts';
 import { Subscriber } from './subscriber.ts';

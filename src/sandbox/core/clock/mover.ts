@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from './clock.ts';
-import { ServiceClock } from './clock.ts';
+import { type Clock, ServiceClock } from './clock.ts';
 import type { ServiceEvents } from './service-events.ts';
 import type { Scheduler } from './scheduler.ts';
 

@@ -2,9 +2,16 @@ import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schem
 import { collect, saidBy } from './collect.ts';
 import type { Talk } from '../state/talk.ts';
 import type { Assessment, CollectedItem, Evaluated } from '../state/assessment.ts';
-import { contentWords } from './content-words.ts';
-import { asksToStop, isNoAnswer, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
-import { languageOf } from '../world/language.ts';
+import {
+  asksToStop,
+  contentWords,
+  isNoAnswer,
+  languageAsked,
+  refusesToAnswer,
+  saysGoodbye,
+  saysWrongPerson,
+  yesOrNo,
+} from './hearing.ts';
 import { kindOf } from './questions.ts';
 
 /** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
@@ -85,7 +92,7 @@ function judgePoints(
 /** Where there is nothing to be found out, what counts is how the person took it. */
 function judgeTone(said: readonly string[], { terminationReason, turns }: Talk): Evaluated {
   const answers = said.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
-  if (turns.some(({ speaker, text }) => speaker === 'user' && foreign(text, turns)))
+  if (said.some((text) => languageAsked(text) !== null) && !turns.some(({ tools = [] }) => tools.length > 0))
     return missed('The person spoke a language that the agent does not.');
   if (answers.length === 0) return { result: 'unknown', rationale: 'The person answered nothing.', score: null };
   if (
@@ -95,10 +102,4 @@ function judgeTone(said: readonly string[], { terminationReason, turns }: Talk):
     return missed('The person refused and hung up.');
   if (answers.some((text) => refusesToAnswer(text))) return missed('The person did not want to answer.');
   return { result: 'success', rationale: 'The person answered to the end.', score: 1 };
-}
-
-function foreign(text: string, turns: Talk['turns']): boolean {
-  const own = languageOf(turns.find(({ speaker }) => speaker === 'agent')?.text ?? '') ?? 'en';
-  const theirs = languageOf(text);
-  return theirs !== null && theirs !== own && !turns.some(({ tools }) => (tools?.length ?? 0) > 0);
 }

@@ -1,11 +1,20 @@
 import type { Call } from '../state/call.ts';
-import { agentLines, type AgentLines, nameAskedFor } from './agent-lines.ts';
+import { agentLines } from '../world/lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
-import { meantIn } from './cut-turn.ts';
-import { asksToStop, asksWhoCalls, isNoAnswer, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
+import { meantIn } from './pace.ts';
+import {
+  asksToStop,
+  asksWhoCalls,
+  isNoAnswer,
+  languageAsked,
+  nameAskedFor,
+  refusesToAnswer,
+  saysWrongPerson,
+  yesOrNo,
+} from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
-import { languageNames, languageOf, languageOfTag, type Language } from '../world/language.ts';
+import { languageNames, languageOfTag, type Language } from '../world/person.ts';
 import { goalsOf, nameInPrompt } from './prompt-goals.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';
@@ -28,10 +37,8 @@ export function builtInMindOf(call: Call): BuiltInMind {
   const name = nameOfCallee(call);
   const presets = innerSettings(config).language_presets ?? {};
 
-  const questionsIn = (language: Language): readonly Question[] => {
-    const items = questionsOf(call.agent?.platform.data_collection, language);
-    return items.length > 0 ? items : askedByPrompt(prompt);
-  };
+  const items = questionsOf(call.agent?.platform.data_collection);
+  const questions = items.length > 0 ? items : askedByPrompt(prompt);
 
   const usage = countUsage(call, prompt);
   return {
@@ -43,27 +50,26 @@ export function builtInMindOf(call: Call): BuiltInMind {
 
   function decide(turns: readonly Turn[]): AgentReply {
     const spoken = switchedTo(turns) ?? own;
-    const lines = agentLines[spoken];
     const heard = turns.at(-1)?.speaker === 'user' ? (turns.at(-1)?.text ?? '') : '';
-    if (asksToStop(heard)) return ends(lines.optedOut);
-    if (saysWrongPerson(heard) || deniesName(turns, heard)) return ends(lines.wrongPerson);
-    const theirs = languageOf(heard);
+    if (asksToStop(heard)) return ends(agentLines.optedOut);
+    if (saysWrongPerson(heard) || deniesName(turns, heard)) return ends(agentLines.wrongPerson);
+    const theirs = languageAsked(heard);
     if (theirs !== null && theirs !== spoken) {
       const preset = presetOf(presets, theirs);
-      if (preset === null) return ends(lines.otherLanguage(languageNames[theirs]));
-      const goOn = fillIn(preset.firstMessage ?? agentLines[theirs].goOn, () => variablesOf(call));
-      const next = nextQuestion(turns, questionsIn(theirs));
+      if (preset === null) return ends(agentLines.otherLanguage(languageNames[theirs]));
+      const goOn = fillIn(preset.firstMessage ?? agentLines.goOn(languageNames[theirs]), () => variablesOf(call));
+      const next = nextQuestion(turns, questions);
       return { text: join(goOn, next?.question.text), ends: false, tools: [switchTool(theirs, turns.length)] };
     }
-    if (hasSaidGoodbye(turns, lines)) return ends(lines.goodbyeAgain);
-    const identity = asksWhoCalls(heard) ? introduce(call, prompt, lines) : '';
+    if (hasSaidGoodbye(turns)) return ends(agentLines.goodbyeAgain);
+    const identity = asksWhoCalls(heard) ? introduce(call, prompt) : '';
     if (name !== null && !turns.some((turn) => turn.speaker === 'agent' && meantIn(turn).includes(name)))
-      return says(join(identity, lines.isThis(name)));
-    const next = nextQuestion(turns, questionsIn(spoken));
-    if (next === null) return ends(lines.thanks);
+      return says(join(identity, agentLines.isThis(name)));
+    const next = nextQuestion(turns, questions);
+    if (next === null) return ends(agentLines.thanks);
     if (identity !== '') return says(join(identity, next.question.text));
-    if (next.again) return says(join(lines.again, next.question.text));
-    return says(join(acknowledge(turns, heard, lines), next.question.text));
+    if (next.again) return says(join(agentLines.again, next.question.text));
+    return says(join(acknowledge(turns, heard), next.question.text));
   }
 }
 
@@ -132,23 +138,23 @@ function deniesName(turns: readonly Turn[], heard: string): boolean {
   return nameAskedFor(meantIn(question)) !== null && yesOrNo(heard) === false;
 }
 
-function hasSaidGoodbye(turns: readonly Turn[], lines: AgentLines): boolean {
-  return turns.some((turn) => turn.speaker === 'agent' && meantIn(turn) === lines.thanks);
+function hasSaidGoodbye(turns: readonly Turn[]): boolean {
+  return turns.some((turn) => turn.speaker === 'agent' && meantIn(turn) === agentLines.thanks);
 }
 
-function introduce(call: Call, prompt: string, lines: AgentLines): string {
+function introduce(call: Call, prompt: string): string {
   const name = nameInPrompt(prompt);
-  if (name !== null) return lines.calling(name);
+  if (name !== null) return agentLines.calling(name);
   const purpose = (call.openingLine ?? '').replace(/^(?:hello|hi|hey|good \w+|hola|hallo|bonjour)\b[\s,.!]*/i, '');
   return /^i\b/i.test(purpose)
     ? `This is an automated call. ${purpose}`
-    : lines.automated(call.agent?.name ?? 'a message for you');
+    : agentLines.automated(call.agent?.name ?? 'a message for you');
 }
 
-function acknowledge(turns: readonly Turn[], heard: string, lines: AgentLines): string {
+function acknowledge(turns: readonly Turn[], heard: string): string {
   const first = turns.filter(({ speaker }) => speaker === 'user').length <= 1;
   if (first || isNoAnswer(heard)) return '';
-  return lines.acknowledgements[turns.length % lines.acknowledgements.length] ?? '';
+  return agentLines.acknowledgements[turns.length % agentLines.acknowledgements.length] ?? '';
 }
 
 function switchedTo(turns: readonly Turn[]): Language | null {

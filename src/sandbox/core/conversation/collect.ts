@@ -1,8 +1,6 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
-import { contentWords } from './content-words.ts';
-import { meantIn } from './cut-turn.ts';
-import { asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
-import { languages } from '../world/language.ts';
+import { contentWords, asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
+import { meantIn } from './pace.ts';
 import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
 import { choiceIn, readValue } from './read-value.ts';
 import type { Turn } from '../state/talk.ts';
@@ -65,12 +63,8 @@ function askedIn(
   items: Record<string, CollectionItem>,
   text: string,
 ): { question: Question; verbatim: boolean } | null {
-  for (const language of languages) {
-    const question = questionsOf(items, language).find(({ core }) => text.includes(core));
-    if (question !== undefined) return { question, verbatim: true };
-  }
-  const question = questionIn(text, questionsOf(items, 'en'));
-  return question === null ? null : { question, verbatim: false };
+  const question = questionIn(text, questionsOf(items));
+  return question === null ? null : { question, verbatim: text.includes(question.core) };
 }
 
 /** A choice that stands for more than yes or no, wherever the person named it. */

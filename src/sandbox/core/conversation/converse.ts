@@ -1,10 +1,8 @@
 import { Random } from '../random.ts';
-import { agentLines } from './agent-lines.ts';
+import { agentLines } from '../world/lines.ts';
 import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
-import type { Language } from '../world/language.ts';
-import { cutTurn } from './cut-turn.ts';
+import { cutTurn, speakingMs } from './pace.ts';
 import { fillTalk } from './fill-talk.ts';
-import { speakingMs } from './pace.ts';
 import type { Speaker, Talk, Turn, TurnUsage } from '../state/talk.ts';
 
 export interface CalleeReply {
@@ -46,8 +44,6 @@ export interface TalkSetup {
   silenceMs: number;
   /** After how long without a word it ends the call; null where its settings do not say. */
   silenceLimitMs: number | null;
-  /** Of what the agent says by itself, whatever makes up its other words. */
-  language: Language;
 }
 
 const longestTalkTurns = 200;
@@ -96,7 +92,6 @@ export async function converseWithModel(
 function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentReply | ModelUnavailable> {
   const { callee, answeredAt } = setup;
   const random = new Random(setup.seed, setup.conversationId, 'pauses');
-  const lines = agentLines[setup.language];
   const turns: Turn[] = [];
   let now = answeredAt;
   const say = (speaker: Speaker, text: string, at: number, more: Partial<Turn> = {}): void => {
@@ -116,7 +111,7 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   if (callee.announcement !== null) say('user', callee.announcement, now + 500);
   say('agent', setup.openingLine, now + 600);
   if (callee.machine) {
-    say('agent', lines.message, now + 400);
+    say('agent', agentLines.message, now + 400);
     return end(endings.message);
   }
   let silences = 0;
@@ -135,10 +130,10 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
         return end(endings.silence);
       }
       if (setup.silenceLimitMs === null && silences >= usualSilences && now >= answeredAt + setup.leastMs) {
-        say('agent', lines.giveUp, now);
+        say('agent', agentLines.giveUp, now);
         return end(endings.silence);
       }
-      say('agent', lines.canYouHear, now);
+      say('agent', agentLines.canYouHear, now);
       continue;
     }
     silences = 0;
@@ -162,7 +157,7 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
     if (more instanceof ModelUnavailable) return end(more.message, true);
     say('agent', more.text, now + latencyOf(more.usage, random), usageOf(more));
   }
-  if (now < latestEnd) say('agent', lines.timeOver, now + 300);
+  if (now < latestEnd) say('agent', agentLines.timeOver, now + 300);
   return end(endings.duration);
 }
 

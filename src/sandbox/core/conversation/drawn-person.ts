@@ -1,11 +1,10 @@
 import { Random } from '../random.ts';
-import type { Person, ScriptLine } from '../world/person.ts';
+import { announcements, greetings, personLines, smallTalk, stories } from '../world/lines.ts';
+import { languageNames, type Language, type Person, type ScriptLine } from '../world/person.ts';
 import type { Callee, CalleeReply } from './converse.ts';
-import { saysGoodbye } from './hearing.ts';
+import { nameAskedFor, saysGoodbye } from './hearing.ts';
 import { answerOf } from './person-answers.ts';
-import { nameAskedFor } from './agent-lines.ts';
 import { answerPauseMs } from './pace.ts';
-import { announcements, moodGreetings, personLines, smallTalk, stories } from '../world/person-lines.ts';
 import { questionIn, type Question } from './questions.ts';
 
 export interface PersonFacts {
@@ -17,6 +16,8 @@ export interface PersonFacts {
   cooperative: boolean;
   /** What the agent may ask them for. */
   questions: readonly Question[];
+  /** The agent's language. */
+  calledIn: Language;
 }
 
 /** An answering machine: says its piece and records what follows. */
@@ -31,11 +32,14 @@ export function drawMachine(seed: string, conversationId: string): Callee {
 }
 
 /** Somebody who has picked up. What they say depends on who they are, on what they hear, and on draws of their own. */
-export function drawPerson({ seed, conversationId, person, cooperative, questions }: PersonFacts): Callee {
+export function drawPerson({ seed, conversationId, person, cooperative, questions, calledIn }: PersonFacts): Callee {
   const random = new Random(seed, conversationId, 'person');
-  const lines = personLines[person.language];
   const patience = drawPatience(person, random);
-  const greeting = person.greeting ?? drawGreeting(person, random);
+  const { language } = person;
+  /** Said once, to an agent of another language. */
+  let excuse = language === null || language === calledIn ? null : personLines.onlySpeak(languageNames[language]);
+  const greeting = person.greeting ?? (excuse === null ? random.pick(greetings[person.mood]) : `Hello? ${excuse}`);
+  if (person.greeting === null) excuse = null;
   const firstTurn = person.greetsFirst ? 2 : 1;
   let spoken = firstTurn - 1;
   let asked = 0;
@@ -43,20 +47,25 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
   const react = (heard: string): Pick<CalleeReply, 'text' | 'hangsUp' | 'goesOn'> => {
     const { script } = person;
     if (person.silent) return { text: null, hangsUp: false };
-    if (script !== null) return recite(script[spoken - firstTurn], lines.mustGo);
+    if (script !== null) return recite(script[spoken - firstTurn], personLines.mustGo);
     if (spoken === 1) return { text: person.wrongPerson ?? greeting, hangsUp: false };
     if (person.talksOn) return { text: stories[spoken % stories.length] ?? stories[0], hangsUp: false, goesOn: true };
-    if (saysGoodbye(heard)) return { text: random.pick(lines.farewells), hangsUp: true };
-    if (spoken >= patience) return { text: lines.mustGo, hangsUp: true };
+    if (saysGoodbye(heard)) return { text: random.pick(personLines.farewells), hangsUp: true };
+    if (spoken >= patience) return { text: personLines.mustGo, hangsUp: true };
     if (person.wrongPerson !== null && spoken === 2) return { text: person.wrongPerson, hangsUp: false };
+    if (excuse !== null) {
+      const text = excuse;
+      excuse = null;
+      return { text, hangsUp: false };
+    }
     if (person.optsOut !== null) return { text: person.optsOut, hangsUp: false };
     const meant = nameAskedFor(heard);
-    if (meant !== null) return { text: isNamed(person, meant) ? lines.yes : lines.isNotMe, hangsUp: false };
+    if (meant !== null) return { text: isNamed(person, meant) ? personLines.yes : personLines.isNotMe, hangsUp: false };
     asked += 1;
-    if (asked === 1 && person.persona === 'confused') return { text: lines.repeat, hangsUp: false };
-    if (asked === 1 && person.persona === 'suspicious') return { text: lines.whoIsThis, hangsUp: false };
+    if (asked === 1 && person.persona === 'confused') return { text: personLines.repeat, hangsUp: false };
+    if (asked === 1 && person.persona === 'suspicious') return { text: personLines.whoIsThis, hangsUp: false };
     const answer = answerOf(person, { heard, question: questionIn(heard, questions) }, cooperative, random);
-    const chat = person.persona === 'talkative' && person.language === 'en' ? ` ${random.pick(smallTalk)}` : '';
+    const chat = person.persona === 'talkative' ? ` ${random.pick(smallTalk)}` : '';
     return { text: answer + chat, hangsUp: false };
   };
 
@@ -72,7 +81,8 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
         text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);
       const leaves = person.leavesAfterTurns !== null && spoken >= person.leavesAfterTurns;
       return {
-        text: interrupts && person.script === null && !saysGoodbye(heard) ? `${lines.interrupting} ${text}` : text,
+        text:
+          interrupts && person.script === null && !saysGoodbye(heard) ? `${personLines.interrupting} ${text}` : text,
         hangsUp: hangsUp || leaves,
         interrupts,
         pauseMs: interrupts ? Math.min(pauseMs, 200) : pauseMs,
@@ -91,10 +101,6 @@ function drawPatience({ mood }: Person, random: Random): number {
   if (mood === 'impatient') return random.chance(0.4) ? Math.floor(random.between(3, 6)) : Infinity;
   if (mood === 'hostile') return random.chance(0.6) ? Math.floor(random.between(2, 4)) : Infinity;
   return Infinity;
-}
-
-function drawGreeting({ mood, language }: Person, random: Random): string {
-  return random.pick(mood === 'neutral' || language !== 'en' ? personLines[language].greetings : moodGreetings[mood]);
 }
 
 /** Somebody whose name is not known is whoever was meant. */

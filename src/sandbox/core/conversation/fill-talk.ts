@@ -1,7 +1,6 @@
 import { Random } from '../random.ts';
-import { asides, instructions } from './asides.ts';
+import { asides, instructions } from '../world/lines.ts';
 import { asksToStop, saysWrongPerson } from './hearing.ts';
-import type { Language } from '../world/language.ts';
 import { speakingMs } from './pace.ts';
 import type { Talk, Turn } from '../state/talk.ts';
 
@@ -12,8 +11,6 @@ interface Filling {
   answeredAt: number;
   /** The talk lasts at least this long. */
   leastMs: number;
-  /** Of what they say meanwhile. */
-  language: Language;
   machine: boolean;
 }
 
@@ -26,7 +23,7 @@ export function fillTalk(talk: Talk, filling: Filling): Talk {
   const places = placesIn(talk.turns, filling.machine);
   if (missing <= 0 || places.length === 0) return talk;
   const random = new Random(filling.seed, filling.conversationId, 'asides');
-  const lines = filling.machine ? instructions : asides[filling.language];
+  const lines = filling.machine ? instructions : asides;
   const speaks = lineAfterLine(lines, filling.machine ? 0 : Math.floor(random.between(0, lines.length)));
   const turns: Turn[] = [];
   let shift = 0;

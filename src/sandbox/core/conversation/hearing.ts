@@ -1,4 +1,6 @@
-/** What a listener takes from words, in the four languages that are spoken here. Rules alone: the same words mean the same. */
+import { languageNames, languages, type Language } from '../world/person.ts';
+
+/** What a listener takes from words, also from those of a world's file in other languages. Rules alone: the same words mean the same. */
 
 const optOut = [
   /\b(?:do not|don['’]?t|never|stop|quit) (?:ever )?(?:call|calling|phone|phoning|ring|ringing|contact|contacting)\b/i,
@@ -70,6 +72,19 @@ export function yesOrNo(text: string): boolean | null {
   return denied === -1 || (agreed !== -1 && agreed < denied);
 }
 
+/** The language that somebody says to be the only one they have; null for none. */
+export function languageAsked(text: string): Language | null {
+  const name = /\bI only speak (?<name>\p{Lu}\p{L}+)/u.exec(text)?.groups?.name;
+  return languages.find((language) => languageNames[language] === name) ?? null;
+}
+
+/** The name in "Am I speaking with …?"; null where nobody is asked for by name. */
+export function nameAskedFor(text: string): string | null {
+  const own = /Am I speaking with (?<name>.+)\?$/.exec(text)?.groups?.name;
+  const other = /\b(?:[Aa]m I (?:speaking|talking) (?:with|to)|[Ii]s this) (?<name>\p{Lu}[\p{L} .'’-]*)\?/u;
+  return own ?? other.exec(text)?.groups?.name ?? null;
+}
+
 /** Whether these words answer nothing: a greeting, a question back, a request to repeat. */
 export function isNoAnswer(text: string): boolean {
   return (
@@ -79,4 +94,23 @@ export function isNoAnswer(text: string): boolean {
     repeatPlease.test(text) ||
     !/[\p{L}\p{N}]/u.test(text)
   );
+}
+
+const idle = new Set(
+  `a an and are as at be been but by can could did do does for from had has have how i if in into is it its may me my not of on or our
+  person please said say shall should so some tell than that the their them they this to was we were what when where whether which who
+  why will with would yes no you your there about any ask asked asks want wants like customer caller user callee main`.split(
+    /\s+/,
+  ),
+);
+
+/** The words that carry meaning, in lower case and without common endings, so that "appointments" is "appointment". */
+export function contentWords(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => !idle.has(word)).map(stem);
+}
+
+function stem(word: string): string {
+  if (word.length < 5) return word;
+  return word.replace(/(?:ing|ed|es|s|ly)$/, '');
 }

@@ -1,8 +1,9 @@
 import type { Random } from '../random.ts';
+import { personLines } from '../world/lines.ts';
 import type { AnswerValue, Person } from '../world/person.ts';
-import { contentWords } from './content-words.ts';
-import { personLines, type PersonLines } from '../world/person-lines.ts';
+import { contentWords } from './hearing.ts';
 import { asksForNumber, isYesNoQuestion, type Question } from './questions.ts';
+import { numberIn } from './read-value.ts';
 
 export interface Asked {
   /** What was heard. */
@@ -13,18 +14,15 @@ export interface Asked {
 
 /** What somebody answers to a question: what the world says of them, else what their goodwill makes of it. */
 export function answerOf(person: Person, { heard, question }: Asked, cooperative: boolean, random: Random): string {
-  const lines = personLines[person.language];
   const known = knownAnswer(person, heard, question);
-  if (known !== null) return sayValue(known, person, lines);
+  if (known !== null) return sayValue(known, person);
   const choices = question?.item.enum ?? choicesIn(heard);
-  if (choices !== null) return sayChoice(choices, cooperative, random, person, lines);
+  if (choices !== null) return sayChoice(choices, cooperative, random, person);
   const type = question?.item.type;
-  const open = type === undefined || type === 'string';
-  if (type === 'integer' || type === 'number' || (open && type === undefined && asksForNumber(heard)))
-    return sayNumber(drawNumber(heard, cooperative, random), person, lines);
-  if (type === 'boolean' || (open && isYesNoQuestion(heard))) return cooperative ? lines.yes : lines.no;
-  if (!cooperative) return lines.rather;
-  return person.language === 'en' ? (inWords(heard, person, random) ?? lines.fine) : lines.fine;
+  if (type === 'integer' || type === 'number' || (type === undefined && asksForNumber(heard)))
+    return sayNumber(drawNumber(heard, cooperative, random), person);
+  if (type === 'boolean' || isYesNoQuestion(heard)) return cooperative ? personLines.yes : personLines.no;
+  return cooperative ? inWords(heard, person, random) : personLines.rather;
 }
 
 /** By the item's id first, then by the longest key whose words were all said. */
@@ -43,14 +41,14 @@ function knownAnswer(person: Person, heard: string, question: Question | null): 
   return best === undefined ? null : (answers[best] ?? null);
 }
 
-function sayValue(value: AnswerValue, person: Person, lines: PersonLines): string {
-  if (typeof value === 'boolean') return value ? lines.yes : lines.no;
-  if (typeof value === 'number') return sayNumber(value, person, lines);
-  return /[.!?]$/.test(value) ? value : `${value.charAt(0).toUpperCase()}${value.slice(1)}.`;
+function sayValue(value: AnswerValue, person: Person): string {
+  if (typeof value === 'boolean') return value ? personLines.yes : personLines.no;
+  if (typeof value === 'number') return sayNumber(value, person);
+  return /[.!?]$/.test(value) ? value : `${capitalised(value)}.`;
 }
 
-function sayNumber(value: number, { persona }: Person, lines: PersonLines): string {
-  return persona === 'terse' ? `${value}.` : lines.number(value);
+function sayNumber(value: number, { persona }: Person): string {
+  return persona === 'terse' ? `${value}.` : personLines.number(value);
 }
 
 function sayChoice(
@@ -58,11 +56,13 @@ function sayChoice(
   cooperative: boolean,
   random: Random,
   { persona }: Person,
-  lines: PersonLines,
 ): string {
   const choice = cooperative || others.length === 0 ? first : random.pick(others as [string, ...string[]]);
-  const said = choice.charAt(0).toUpperCase() + choice.slice(1);
-  return persona === 'terse' ? `${said}.` : lines.please(said);
+  return persona === 'terse' ? `${capitalised(choice)}.` : personLines.please(capitalised(choice));
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function choicesIn(heard: string): string[] | null {
@@ -71,7 +71,6 @@ function choicesIn(heard: string): string[] | null {
   return choices === undefined || choices.length === 0 ? null : choices;
 }
 
-const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const range = /(?:from|between)?\s*(?<low>\d+|[a-z]+)\s*(?:to|and|-|–)\s*(?<high>\d+|[a-z]+)/gi;
 
 /** A number from the upper part of the scale for goodwill, from the lower part otherwise. */
@@ -86,18 +85,13 @@ function drawNumber(heard: string, cooperative: boolean, random: Random): number
 
 function scaleIn(text: string): [number, number] | null {
   for (const match of text.matchAll(range)) {
-    const [low, high] = [toNumber(match.groups?.low), toNumber(match.groups?.high)];
+    const [low, high] = [numberIn(match.groups?.low ?? ''), numberIn(match.groups?.high ?? '')];
     if (low !== null && high !== null && low < high) return [low, high];
   }
   return null;
 }
 
-function toNumber(text = ''): number | null {
-  if (/^\d+$/.test(text)) return Number(text);
-  const value = words.indexOf(text.toLowerCase());
-  return value === -1 ? null : value;
-}
-
+/** By what the question asks for; the first that fits. */
 const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[] = [
   [
     /\b(?:when|what (?:day|time|date)|which day|date)\b/i,
@@ -110,9 +104,8 @@ const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[
   [/\b(?:how can|anything|help|improve|else)\b/i, ['No, that is all, thank you.', 'Nothing that I can think of.']],
 ];
 
-function inWords(heard: string, { name }: Person, random: Random): string | null {
-  if (/\byour (?:full |first |last )?name\b/i.test(heard))
-    return name === null ? 'I would rather not say.' : `It is ${name}.`;
+function inWords(heard: string, { name }: Person, random: Random): string {
+  if (/\byour (?:full |first |last )?name\b/i.test(heard)) return name === null ? personLines.rather : `It is ${name}.`;
   const lines = openAnswers.find(([pattern]) => pattern.test(heard))?.[1];
-  return lines === undefined ? null : random.pick(lines);
+  return lines === undefined ? personLines.fine : random.pick(lines);
 }

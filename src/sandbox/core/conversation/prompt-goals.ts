@@ -1,3 +1,5 @@
+import { toYou } from './questions.ts';
+
 /** Most questions that a prompt is taken to ask for. */
 const mostGoals = 20;
 /** What a prompt is about stands at its beginning. */
@@ -60,18 +62,15 @@ function toQuestions(what: string): string[] {
   return what
     .slice(0, longestClause)
     .split(/\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?=(?:whether|if|for|about|how|what|when|why|which|where)\b)/i)
-    .map((part) => toYou(part.trim().replace(/[,\s]+$/, '')))
+    .map((part) =>
+      toYou(
+        part
+          .trim()
+          .replace(/[,\s]+$/, '')
+          .replaceAll(/\bthem\b/gi, 'you'),
+      ),
+    )
     .map((part) => `May I ask ${part.replace(/^if\b/i, 'whether')}?`);
-}
-
-function toYou(text: string): string {
-  return text
-    .replaceAll(/\bthey are\b/gi, 'you are')
-    .replaceAll(/\b(?:they|them|he or she|the (?:person|customer|caller|user|client|callee))\b/gi, 'you')
-    .replaceAll(/\btheir\b/gi, 'your')
-    .replaceAll(/\byou (?:wants|needs|likes|has)\b/gi, (found) =>
-      /has/i.test(found) ? 'you have' : found.slice(0, -1),
-    );
 }
 
 /** Who the prompt says the agent is: "You are Ada of the clinic, …"; null for a mere description. */

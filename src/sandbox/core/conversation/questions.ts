@@ -1,7 +1,6 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
-import { agentLines } from './agent-lines.ts';
-import type { Language } from '../world/language.ts';
-import { contentWords } from './content-words.ts';
+import { agentLines } from '../world/lines.ts';
+import { contentWords } from './hearing.ts';
 
 /** Something that an agent is to find out. */
 export interface Question {
@@ -29,88 +28,67 @@ export function kindOf(id: string, item: CollectionItem): ItemKind {
   return item.type === 'boolean' && observation.test(item.description ?? '') ? 'observed' : 'asked';
 }
 
-const known = new WeakMap<object, Map<Language, readonly Question[]>>();
+const known = new WeakMap<object, readonly Question[]>();
 
 /** What is to be asked of the callee, in order. */
-export function questionsOf(
-  items: Record<string, CollectionItem> | undefined,
-  language: Language,
-): readonly Question[] {
+export function questionsOf(items: Record<string, CollectionItem> | undefined): readonly Question[] {
   if (items === undefined) return [];
-  const byLanguage = known.get(items) ?? new Map<Language, readonly Question[]>();
-  known.set(items, byLanguage);
-  const made = byLanguage.get(language) ?? makeQuestions(items, language);
-  byLanguage.set(language, made);
+  const made = known.get(items) ?? makeQuestions(items);
+  known.set(items, made);
   return made;
 }
 
-function makeQuestions(items: Record<string, CollectionItem>, language: Language): Question[] {
+function makeQuestions(items: Record<string, CollectionItem>): Question[] {
   return Object.entries(items)
     .filter(([id, item]) => kindOf(id, item) === 'asked')
     .map(([id, item]) => {
-      const core = coreOf(id, item, language);
-      const hint = hintOf(core, item, language);
-      return {
-        id,
-        item,
-        core,
-        text: hint === '' ? core : `${core} ${hint}`,
-        words: new Set([...contentWords(id.replaceAll(/[_-]/g, ' ')), ...contentWords(item.description ?? '')]),
-      };
+      const noun = id.replaceAll(/[_-]+/g, ' ').trim();
+      const core = coreOf(noun, item);
+      const hint = hintOf(core, item);
+      const words = new Set(contentWords(`${noun} ${item.description ?? ''}`));
+      return { id, item, core, text: hint === '' ? core : `${core} ${hint}`, words };
     });
 }
 
-function coreOf(id: string, item: CollectionItem, language: Language): string {
-  const lines = agentLines[language];
-  const described = item.description?.trim().replace(/\.$/, '') ?? '';
+function coreOf(noun: string, { description = '' }: CollectionItem): string {
+  const described = description.trim().replace(/\.$/, '');
   if (described.endsWith('?')) return described;
-  if (described === '') return lines.couldYouTell(nounOf(id, language));
-  const whether = /^whether (?<rest>.+)$/is.exec(described)?.groups?.rest;
-  if (whether !== undefined) return lines.couldYouTell(`whether ${toYou(whether)}`);
-  return lines.couldYouTell(toYou(described.charAt(0).toLowerCase() + described.slice(1)));
+  if (described === '') return agentLines.couldYouTell(`your ${noun}`);
+  return agentLines.couldYouTell(toYou(described.charAt(0).toLowerCase() + described.slice(1)));
 }
 
-function nounOf(id: string, language: Language): string {
-  const noun = id.replaceAll(/[_-]+/g, ' ').trim();
-  return language === 'en' ? `your ${noun}` : noun;
-}
-
-const thirdPerson = 'the (?:person|customer|caller|callee|user|client|patient|guest|contact|lead)';
+const they = '(?:they|he or she|the (?:person|customer|caller|callee|user|client|patient|guest|contact|lead))';
 
 /** Turns words about the person into words to the person. */
-function toYou(text: string): string {
+export function toYou(text: string): string {
   return text
-    .replaceAll(new RegExp(`\\b${thirdPerson}['’]s\\b`, 'gi'), 'your')
+    .replaceAll(new RegExp(`\\b${they}['’]s\\b|\\btheir\\b`, 'gi'), 'your')
     .replaceAll(
-      new RegExp(`\\b${thirdPerson} (has|is|was|wants|needs|agrees|likes|prefers|owns|plans|will|would|can)\\b`, 'gi'),
+      new RegExp(`\\b${they} (has|is|was|wants|needs|agrees|likes|prefers|owns|plans|will|would|can)\\b`, 'gi'),
       (_, verb: string) => {
         const plain = { has: 'have', is: 'are', was: 'were' }[verb.toLowerCase()] ?? verb.replace(/(?<!s)s$/, '');
         return `you ${plain}`;
       },
     )
-    .replaceAll(new RegExp(`\\b${thirdPerson}\\b`, 'gi'), 'you')
-    .replaceAll(/\btheir\b/gi, 'your')
-    .replaceAll(/\bthey\b/gi, 'you');
+    .replaceAll(new RegExp(`\\b${they}\\b`, 'gi'), 'you');
 }
 
-function hintOf(core: string, item: CollectionItem, language: Language): string {
-  const lines = agentLines[language];
-  if (item.enum !== undefined) return lines.choices(item.enum.join(', '));
-  if (item.type === 'boolean') return isYesNoQuestion(core) ? '' : lines.yesOrNo;
-  if (item.type === 'string' || asksForNumber(core)) return '';
-  return lines.aNumber;
+function hintOf(core: string, item: CollectionItem): string {
+  if (item.enum !== undefined) return agentLines.choices(item.enum.join(', '));
+  if (item.type === 'boolean') return isYesNoQuestion(core) ? '' : agentLines.yesOrNo;
+  return item.type === 'string' || asksForNumber(core) ? '' : agentLines.aNumber;
 }
 
 export function isYesNoQuestion(text: string): boolean {
   return (
     /(?:^|[.!] |,\s)(?:and )?(?:will|would|can|could|do|does|did|is|are|was|were|have|has|may|shall|should)\b(?! (?:tell|say) )(?!.*\b(?:tell me)\b)/i.test(
       text,
-    ) || /\b(?:whether|yes or no|sí o no|ja oder nein|oui ou non)\b/i.test(text)
+    ) || /\b(?:whether|yes or no)\b/i.test(text)
   );
 }
 
 export function asksForNumber(text: string): boolean {
-  return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|zahl|número|nombre|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(
+  return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(
     text,
   );
 }

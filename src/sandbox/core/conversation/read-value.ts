@@ -4,34 +4,14 @@ import type { CollectedValue } from '../state/assessment.ts';
 
 const numberWords = new Map(
   [
-    ['zero', 'cero', 'null', 'zéro'],
-    ['one', 'uno', 'eins', 'un'],
-    ['two', 'dos', 'zwei', 'deux'],
-    ['three', 'tres', 'drei', 'trois'],
-    ['four', 'cuatro', 'vier', 'quatre'],
-    ['five', 'cinco', 'fünf', 'cinq'],
-    ['six', 'seis', 'sechs', 'six'],
-    ['seven', 'siete', 'sieben', 'sept'],
-    ['eight', 'ocho', 'acht', 'huit'],
-    ['nine', 'nueve', 'neun', 'neuf'],
-    ['ten', 'diez', 'zehn', 'dix'],
-    ['eleven'],
-    ['twelve'],
-    ['thirteen'],
-    ['fourteen'],
-    ['fifteen'],
-    ['sixteen'],
-    ['seventeen'],
-    ['eighteen'],
-    ['nineteen'],
-    ['twenty', 'veinte', 'zwanzig', 'vingt'],
-  ].flatMap((words, value) => words.map((word) => [word, value] as const)),
+    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+    'cero uno dos tres cuatro cinco seis siete ocho nueve diez',
+    'null eins zwei drei vier fünf sechs sieben acht neun zehn',
+    'zéro un deux trois quatre cinq six sept huit neuf dix',
+  ].flatMap((list) => list.split(' ').map((word, value) => [word, value] as const)),
 );
 const tens = new Map(
-  ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'].map((word, index) => [
-    word,
-    (index + 2) * 10,
-  ]),
+  'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word, index) => [word, (index + 2) * 10]),
 );
 const agreeing = /^(?:yes|confirm(?:ed)?|accept(?:ed)?|agree[ds]?|interested|approved|coming|attending)$/i;
 const denying = /^(?:no|declined?|reject(?:ed)?|refused?|not[_ -]interested|cancel(?:l?ed)?|absent)$/i;
@@ -95,7 +75,8 @@ function choiceByConsent(choices: readonly string[], answer: string): string | n
   return fitting.length === 1 ? (fitting[0] ?? null) : null;
 }
 
-function numberIn(text: string): number | null {
+/** The first number in digits or words. */
+export function numberIn(text: string): number | null {
   const digits = /-?\d+(?:[.,]\d{3})*(?:[.,]\d+)?/.exec(text)?.[0];
   if (digits !== undefined) return parseDigits(digits);
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];

@@ -1,12 +1,11 @@
 import type { Call, CallCourse } from '../state/call.ts';
-import { stranger, type Person } from '../world/person.ts';
+import { stranger } from '../world/person.ts';
 import { builtInMindOf } from './built-in-agent.ts';
 import { configOf, languageOfAgent, maxDurationMs, silenceLimitMs, turnTimeoutMs } from './call-config.ts';
 import { type Callee, converseNow, type TalkSetup } from './converse.ts';
 import { drawMachine, drawPerson } from './drawn-person.ts';
-import type { Language } from '../world/language.ts';
-import { isHeldByModel } from './model-settings.ts';
-import { personLines } from '../world/person-lines.ts';
+import { isHeldByModel } from './effective-llm.ts';
+import { personLines } from '../world/lines.ts';
 import { questionsOf } from './questions.ts';
 import type { Talk } from '../state/talk.ts';
 
@@ -25,32 +24,27 @@ export function talkOf(seed: string, call: Call): Talk {
 
 export function setUpTalk(seed: string, call: Call, course: CallCourse, answeredAt: number): TalkSetup {
   const config = configOf(call);
-  const language = languageOfAgent(config);
   return {
     seed,
     conversationId: call.conversationId,
     answeredAt,
     openingLine: call.openingLine ?? 'Hello.',
-    callee: whoAnswers(seed, call, course, language),
+    callee: whoAnswers(seed, call, course),
     leastMs: course.leastTalkMs,
     mostMs: maxDurationMs(config),
     silenceMs: turnTimeoutMs(config),
     silenceLimitMs: silenceLimitMs(config),
-    language,
   };
 }
 
-function whoAnswers(seed: string, call: Call, course: CallCourse, language: Language): Callee {
+function whoAnswers(seed: string, call: Call, course: CallCourse): Callee {
   const { conversationId } = call;
-  if (course.result === 'voicemail') return drawMachine(seed, conversationId);
-  const questions = questionsOf(call.agent?.platform.data_collection, language);
-  const person = course.person ?? strangerOf(course, language);
-  return drawPerson({ seed, conversationId, person, cooperative: course.cooperative, questions });
-}
-
-/** Somebody of whom only this much is known; they speak whatever language they are called in. */
-function strangerOf({ silent, optedOut }: CallCourse, language: Language): Person {
-  return { ...stranger, language, silent, optsOut: optedOut ? personLines[language].optOut : null };
+  const { result, silent, optedOut, cooperative } = course;
+  if (result === 'voicemail') return drawMachine(seed, conversationId);
+  const person = course.person ?? { ...stranger, silent, optsOut: optedOut ? personLines.optOut : null };
+  const questions = questionsOf(call.agent?.platform.data_collection);
+  const calledIn = languageOfAgent(configOf(call));
+  return drawPerson({ seed, conversationId, person, cooperative, questions, calledIn });
 }
 
 function silence(course: CallCourse | null): Talk {

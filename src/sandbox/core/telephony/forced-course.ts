@@ -1,5 +1,4 @@
-import { cutTurn } from '../conversation/cut-turn.ts';
-import { speakingMs } from '../conversation/pace.ts';
+import { cutTurn, speakingMs } from '../conversation/pace.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import { Random } from '../random.ts';

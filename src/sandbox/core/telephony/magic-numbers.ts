@@ -1,4 +1,4 @@
-import { personLines } from '../world/person-lines.ts';
+import { personLines } from '../world/lines.ts';
 import type { CallResult } from '../state/call.ts';
 import { stranger, type Person } from '../world/person.ts';
 
@@ -33,8 +33,8 @@ const magicNumbers: Readonly<Record<string, (nth: number) => Behaviour>> = {
   '0108': () => ({ result: 'answered', optsOut: true }),
   '0109': answeredBy({ talksOn: true, mood: 'friendly' }),
   '0110': (nth) => (nth === 1 ? { result: 'busy' } : { result: 'answered', cooperative: true }),
-  '0111': answeredBy({ language: 'es', greeting: 'Hola, ¿quién habla? No hablo inglés.' }),
-  '0112': answeredBy({ wrongPerson: personLines.en.wrongNumber }),
+  '0111': answeredBy({ language: 'es' }),
+  '0112': answeredBy({ wrongPerson: personLines.wrongNumber }),
   '0113': () => ({ result: 'answered', cooperative: true, analysisMs: 30 * 60_000 }),
   '0114': () => ({ result: 'failed', breaksDown: true }),
   '0115': () => ({ result: 'answered', cooperative: true }),

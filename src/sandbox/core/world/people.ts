@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import { personLines } from './person-lines.ts';
+import { personLines } from './lines.ts';
 import { NumberZones } from './number-zones.ts';
 import { stranger, type Person } from './person.ts';
 import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
@@ -110,14 +110,12 @@ function settle(traits: SomebodyInput | KindInput): Inhabitant {
 }
 
 function readPerson(traits: SomebodyInput | KindInput): Person {
-  const language = traits.language ?? stranger.language;
-  const lines = personLines[language];
   const { interrupts = false, hangs_up: hangsUp, script } = traits;
   return {
     name: traits.name ?? null,
     persona: traits.persona ?? stranger.persona,
     mood: traits.mood ?? stranger.mood,
-    language,
+    language: traits.language ?? stranger.language,
     answers: traits.answers ?? {},
     greeting: traits.greeting ?? null,
     greetsFirst: traits.greets_first ?? false,
@@ -127,8 +125,8 @@ function readPerson(traits: SomebodyInput | KindInput): Person {
           ? { say: line, interrupts: false, hangsUp: false }
           : { say: line.say, interrupts: line.interrupts, hangsUp: line.hangs_up },
       ) ?? null,
-    optsOut: sentenceOf(traits.opts_out, lines.optOut),
-    wrongPerson: sentenceOf(traits.wrong_person, lines.wrongNumber),
+    optsOut: sentenceOf(traits.opts_out, personLines.optOut),
+    wrongPerson: sentenceOf(traits.wrong_person, personLines.wrongNumber),
     silent: traits.silent ?? false,
     interrupts: typeof interrupts === 'boolean' ? Number(interrupts) : interrupts,
     leavesAfterSeconds: hangsUp?.after_seconds ?? null,

@@ -1,5 +1,3 @@
-import type { Language } from './language.ts';
-
 export const moods = ['friendly', 'neutral', 'impatient', 'hostile'] as const;
 export type Mood = (typeof moods)[number];
 
@@ -15,6 +13,22 @@ export interface ScriptLine {
   readonly hangsUp: boolean;
 }
 
+export const languages = ['en', 'es', 'de', 'fr'] as const;
+export type Language = (typeof languages)[number];
+
+export const languageNames: Readonly<Record<Language, string>> = {
+  en: 'English',
+  es: 'Spanish',
+  de: 'German',
+  fr: 'French',
+};
+
+/** The language of a tag such as `de-AT`; null for one that nobody here has. */
+export function languageOfTag(tag: string | undefined): Language | null {
+  const primary = tag?.toLowerCase().split(/[-_]/)[0];
+  return languages.find((language) => language === primary) ?? null;
+}
+
 export type AnswerValue = string | number | boolean;
 
 /** Somebody who may pick up. Plain data, shared by all calls to them and never changed. */
@@ -22,7 +36,8 @@ export interface Person {
   readonly name: string | null;
   readonly persona: Persona;
   readonly mood: Mood;
-  readonly language: Language;
+  /** The only one they have; null for whatever they are called in. */
+  readonly language: Language | null;
   /** By id of a collection item, or by words that a question contains. */
   readonly answers: Readonly<Record<string, AnswerValue>>;
   /** Their first words; drawn when null. */
@@ -49,7 +64,7 @@ export const stranger: Person = {
   name: null,
   persona: 'plain',
   mood: 'neutral',
-  language: 'en',
+  language: null,
   answers: {},
   greeting: null,
   greetsFirst: false,

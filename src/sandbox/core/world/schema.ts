@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { languages } from './language.ts';
 import { isZone } from '../zone-time.ts';
-import { moods, personas } from './person.ts';
+import { languages, moods, personas } from './person.ts';
 import { lateness, recordHabits } from './record-habits.ts';
 
 const chance = z.number().min(0, 'Must be a chance from 0 to 1.').max(1, 'Must be a chance from 0 to 1.');

@@ -193,9 +193,11 @@ test('opening line and prompt know variables of the call, defaults of the agent 
   expect(record.status).toBe('done');
 });
 
-test('the words that the agent has of its own are in its language', async () => {
+test('what an agent is given in another language is said and recorded as it is; its own words are English', async () => {
   const sandbox = await startTestSandbox({
-    world: { people: [{ number: '+12125550141', language: 'de', mood: 'friendly' }] },
+    world: {
+      people: [{ number: '+12125550141', language: 'de', mood: 'friendly', answers: { zusage: 'Ja, gerne.' } }],
+    },
   });
   const agentId = await createAgent(sandbox, {
     conversation_config: { agent: { language: 'de-AT', first_message: 'Guten Tag, es geht um Ihren Termin.' } },
@@ -203,8 +205,11 @@ test('the words that the agent has of its own are in its language', async () => 
       data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } },
     },
   });
-  const { agent, record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
-  expect(agent.at(-1)).toBe('Vielen Dank für Ihre Zeit. Auf Wiederhören.');
+  const { agent, user, record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
+  expect(agent[0]).toBe('Guten Tag, es geht um Ihren Termin.');
+  expect(agent[1]).toBe('Kommen Sie zu Ihrem Termin? Yes or no?');
+  expect(agent.at(-1)).toBe('Thank you for your time. Goodbye.');
+  expect(user).toContain('Ja, gerne.');
   expect(record.collected_data.zusage.value).toBe(true);
   expect(record.metadata.main_language).toBe('de');
 });

@@ -75,11 +75,11 @@ test('0109 talks until the agent’s longest call is over, to the millisecond', 
   expect(usual.record.collected_data.appointment.value).toBeNull();
 });
 
-test('0111 speaks Spanish, which the agent says it cannot, unless it has a preset for it', async () => {
+test('0111 speaks only Spanish, which the agent says it cannot, unless it has a preset for it', async () => {
   const sandbox = await startTestSandbox();
   const { record, truth } = await hold(sandbox, '+12125550111');
   expect(truth).toMatchObject({ result: 'answered', optedOut: false });
-  expect(said(record, 'user')[0]).toContain('¿quién habla?');
+  expect(said(record, 'user')[0]).toBe('Hello? I only speak Spanish.');
   expect(said(record, 'agent').at(-1)).toContain('I do not speak Spanish');
   expect(record.evaluation_results.goal_reached.result).toBe('failure');
   expect(record.metadata.main_language).toBe('en');
@@ -91,7 +91,7 @@ test('0111 speaks Spanish, which the agent says it cannot, unless it has a prese
   });
   const switched = (await hold(sandbox, '+13125550111')).record;
   expect(said(switched, 'agent')[1]).toContain('Hola, le llamo por su cita.');
-  expect(said(switched, 'agent').at(-1)).toContain('Adiós');
+  expect(said(switched, 'agent').at(-1)).toContain('Thank you for your time');
   expect(switched.metadata.main_language).toBe('es');
   const uses = switched.transcript.flatMap((turn: Json) => turn.tool_calls);
   expect(uses).toMatchObject([{ tool_name: 'language_detection' }]);
@@ -120,7 +120,7 @@ test('who calls in from a magic number is who would answer there', async () => {
   const sandbox = await startTestSandbox();
   for (const [from, words] of [
     ['+12125550108', 'do not call me again'],
-    ['+12125550111', 'No hablo inglés'],
+    ['+12125550111', 'I only speak Spanish'],
     ['+12125550101', ''],
   ]) {
     const taken = await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from });

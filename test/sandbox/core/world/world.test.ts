@@ -150,8 +150,15 @@ test.each<[string, WorldInput['people'], (conversation: Json) => void]>(
     ],
     ['a terse person wastes no words', [{ number: somebody, persona: 'terse', mood: 'friendly' }],
       ({ said }) => expect(said[1].text).toBe('Confirmed.')],
-    ['somebody French answers in French', [{ number: somebody, language: 'fr' }],
-      ({ said }) => expect(said[0].text).toMatch(/allô|bonjour/i)],
+    [
+      'somebody French says so after their own first words, and the agent ends the call',
+      [{ number: somebody, language: 'fr', greeting: 'Allô ?', opts_out: true }],
+      ({ said, transcript }) => {
+        expect(said[0].text).toBe('Allô ?');
+        expect(said.map(({ text }: Json) => text)).toContain('I only speak French.');
+        expect(transcript.at(-2).text).toContain('I do not speak French');
+      },
+    ],
   ],
 )('%s', async (_, people, check) => {
   check(await call(await startTestSandbox({ world: { people } })));

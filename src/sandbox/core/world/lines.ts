@@ -1,10 +1,35 @@
+/** Everything that people, answering machines and the built-in agent say by themselves. */
+
 import type { Mood } from './person.ts';
-import type { Language } from './language.ts';
 
 type Lines = readonly [string, ...string[]];
 
-const english = {
-  greetings: ['Hello?', 'Yes, speaking.', 'Hello, who is this?', 'Hi, yes?'] as Lines,
+/** What the built-in agent says by itself. Questions come from the agent's own settings. */
+export const agentLines = {
+  optedOut: 'I understand. You will not be called again. Goodbye.',
+  wrongPerson: 'I am sorry to have disturbed you, I must have the wrong number. Goodbye.',
+  thanks: 'Thank you for your time. Goodbye.',
+  goodbyeAgain: 'I see. I really have to say goodbye now. Goodbye.',
+  again: 'Sorry, I did not get that.',
+  otherLanguage: (language: string) =>
+    `I am sorry, I do not speak ${language}. Somebody else will have to call you. Goodbye.`,
+  goOn: (language: string) => `Of course, let us go on in ${language}.`,
+  isThis: (name: string) => `Am I speaking with ${name}?`,
+  calling: (who: string) => `This is ${who}.`,
+  automated: (about: string) => `This is an automated call: ${about}.`,
+  couldYouTell: (what: string) => `Could you tell me ${what}?`,
+  yesOrNo: 'Yes or no?',
+  aNumber: 'Please give me a number.',
+  choices: (list: string) => `You can say ${list}.`,
+  message: 'Please call us back when it suits you. Goodbye.',
+  canYouHear: 'Hello, can you hear me?',
+  giveUp: 'I will try again another time. Goodbye.',
+  timeOver: 'I am afraid that our time is over. Goodbye.',
+  acknowledgements: ['Thank you.', 'All right.', 'I see.'] as Lines,
+};
+
+/** What people say of themselves. */
+export const personLines = {
   farewells: ['Goodbye.', 'Thank you, bye.', 'All right, bye.'] as Lines,
   yes: 'Yes.',
   no: 'No, I do not think so.',
@@ -16,81 +41,15 @@ const english = {
   whoIsThis: 'Hold on. Who is this, and why are you calling?',
   mustGo: 'I have to go now. Bye.',
   isNotMe: 'No, you have the wrong person.',
-  nothingElse: 'No, that is all, thank you.',
   interrupting: 'Wait, wait.',
   optOut: 'No. Please do not call me again.',
   wrongNumber: 'Sorry, you have the wrong number. There is nobody of that name here.',
+  onlySpeak: (language: string) => `I only speak ${language}.`,
 };
 
-/** What people say of themselves. */
-export type PersonLines = typeof english;
-
-const spanish: PersonLines = {
-  greetings: ['Hola, ¿diga?', 'Sí, ¿quién habla?', 'Hola, ¿quién es usted?'],
-  farewells: ['Adiós, gracias.', 'Gracias, adiós.'],
-  yes: 'Sí.',
-  no: 'No, creo que no.',
-  rather: 'Prefiero no decirlo.',
-  fine: 'Todo está como acordamos.',
-  number: (value) => `Diría que ${value}.`,
-  please: (choice) => `${choice}, por favor.`,
-  repeat: '¿Cómo? No entiendo, ¿puede repetir por favor?',
-  whoIsThis: 'Un momento. ¿Quién habla y por qué llama usted?',
-  mustGo: 'Tengo que irme. Adiós.',
-  isNotMe: 'No, es un número equivocado.',
-  nothingElse: 'No, eso es todo, gracias.',
-  interrupting: 'Espere, espere.',
-  optOut: 'No. Por favor, no me llamen más.',
-  wrongNumber: 'Lo siento, es un número equivocado.',
-};
-
-const german: PersonLines = {
-  greetings: ['Hallo, wer ist da?', 'Ja, hallo, wer spricht da bitte?', 'Hallo, ja bitte?'],
-  farewells: ['Danke, auf Wiederhören.', 'Auf Wiederhören.'],
-  yes: 'Ja.',
-  no: 'Nein, ich glaube nicht.',
-  rather: 'Das möchte ich lieber nicht sagen.',
-  fine: 'Es ist alles wie vereinbart.',
-  number: (value) => `Ich würde sagen ${value}.`,
-  please: (choice) => `${choice}, bitte.`,
-  repeat: 'Wie bitte? Ich verstehe das nicht.',
-  whoIsThis: 'Moment. Wer ist da, und warum rufen Sie mich an?',
-  mustGo: 'Ich muss jetzt auflegen. Auf Wiederhören.',
-  isNotMe: 'Nein, Sie sind falsch verbunden.',
-  nothingElse: 'Nein, das ist alles, danke.',
-  interrupting: 'Warten Sie bitte.',
-  optOut: 'Nein. Bitte rufen Sie mich nicht mehr an.',
-  wrongNumber: 'Tut mir leid, Sie sind falsch verbunden.',
-};
-
-const french: PersonLines = {
-  greetings: ['Allô, oui ?', 'Oui, bonjour, qui est à l’appareil ?', 'Allô, bonjour ?'],
-  farewells: ['Merci, au revoir.', 'Au revoir.'],
-  yes: 'Oui.',
-  no: 'Non, je ne pense pas.',
-  rather: 'Je préfère ne pas le dire.',
-  fine: 'Tout est comme convenu.',
-  number: (value) => `Je dirais ${value}.`,
-  please: (choice) => `${choice}, s’il vous plaît.`,
-  repeat: 'Comment ? Je ne comprends pas.',
-  whoIsThis: 'Attendez. Qui est à l’appareil, et pourquoi m’appelez-vous ?',
-  mustGo: 'Je dois y aller. Au revoir.',
-  isNotMe: 'Non, vous avez le mauvais numéro.',
-  nothingElse: 'Non, c’est tout, merci.',
-  interrupting: 'Attendez, attendez.',
-  optOut: 'Non. Ne m’appelez plus, s’il vous plaît.',
-  wrongNumber: 'Désolé, vous vous trompez de numéro.',
-};
-
-export const personLines: Readonly<Record<Language, PersonLines>> = {
-  en: english,
-  es: spanish,
-  de: german,
-  fr: french,
-};
-
-/** First words of somebody who speaks English, by mood. */
-export const moodGreetings: Readonly<Record<Exclude<Mood, 'neutral'>, Lines>> = {
+/** First words, by mood. */
+export const greetings: Readonly<Record<Mood, Lines>> = {
+  neutral: ['Hello?', 'Yes, speaking.', 'Hello, who is this?', 'Hi, yes?'],
   friendly: ['Hello! How are you?', 'Hi there, yes, speaking.', 'Good day, hello!'],
   impatient: ['Yes? Make it quick, please.', 'Hello? I do not have much time.'],
   hostile: ['What is it now?', 'Yes? I hope this is not a sales call.'],
@@ -113,4 +72,28 @@ export const stories: Lines = [
 export const announcements: Lines = [
   'The person you are calling is not available. Please leave a message after the tone.',
   'Hi, I cannot come to the phone right now. Leave a message and I will call you back.',
+];
+
+/** What people say to themselves in between. No words in it that would pass for an answer, a refusal or an opt-out. */
+export const asides: Lines = [
+  'One moment, please.',
+  'Let me find something to write with.',
+  'I had a pen here a minute ago.',
+  'It is a bit of a mess on this table, I am afraid.',
+  'Let me close the window, it is loud out there.',
+  'There, now I hear you better.',
+  'Where did I put my glasses?',
+  'Right, I have a sheet of paper.',
+  'I am writing this down, so that I remember it.',
+  'The dog wants to go out, it has to wait a little.',
+  'Let me sit down for this.',
+  'So, I am with you again.',
+];
+
+/** What an answering machine says after its announcement. */
+export const instructions: Lines = [
+  'When you have finished recording, you may simply hang up.',
+  'To listen to your message, press one.',
+  'To record it again, press two.',
+  'To hear these choices once more, press three.',
 ];
