@@ -4,7 +4,7 @@ import { readHeader } from '../src/list/header.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { createConvaiClient, type ConvaiClient } from '../src/service/convai/client.ts';
 import { factsFromListEntry, factsFromRecord } from '../src/service/convai/record-facts.ts';
-import { isCallOver } from '../src/domain/disposition.ts';
+import { readRecord } from '../src/domain/correlation/record.ts';
 import { compileTemplates } from '../src/domain/personalisation.ts';
 import { recipientFields } from '../src/domain/columns.ts';
 import { readInput, say, writeResult } from './child.ts';
@@ -73,7 +73,7 @@ async function look(): Promise<string[]> {
       const facts = factsFromListEntry(entry);
       if (results.has(facts.conversationId)) continue;
       missing -= 1;
-      if (isCallOver(facts)) over.add(facts.conversationId);
+      if (readRecord(facts).over) over.add(facts.conversationId);
       // A list that shows no status leaves only to read each record, again and again, until it tells.
       if (facts.status === null || facts.status === 'done' || facts.status === 'failed') due.push(facts.conversationId);
     }
@@ -87,8 +87,9 @@ async function fetchResults(ids: readonly string[]): Promise<void> {
   const work = async () => {
     for (const id of queue) {
       const facts = factsFromRecord(await client.getConversation(id));
-      if (isCallOver(facts)) over.add(id);
-      if (facts.status !== null || (facts.collected !== null && isCallOver(facts))) results.set(id, facts);
+      const { over: isOver } = readRecord(facts);
+      if (isOver) over.add(id);
+      if (facts.status !== null || (facts.collected !== null && isOver)) results.set(id, facts);
     }
   };
   await Promise.all(Array.from({ length: settings.readsAtOnce }, work));

@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
-import {
-  heardOptOut,
-  isCallOver,
-  isFinal,
-  isFinished,
-  readDisposition,
-  ruledDisposition,
-  type AttemptResult,
-} from '../../src/domain/disposition.ts';
+import type { AttemptResult } from '../../src/domain/disposition.ts';
+import { readRecord, type ReadHistory } from '../../src/domain/correlation/record.ts';
 import { conversationRecord } from './conversation-record.ts';
 
 type Facts = Partial<ConversationFacts>;
@@ -25,6 +18,11 @@ function result(
 ): AttemptResult {
   return { disposition, detail, counted };
 }
+
+/** Of a record that is finished, but not final. */
+const finished = { finished: true, final: false };
+const dispositionIn = (facts: Facts, rules: Parameters<typeof readRecord>[1] = {}) =>
+  readRecord(conversationRecord(facts), rules, finished).disposition;
 
 test.each<[string, Facts, AttemptResult | null]>(
   // prettier-ignore
@@ -55,10 +53,42 @@ test.each<[string, Facts, AttemptResult | null]>(
     ['nothing at all', {}, null],
   ],
 )('the disposition is read from %s', (_, facts, expected) => {
-  expect(readDisposition(conversationRecord(facts))).toEqual(expected);
+  expect(dispositionIn(facts)).toEqual(expected);
+});
+
+test.each<[string, Facts, AttemptResult | null]>([
+  ['goes on and shows words of the agent alone', { status: 'in-progress', ...agentOnly }, null],
+  ['goes on and shows a result of the carrier', { status: 'in-progress', callResult: 'busy' }, result('busy')],
+  ['goes on and shows words of the callee', { status: 'in-progress', ...heard }, result('answered')],
+  ['never said more than that it began', { status: 'initiated', ...empty }, null],
+])('of a call that, by its record, %s the disposition is read with care', (_, facts, expected) => {
+  expect(dispositionIn(facts)).toEqual(expected);
+  const given = readRecord(conversationRecord(facts), {}, { finished: true, final: true }).disposition;
+  expect(given).toEqual(expected ?? result('unknown', 'record_tells_nothing'));
+});
+
+test('before a record is finished it has no disposition', () => {
+  const facts = conversationRecord({ callResult: 'busy' });
+  expect(readRecord(facts, {}, { finished: false, final: false }).disposition).toBeNull();
+  expect(readRecord(facts).disposition).toBeNull();
+});
+
+test('a wish not to be called again goes before every other disposition, and keeps its detail', () => {
+  const wish = { collected: { stop: true } };
+  const rules = { optOut: [{ source: 'collected' as const, key: 'stop', values: [true] }] };
+  expect(dispositionIn({ ...agentOnly, ...wish }, rules)).toEqual(result('opted_out', 'silent'));
+  expect(dispositionIn(wish, rules)).toEqual(result('opted_out'));
+  expect(dispositionIn(wish)).toBeNull();
 });
 
 const unread = { unchangedReads: 1, unchangedForMs: 0 };
+const history = (more: Partial<ReadHistory>): ReadHistory => ({
+  reads: unread,
+  overSince: null,
+  now: 0,
+  analysisWaitMs: 900_001,
+  ...more,
+});
 
 test.each<[Facts, number, number, { over: boolean; finished: boolean }]>([
   [{ status: 'initiated', endedAt: 5, durationMs: 5 }, 9, 900_000, { over: false, finished: false }],
@@ -74,9 +104,8 @@ test.each<[Facts, number, number, { over: boolean; finished: boolean }]>([
   [{}, 2, 120_000, { over: false, finished: false }],
   [{}, 3, 119_999, { over: false, finished: false }],
 ])('%o after %i equal reads over %i ms is %o', (facts, unchangedReads, unchangedForMs, expected) => {
-  const record = conversationRecord(facts);
-  expect(isCallOver(record)).toBe(expected.over);
-  expect(isFinished(record, { unchangedReads, unchangedForMs })).toBe(expected.finished);
+  const reads = { unchangedReads, unchangedForMs };
+  expect(readRecord(conversationRecord(facts), {}, history({ reads }))).toMatchObject(expected);
 });
 
 test.each<[string, Facts, number, boolean]>([
@@ -105,23 +134,31 @@ test.each<[string, Facts, number, boolean]>([
   ['an end without status, after the wait', { endedAt: 5, ...empty }, 900, true],
   ['neither status nor end', { ...heard, collected: { a: 1 } }, 10_000, false],
 ])('whether %s is final', (_, facts, overForMs, expected) => {
-  const context = { reads: unread, overForMs, analysisWaitMs: 900 };
-  expect(isFinal(conversationRecord(facts), context)).toBe(expected);
+  const seen = history({ overSince: 0, now: overForMs, analysisWaitMs: 900 });
+  expect(readRecord(conversationRecord(facts), {}, seen).final).toBe(expected);
 });
 
 test('a record without status and end becomes final once it no longer changes', () => {
-  const context = { reads: { unchangedReads: 3, unchangedForMs: 120_000 }, overForMs: 0, analysisWaitMs: 900 };
-  expect(isFinal(conversationRecord({ ...heard, collected: { a: 1 } }), context)).toBe(true);
-  expect(isFinal(conversationRecord(heard), context)).toBe(false);
-  expect(isFinal(conversationRecord(heard), { ...context, overForMs: 900 })).toBe(true);
+  const seen = {
+    reads: { unchangedReads: 3, unchangedForMs: 120_000 },
+    overSince: null,
+    now: 5_000,
+    analysisWaitMs: 900,
+  };
+  const read = (facts: Facts, more: Partial<ReadHistory> = {}) =>
+    readRecord(conversationRecord(facts), {}, { ...seen, ...more });
+  expect(read({ ...heard, collected: { a: 1 } })).toMatchObject({ final: true, overSince: 5_000 });
+  expect(read(heard)).toMatchObject({ final: false, overSince: 5_000 });
+  expect(read(heard, { overSince: 4_100 })).toMatchObject({ final: true, overSince: 4_100 });
+  expect(read({ status: 'in-progress' })).toMatchObject({ final: false, overSince: null });
 });
 
 test('a record that says for four hours that the call goes on is given up', () => {
-  const context = { overForMs: 0, analysisWaitMs: 900 };
   const stuck = conversationRecord({ status: 'in-progress' });
-  const after = (unchangedForMs: number) => ({ ...context, reads: { unchangedReads: 9, unchangedForMs } });
-  expect(isFinal(stuck, after(4 * 3_600_000 - 1))).toBe(false);
-  expect(isFinal(stuck, after(4 * 3_600_000))).toBe(true);
+  const after = (unchangedForMs: number) =>
+    readRecord(stuck, {}, history({ reads: { unchangedReads: 9, unchangedForMs } }));
+  expect(after(4 * 3_600_000 - 1)).toMatchObject({ finished: false, final: false });
+  expect(after(4 * 3_600_000)).toMatchObject({ finished: true, final: true });
 });
 
 const optOut: CampaignRules['optOut'] = [
@@ -148,11 +185,11 @@ test.each<[string, Facts, boolean]>([
   ['an inherited name', { collected: Object.create({ do_not_call: true }) }, false],
   ['no results', {}, false],
 ])('an opt-out is heard in %s or not', (_, facts, expected) => {
-  expect(heardOptOut(conversationRecord(facts), optOut)).toBe(expected);
+  expect(readRecord(conversationRecord(facts), { optOut }).optOut).toBe(expected);
 });
 
 test('without rules nothing is an opt-out', () => {
-  expect(heardOptOut(conversationRecord({ collected: { do_not_call: true } }), [])).toBe(false);
+  expect(readRecord(conversationRecord({ collected: { do_not_call: true } })).optOut).toBe(false);
 });
 
 describe('rules of the campaign file', () => {
@@ -162,7 +199,7 @@ describe('rules of the campaign file', () => {
     { pointer: '/a', equals: ['user_busy', 'gone'], disposition: 'no_answer' },
   ] as const;
   const ruled = (pointed: Record<string, string>, more: Partial<ConversationFacts> = {}) =>
-    ruledDisposition(conversationRecord({ pointed, ...more }), rules);
+    dispositionIn({ pointed, ...more }, { dispositions: rules });
 
   test.each([
     [{ '/a': ' user_busy ' }, 'busy'],
@@ -175,7 +212,7 @@ describe('rules of the campaign file', () => {
 
   test('where none fits they say nothing', () => {
     expect(ruled({ '/a': 'answered', '/c': '17' })).toBeNull();
-    expect(ruledDisposition(conversationRecord(), rules)).toBeNull();
+    expect(dispositionIn({}, { dispositions: rules })).toBeNull();
     expect(ruled({})).toBeNull();
   });
 

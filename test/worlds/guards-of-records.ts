@@ -102,7 +102,7 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'If records of unanswered calls have no times, one without words but with a duration may be a conversation.',
     edits: [
       edit(
-        'src/domain/correlation/recorded-talk.ts',
+        'src/domain/correlation/record.ts',
         'return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;',
         'return recordedTalk.maybe;',
       ),
@@ -120,7 +120,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 2: silence before any words',
     keeps: 'An empty transcript proves silence only if conversations are known to show their words.',
-    edits: [edit('src/domain/correlation/recorded-talk.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
+    edits: [edit('src/domain/correlation/record.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
     worlds: ['withheld'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'an empty record may be a talk' },
   },

@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { isCallOver } from '../../domain/disposition.ts';
+import { readRecord } from '../../domain/correlation/record.ts';
 import { mergeFacts, nextReadAt } from '../doubt/conversations.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { lastEventSeq } from '../events.ts';
@@ -63,7 +63,7 @@ export async function storeListed(
       started_at: facts.startedAt,
       facts: JSON.stringify(facts),
       finished: 0,
-      finished_at: isCallOver(facts) ? now : null,
+      finished_at: readRecord(facts).over ? now : null,
       final: foreign ? 1 : 0,
       gone: 0,
       unchanged_reads: 0,
@@ -98,11 +98,12 @@ async function storeChange(
   const known = JSON.parse(row.facts) as ConversationFacts;
   const merged = mergeFacts(known, listed);
   if (JSON.stringify(merged) === row.facts) return;
-  const stateChanged = merged.status !== known.status || isCallOver(merged) !== isCallOver(known);
+  const { over } = readRecord(merged);
+  const stateChanged = merged.status !== known.status || over !== readRecord(known).over;
   await updateConversation(tx, row.conversation_id, {
     facts: JSON.stringify(merged),
     started_at: merged.startedAt,
-    finished_at: row.finished_at ?? (isCallOver(merged) ? now : null),
+    finished_at: row.finished_at ?? (over ? now : null),
     next_read_at: stateChanged ? Math.min(row.next_read_at, nextReadAt(merged, row, now)) : row.next_read_at,
   });
 }

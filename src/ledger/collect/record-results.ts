@@ -1,6 +1,6 @@
-import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
+import { readRules } from '../../domain/campaign-rules.ts';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { heardOptOut, readDisposition, ruledDisposition, type AttemptResult } from '../../domain/disposition.ts';
+import { readRecord } from '../../domain/correlation/record.ts';
 import { isCutLine, isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
@@ -68,23 +68,6 @@ export async function settleRead(
   return written;
 }
 
-/**
- * The result that a finished record shows; a record that ends without telling one proves a placed call and no more. A wish not to be
- * called again is heard first: it may be all that the record tells, where the transcript is withheld.
- */
-function resultOf(facts: ConversationFacts, rules: CampaignRules, row: ConversationRow): AttemptResult | null {
-  // A call that never ended by its record looks like an unanswered one, and may have been anything.
-  const endless =
-    (facts.status === 'initiated' || facts.status === 'in-progress') &&
-    facts.callResult === null &&
-    facts.userTurns === 0;
-  const result = ruledDisposition(facts, rules.dispositions) ?? (endless ? null : readDisposition(facts));
-  if (heardOptOut(facts, rules.optOut))
-    return { disposition: 'opted_out', detail: result?.detail ?? null, counted: true };
-  if (result !== null) return result;
-  return row.final === 1 ? { disposition: 'unknown', detail: 'record_tells_nothing', counted: true } : null;
-}
-
 const selectSettled = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
   tx
     .selectFrom('attempts')
@@ -107,12 +90,11 @@ export async function settleFromRecord(
   const [attempt] = (await selectSettled(tx, { attemptId: row.attempt_id })).rows;
   if (attempt === undefined) throw new Error('the attempt that owns a record is not in the database');
   const facts = JSON.parse(row.facts) as ConversationFacts;
-  if (row.finished === 1) {
-    const result = resultOf(facts, readRules(attempt.rules), row);
-    if (result !== null) {
-      await settleAttempts(tx, { campaignId: attempt.campaign_id, now }, [{ attemptId: row.attempt_id, result }]);
-      await updateBatch(tx, attempt.batch_id, { progress_at: now });
-    }
+  const judged = { finished: row.finished === 1, final: row.final === 1 };
+  const { disposition: result } = readRecord(facts, readRules(attempt.rules), judged);
+  if (row.finished === 1 && result !== null) {
+    await settleAttempts(tx, { campaignId: attempt.campaign_id, now }, [{ attemptId: row.attempt_id, result }]);
+    await updateBatch(tx, attempt.batch_id, { progress_at: now });
   }
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);

@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { durationOf } from '../../domain/disposition.ts';
+import type { RecordEvidence } from '../../domain/correlation/record.ts';
 import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import type { ConversationRow, Database } from '../schema.ts';
@@ -14,16 +14,15 @@ const longestLagMs = 24 * 3_600_000;
 export async function learnFromRecord(
   tx: Tx,
   row: ConversationRow,
-  { facts, offsetMs }: { facts: ConversationFacts; offsetMs: number },
+  { facts, shown, offsetMs }: { facts: ConversationFacts; shown: RecordEvidence; offsetMs: number },
 ): Promise<void> {
   if (facts.direction === 'inbound') return;
   const tells = facts.calleeNumber !== null || facts.references.some((reference) => ourReference.test(reference));
-  const spoken = facts.userTurns + facts.agentTurns > 0;
-  const isEmpty = facts.hasTranscript && !spoken && facts.callResult === null;
-  const emptyMs = isEmpty ? durationOf(facts) : 0;
-  const lagMs = lagOf(row, facts, offsetMs);
-  const shown = { spoken: spoken ? 1 : 0, bare: isEmpty && emptyMs === 0 ? 1 : 0, emptyMs, lagMs };
-  await noteHabits(tx, { ...shown, tells: tells ? 1 : 0, agentId: row.agent_id });
+  const { spoken, wordless, lastedMs } = shown;
+  const emptyMs = wordless ? lastedMs : 0;
+  const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + lastedMs);
+  const words = { spoken: spoken ? 1 : 0, bare: wordless && emptyMs === 0 ? 1 : 0, emptyMs };
+  await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
 }
 
 /** What one record has shown; 1 and 0 for yes and no. */
@@ -50,8 +49,7 @@ const noteHabits = prepared((tx: Tx, shown: Shown) =>
 );
 
 /** How long after the end of its call a record was listed, where a complete sweep begun after that end had not shown it; else 0. */
-function lagOf(row: ConversationRow, facts: ConversationFacts, offsetMs: number): number {
-  const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + durationOf(facts));
+function lagOf(row: ConversationRow, endedAt: number | null, offsetMs: number): number {
   if (endedAt === null || row.missed_at === null || endedAt >= row.missed_at) return 0;
   return Math.min(longestLagMs, Math.max(0, row.first_seen_at + offsetMs - endedAt));
 }

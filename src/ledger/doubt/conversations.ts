@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { heardOptOut, isCallOver, isFinal, isFinished } from '../../domain/disposition.ts';
-import { talkIn } from '../../domain/correlation/recorded-talk.ts';
+import { readRecord } from '../../domain/correlation/record.ts';
 import { learnFromRecord } from './agent-habits.ts';
 import { prepared } from '../prepared.ts';
 import type { Queries, Tx } from '../tx.ts';
@@ -32,7 +31,7 @@ export function nextReadAt(
   if (facts.status === 'done' || facts.status === 'failed') return row.reads === 0 ? now : now + resultsPauseMs;
   if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
   if (facts.status !== null) return now + listedStatePauseMs;
-  if (isCallOver(facts)) return row.reads === 0 ? now : now + resultsPauseMs;
+  if (readRecord(facts).over) return row.reads === 0 ? now : now + resultsPauseMs;
   if (row.reads === 0) return row.first_seen_at + firstLookMs;
   const ageMs = now - row.first_seen_at;
   return now + Math.min(Math.max(15_000, Math.round(ageMs / 4)), resultsPauseMs);
@@ -182,9 +181,8 @@ export async function storeRead(
     unchangedReads: unchanged ? row.unchanged_reads + 1 : 1,
     unchangedForMs: unchanged ? now - (row.unchanged_since ?? now) : 0,
   };
-  const finished = isFinished(read, reads);
-  const finishedAt = row.finished_at ?? (finished || isCallOver(read) ? now : null);
-  const final = isFinal(read, { reads, overForMs: finishedAt === null ? 0 : now - finishedAt, analysisWaitMs });
+  const history = { reads, overSince: row.finished_at, now, analysisWaitMs };
+  const shown = readRecord(read, { optOut, ringLimitMs }, history);
   const [stored] = (
     await writeRead(tx, {
       facts: JSON.stringify(read),
@@ -193,20 +191,20 @@ export async function storeRead(
       unchanged_reads: reads.unchangedReads,
       unchanged_since: unchanged ? row.unchanged_since : now,
       unreadable_since: null,
-      finished: finished || final ? 1 : 0,
-      finished_at: finishedAt,
-      final: final ? 1 : 0,
+      finished: shown.finished ? 1 : 0,
+      finished_at: shown.overSince,
+      final: shown.final ? 1 : 0,
       next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
-      talk: talkIn(read, final, ringLimitMs),
+      talk: shown.talk,
       caller: read.callerNumber ?? row.caller,
-      heard: row.heard === heardState.nothing && final && heardOptOut(read, optOut) ? heardState.toFollow : row.heard,
+      heard: row.heard === heardState.nothing && shown.final && shown.optOut ? heardState.toFollow : row.heard,
       conversationId,
       readsBefore: row.reads,
     })
   ).rows;
   if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
-  const becameFinal = final && row.final === 0;
-  if (becameFinal) await learnFromRecord(tx, stored, { facts: read, offsetMs });
+  const becameFinal = shown.final && row.final === 0;
+  if (becameFinal) await learnFromRecord(tx, stored, { facts: read, shown, offsetMs });
   return { ...stored, becameFinal };
 }
 

@@ -11,7 +11,7 @@ import {
   type CorrelationAttempt,
 } from '../../domain/correlation/evidence.ts';
 import { wordingOf } from '../../domain/correlation/line-words.ts';
-import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/recorded-talk.ts';
+import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/record.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
-import { mayHideTalkFrom, recordedTalk, talkIn } from '../../../src/domain/correlation/recorded-talk.ts';
-import { durationOf } from '../../../src/domain/disposition.ts';
-import { conversationRecord } from '../conversation-record.ts';
 import { nearForm, nearWords } from '../../../src/domain/correlation/near-form.ts';
+import { mayHideTalkFrom, readRecord, recordedTalk } from '../../../src/domain/correlation/record.ts';
+import { conversationRecord } from '../conversation-record.ts';
 
 const ringLimitMs = 60_000;
+const talkIn = (facts: Partial<ConversationFacts>, final: boolean) =>
+  readRecord(conversationRecord(facts), { ringLimitMs }, { finished: final, final }).talk;
 const silent = { status: 'done' as const, hasTranscript: true };
 
 const records: [string, Partial<ConversationFacts>, keyof typeof recordedTalk][] = [
@@ -26,12 +27,11 @@ const records: [string, Partial<ConversationFacts>, keyof typeof recordedTalk][]
 ];
 
 test.for(records)('%s: %o shows %s', ([, facts, talk]) => {
-  expect(talkIn(conversationRecord(facts), true, ringLimitMs)).toBe(recordedTalk[talk]);
+  expect(talkIn(facts, true)).toBe(recordedTalk[talk]);
 });
 
 test('a record that may still grow may be a talk, whatever it shows', () => {
-  for (const [, facts] of records)
-    expect(talkIn(conversationRecord(facts), false, ringLimitMs)).toBe(recordedTalk.maybe);
+  for (const [, facts] of records) expect(talkIn(facts, false)).toBe(recordedTalk.maybe);
 });
 
 test.for([
@@ -51,7 +51,7 @@ test.for([
   [{ startedAt: 1_000, endedAt: 9_000 }, 8_000],
   [{ startedAt: 1_000 }, 0],
 ] as const)('a call with %o lasted %i', ([facts, lastedMs]) => {
-  expect(durationOf(conversationRecord(facts))).toBe(lastedMs);
+  expect(readRecord(conversationRecord(facts)).lastedMs).toBe(lastedMs);
 });
 
 test.for([
