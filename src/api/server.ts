@@ -24,7 +24,6 @@ import { rowRoutes } from './routes/rows.ts';
 import { runRoutes } from './routes/runs.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
-import { webhookRoutes } from './routes/webhooks.ts';
 
 const mostBodyBytes = 1_000_000;
 /** Longer than an address may be: its schema says what is too long. */
@@ -114,7 +113,6 @@ export async function buildApi(
     eventRoutes(routes, context, limits);
     suppressionRoutes(routes, context);
     scheduleRoutes(routes, context);
-    webhookRoutes(routes, context);
   });
   return app;
 }

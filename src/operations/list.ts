@@ -122,5 +122,5 @@ export type OperationId = keyof typeof operations;
 /** What an operation does and what to know besides, in whole sentences. */
 export function sentencesOf(id: OperationId): string {
   const { says, more } = operations[id];
-  return more === undefined ? `${says}.` : `${says}. ${more}`;
+  return `${says}. ${more}`.trimEnd();
 }

@@ -18,8 +18,8 @@ export interface Operation<How extends Kind = Kind> {
   readonly role: Role;
   /** What it does, as one sentence without a full stop. */
   readonly says: string;
-  /** What to know besides. */
-  readonly more?: string | undefined;
+  /** What to know besides, in whole sentences; may be empty. */
+  readonly more: string;
   /** The heading under which the description of the API has it. */
   readonly tag: Tag;
 }
@@ -49,7 +49,7 @@ type Tag = keyof typeof tags;
 type Untagged<How extends Kind> = Omit<Operation<How>, 'tag'>;
 const make =
   <How extends Kind>(kind: How) =>
-  (route: Route, role: Role, says: string, more?: string): Untagged<How> => ({ kind, route, role, says, more });
+  (route: Route, role: Role, says: string, more = ''): Untagged<How> => ({ kind, route, role, says, more });
 /** One of its kind: route, role, sentence, and what to know besides. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 

@@ -205,6 +205,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
     'src/operations',
     'src/operations/schemas',
+    'src/words',
   ],
 
   'src/api/core': [

@@ -49,7 +49,7 @@ export function serve<Id extends OperationId>(
       operationId: id,
       tags: [tag],
       summary: says,
-      ...(more === undefined ? {} : { description: more }),
+      ...(more === '' ? {} : { description: more }),
       ...(files === undefined ? {} : { consumes: ['multipart/form-data'] }),
       ...(produces === undefined ? {} : { produces: [...produces.types] }),
       ...(params === undefined ? {} : { params }),

@@ -7,6 +7,7 @@ import { retriableOutcomes, type RetriableOutcome } from '../../ledger/people/re
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
+import { operations } from '../../operations/list.ts';
 
 const examples = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
@@ -42,9 +43,7 @@ async function runRetry(io: Io, campaignId: string, flags: RetryFlags): Promise<
   const outcomes = readOutcomes(flags.outcome);
   await withControl(io, async (control) => {
     await requireRetriable(control, campaignId);
-    const risk = outcomes.includes('unresolved')
-      ? ' Unresolved rows may have been called already: they are then called twice.'
-      : '';
+    const risk = outcomes.includes('unresolved') ? ` ${operations.retryRows.more}` : '';
     const question = `Call the rows of ${campaignId} again that are ${outcomes.join(' or ')}?${risk}`;
     if (!(await mayBegin(io, flags.yes, question))) return;
     const { rows, round } = await retryRows(control, { campaignId, outcomes });

@@ -13,6 +13,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { withInstants } from '../../input/with-instants.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
+import { operations } from '../../operations/list.ts';
 
 interface NoteFlags {
   note?: string;
@@ -81,7 +82,7 @@ export async function runDelete(
 ): Promise<void> {
   await withControl(io, async (control) => {
     await describeSchedule(control, campaignId);
-    const question = `Delete the schedule of ${campaignId}? It starts no further runs; a running campaign continues.`;
+    const question = `Delete the schedule of ${campaignId}? ${operations.deleteSchedule.more}`;
     if (!(await mayBegin(io, yes, question))) return;
     const { scheduleId } = await deleteSchedule(control, campaignId);
     writeAnswer(io, json, {

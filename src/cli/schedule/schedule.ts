@@ -3,6 +3,7 @@ import type { Io } from '../terminal/io.ts';
 import { runContinue, runDelete, runPause, runResume, runTrigger } from './control.ts';
 import { runCreate, type CreateFlags } from './create.ts';
 import { runDescribe, runList } from './list.ts';
+import { operations, type OperationId } from '../../operations/list.ts';
 
 const examples = `
 Each run reads the current list and starts a campaign of its own, such as reminders-2026-11-21t0900. While that campaign is running,
@@ -47,41 +48,48 @@ export function scheduleCommand(io: Io): Command {
     .action((path: string, flags: CreateFlags) => runCreate(io, path, flags));
   command
     .command('list')
-    .description('List all schedules with their next and last runs')
+    .description(operations.listSchedules.says)
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule list --json')
     .action((flags: { json: boolean }) => runList(io, flags));
-  const aboutOne = (name: string, description: string): Command =>
-    command.command(name).description(description).argument('<campaign>', 'id from the campaign file');
-  aboutOne('describe', 'Show all details of one schedule')
+  const aboutOne = (name: string, id: OperationId): Command =>
+    command.command(name).description(operations[id].says).argument('<campaign>', 'id from the campaign file');
+  aboutOne('describe', 'readSchedule')
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon schedule describe reminders')
     .action((campaignId: string, flags: { json: boolean }) => runDescribe(io, campaignId, flags));
-  aboutOne('pause', 'Pause a schedule; a running campaign continues')
+  aboutOne('pause', 'pauseSchedule')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon schedule pause reminders --note "no list this week"')
+
+    .addHelpText(
+      'after',
+      '\nA running campaign continues.\n\nExample:\n  carillon schedule pause reminders --note "no list this week"',
+    )
     .action((campaignId: string, flags: { note?: string; json: boolean }) => runPause(io, campaignId, flags));
-  aboutOne('resume', 'Resume a schedule; missed runs are not made up')
+  aboutOne('resume', 'resumeSchedule')
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon schedule resume reminders')
+    .addHelpText('after', '\nMissed runs are not made up.\n\nExample:\n  carillon schedule resume reminders')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => runResume(io, campaignId, flags));
-  aboutOne('trigger', 'Run once now with the current list, unless its last campaign is still running')
+  aboutOne('trigger', 'triggerSchedule')
     .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
-      '\nA paused schedule can be triggered, too.\n\nExample:\n  carillon schedule trigger reminders',
+      '\nThe run reads the current list. Refused while the campaign of an earlier run has not ended.\n\nExample:\n  carillon schedule trigger reminders',
     )
     .action((campaignId: string, flags: { json: boolean }) => runTrigger(io, campaignId, flags));
-  aboutOne('continue', 'Continue the campaign of the last run after its workflow was lost or terminated')
+  aboutOne('continue', 'continueSchedule')
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', '\nHarmless if the campaign is running.\n\nExample:\n  carillon schedule continue reminders')
     .action((campaignId: string, flags: { json: boolean }) => runContinue(io, campaignId, flags));
-  aboutOne('delete', 'Delete a schedule; campaigns it has started continue')
+  aboutOne('delete', 'deleteSchedule')
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
-    .addHelpText('after', '\nExample:\n  carillon schedule delete reminders --yes')
+    .addHelpText(
+      'after',
+      '\nCampaigns that it has started continue.\n\nExample:\n  carillon schedule delete reminders --yes',
+    )
     .action((campaignId: string, flags: { yes: boolean; json: boolean }) => runDelete(io, campaignId, flags));
   return command;
 }

@@ -18,6 +18,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
+import { operations } from '../../operations/list.ts';
 
 const examples = `
 A webhook is an address that is told of what happens: that a row has ended, or that a campaign has started, paused or ended. Workers send
@@ -44,7 +45,7 @@ export function webhookCommand(io: Io): Command {
   const command = new Command('webhook').addHelpText('after', examples);
   command
     .command('add')
-    .description('Tell an address of what happens from now on')
+    .description(operations.addWebhook.says)
     .argument('<url>', 'https address, or where it stands (env://CARILLON_URL_<NAME>, url-file:///path)')
     .option('--campaign <id>', 'only events of this campaign (default: of all)')
     .option('--events <types>', 'only these events, with commas between them (default: all)', readTypes)
@@ -53,20 +54,20 @@ export function webhookCommand(io: Io): Command {
     .action((url: string, flags: AddFlags) => add(io, url, flags));
   command
     .command('list')
-    .description('List the webhooks and how their deliveries go')
+    .description(operations.listWebhooks.says)
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon webhook list --json')
     .action(({ json }: { json: boolean }) => list(io, json));
   ofOne(command, 'test', 'Send a ping from this machine, and say whether it was taken').action(
     (id: string, { json }: { json: boolean }) => test(io, id, json),
   );
-  ofOne(command, 'pause', 'Hold events back; none is lost').action((id: string, { json }: { json: boolean }) =>
+  ofOne(command, 'pause', operations.pauseWebhook.says).action((id: string, { json }: { json: boolean }) =>
     steer(io, id, { wish: 'pause', json }),
   );
   ofOne(command, 'resume', 'Send what was held back; after failures, try at once').action(
     (id: string, { json }: { json: boolean }) => steer(io, id, { wish: 'resume', json }),
   );
-  ofOne(command, 'remove', 'Tell an address of nothing more')
+  ofOne(command, 'remove', operations.removeWebhook.says)
     .option('-y, --yes', 'do not ask for confirmation', false)
     .action((id: string, flags: { yes: boolean; json: boolean }) => remove(io, id, flags));
   return command;

@@ -35,7 +35,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
           const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
           if (ends && !(await mayBegin(io, yes, question))) return;
           const input = { campaign: campaignId, query: undefined, body };
-          const answer = await run({ ...control, onCommitted: tell }, input);
+          const answer = await run({ ...control, by: null, onCommitted: tell }, input);
           if (!isTold) tell(answer);
           if (answer.notice !== null)
             io.stderr.write(

@@ -10,6 +10,7 @@ import { writeAnswer } from '../terminal/json-output.ts';
 import { addEntryFlags, readTerms, type EntryFlags } from './flags.ts';
 import { importNumbers, type ImportFlags } from './import.ts';
 import { listEntries, renderEntries, type ListFlags } from './list.ts';
+import { operations } from '../../operations/list.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -43,7 +44,7 @@ export function suppressCommand(io: Io): Command {
     .action((file: string, flags: ImportFlags) => importNumbers(io, file, flags));
   command
     .command('remove')
-    .description('Allow calls to these numbers again')
+    .description(operations.removeSuppressions.says)
     .argument('<numbers...>', 'phone numbers')
     .option('--campaign <id>', 'remove the entries of this campaign instead of the general ones')
     .option('--region <country>', 'country of numbers without +, such as US')
@@ -53,7 +54,7 @@ export function suppressCommand(io: Io): Command {
     .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, numbers, flags));
   command
     .command('check')
-    .description('Show whether and why these numbers are not called')
+    .description(operations.checkSuppressions.says)
     .argument('<numbers...>', 'phone numbers')
     .option('--region <country>', 'country of numbers without +, such as US')
     .option('--json', 'print JSON', false)
@@ -61,7 +62,7 @@ export function suppressCommand(io: Io): Command {
     .action((numbers: string[], flags: EntryFlags & { json: boolean }) => checkNumbers(io, numbers, flags));
   command
     .command('list')
-    .description('List the entries')
+    .description(operations.listSuppressions.says)
     .option('--campaign <id>', 'only entries of this campaign')
     .option('--limit <count>', 'show at most this many', '50')
     .option('--all', 'show all entries', false)
@@ -90,7 +91,7 @@ async function addNumbers(io: Io, texts: readonly string[], flags: EntryFlags & 
 
 async function removeNumbers(io: Io, texts: readonly string[], { yes, json, ...flags }: RemoveFlags): Promise<void> {
   const numbers = readNumbers(texts, flags.region);
-  const question = `Allow calls to ${plural(numbers.length, 'number')} again? Somebody may have asked not to be called.`;
+  const question = `Allow calls to ${plural(numbers.length, 'number')} again? ${operations.removeSuppressions.more}`;
   if (!(await mayBegin(io, yes, question))) return;
   await withControl(io, async (control) => {
     const { scope, removed, unknown } = await removeFromDoNotCall(control, numbers, flags.campaign);

@@ -6,6 +6,10 @@ import type { Answer, Taken } from '../schemas/all.ts';
 
 /** What an operation is carried out with, and who hears of it on the way. */
 export interface Doing extends Control {
+  /** Name of the token in whose name it is done; null: a person at the command line. */
+  by: string | null;
+  /** The same however often a request is sent: an id for what is made by it. Left out: it is sent once. */
+  onceId?: string;
   /** Hears of a change of a campaign as soon as it is committed, before its workflow is told. */
   onCommitted?: (campaign: Campaign) => void;
   /** Told how many conversations of the service have been read. */
@@ -14,8 +18,10 @@ export interface Doing extends Control {
 
 /** How an operation is carried out. */
 export interface Run<Id extends OperationId> {
-  /** What the log calls the change; null: this one changes nothing, as a dry run. */
-  action: string | ((input: Taken<Id>) => string | null);
+  /** What the log calls the change; null: this one changes nothing, as a dry run. Left out of what never changes anything. */
+  action?: string | ((input: Taken<Id>) => string | null);
+  /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
+  log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
   /** Throws as what it calls; the names of errors say to API and command line what they mean. */
   run: (doing: Doing, input: Taken<Id>) => Promise<Answer<Id>>;
 }
