@@ -10,9 +10,6 @@ type Issue = z.core.$ZodIssue;
 const elsewhere: Readonly<Record<string, string>> = {
   api_key: 'the key is read from SVC_API_KEY in the environment; remove it here',
   base_url: 'the address is read from SVC_BASE_URL in the environment',
-  max_attempts: 'it belongs under retry:',
-  phone: 'it belongs under list:',
-  max_concurrent_calls: 'it belongs under pacing:',
 };
 
 /** Line of the setting at a path, or of the nearest parent that is written. */
@@ -35,7 +32,7 @@ export function describeIssues(
     .flatMap(({ issue, path }) => {
       if (issue.code === 'unrecognized_keys') {
         const known = knownKeys(schema, path);
-        return issue.keys.map((key) => problemAt(lineOf, [...path, key], describeUnknownKey(key, known)));
+        return issue.keys.map((key) => problemAt(lineOf, [...path, key], describeUnknownKey(key, known, schema)));
       }
       // The whole file is never shown: it may be a list, given by mistake.
       const value = valueAt(input, path);
@@ -69,10 +66,11 @@ function flatten(issue: Issue, parent: readonly PropertyKey[]): { issue: Issue; 
   return inside === undefined ? [{ issue, path }] : inside.flatMap((inner) => flatten(inner, path));
 }
 
-function describeUnknownKey(key: string, known: readonly string[]): string {
+function describeUnknownKey(key: string, known: readonly string[], schema: z.core.$ZodType): string {
   const nearest = nearestName(key, known);
-  const advice =
-    nearest !== null ? `did you mean "${nearest}"?` : (elsewhere[key] ?? `settings here: ${known.join(', ')}`);
+  const groups = knownKeys(schema, []).filter((group) => knownKeys(schema, [group]).includes(key));
+  const place = elsewhere[key] ?? (groups.length === 1 ? `it belongs under ${groups[0]}:` : null);
+  const advice = nearest !== null ? `did you mean "${nearest}"?` : (place ?? `settings here: ${known.join(', ')}`);
   return `there is no such setting; ${advice}`;
 }
 

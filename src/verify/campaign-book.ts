@@ -160,7 +160,7 @@ export function openBook(
     lastAt: event.at,
     speed: 1,
     lastSeq: event.seq,
-    limits: told.rules.limits,
+    limits: told.rules.pacing,
     state: 'draft',
     batches: new Map(),
     outcomes: new Map(),

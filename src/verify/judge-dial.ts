@@ -35,7 +35,7 @@ export function dial(
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;
   attempt.zones = numbers.sameZones(data['zones']);
-  const latest = at + campaign.rules.dispatchMarginMs;
+  const latest = at + campaign.rules.timing.dispatchMarginMs;
   attempt.call = {
     attemptId,
     number: String(data['e164']),
@@ -136,7 +136,7 @@ export function noteScreening({ campaign, event, data }: JudgedLine): void {
 
 /** Whether the hook allowed a call that was placed, and not too long before. */
 function judgeScreened({ campaign, event, data, violate }: JudgedLine): void {
-  if (!campaign.rules.screened) return;
+  if (campaign.rules.preDial === null) return;
   const { batchId = '', attemptId, at } = event;
   const screened = campaign.screened.get(batchId);
   if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')

@@ -35,7 +35,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
 /** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
 export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | null {
   const { at, data = {} } = event;
-  const until = at + rules.dispatchMarginMs;
+  const until = at + rules.timing.dispatchMarginMs;
   if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
   if (at < (numberOf(data['notBefore']) ?? at)) return 'before its row allowed it';
   if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';

@@ -89,8 +89,8 @@ function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: 
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
   if (outcome === 'unresolved' && ends.length > 0 && !ends.includes('unknown'))
     return 'no call of it has an unknown end';
-  const { endsAt, dispatchMarginMs } = campaign.rules;
-  if (reason === 'campaign_end' && (endsAt === null || at + dispatchMarginMs < endsAt))
+  const { endsAt, timing } = campaign.rules;
+  if (reason === 'campaign_end' && (endsAt === null || at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
   if (reason === 'invalid_number' && !ends.includes('invalid_number'))

@@ -29,7 +29,7 @@ export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | nul
     return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
   const { callResult = null, userTurns = 0, agentTurns = 0 } = facts;
   // Fields of the service's own may say something else.
-  if (rules.ruledDispositions) return null;
+  if (rules.dispositions.length > 0) return null;
   const talk = disposition === 'answered' || disposition === 'opted_out';
   if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk) return 'that somebody spoke';
   const nobody = callResult === 'busy' || callResult === 'no_answer' || callResult === 'voicemail';

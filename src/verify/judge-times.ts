@@ -14,7 +14,7 @@ export class TimeBook {
     // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is told.
     if (event.type === 'campaign.state' && data['to'] === 'failed') return;
     const fall = event.type.startsWith('clock.') ? 0 : campaign.lastAt - at;
-    const isReversal = fall > campaign.rules.clockToleranceMs;
+    const isReversal = fall > campaign.rules.timing.clockToleranceMs;
     if (isReversal) {
       const [from, to] = [new Date(campaign.lastAt), new Date(at)];
       const violation = violate(`${event.type} is told of ${to.toISOString()}, after ${from.toISOString()}`);
@@ -29,7 +29,7 @@ export class TimeBook {
    */
   excused(): ReadonlySet<LogViolation> {
     const excused = this.#reversals.filter(
-      ({ campaign: { rules, speed }, byMs }) => byMs <= rules.clockToleranceMs * speed,
+      ({ campaign: { rules, speed }, byMs }) => byMs <= rules.timing.clockToleranceMs * speed,
     );
     for (const { byMs } of excused) this.#noteFall(byMs);
     return new Set(excused.map(({ violation }) => violation));

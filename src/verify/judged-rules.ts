@@ -23,87 +23,61 @@ export interface Law extends Calendar {
   caps: readonly Cap[];
 }
 
-export interface Limits {
-  maxConcurrentCalls: number;
-  startsPerMinute: number | null;
-}
-
 type Delays = readonly (number | 'next_day')[] | 'never';
 
-/** What the judge holds a campaign to, as its import tells. Durations are milliseconds of service time. */
-export interface JudgedRules {
-  agentId: string;
-  calendar: Calendar;
-  law: readonly Law[];
-  startsAt: number | null;
-  endsAt: number | null;
-  caps: readonly Cap[];
-  retry: {
-    maxAttempts: number;
-    maxAttemptsPerNumber: number | null;
-    resetAfterMs: number | null;
-    delays: Readonly<Record<string, Delays | undefined>>;
-    maxUncounted: number;
-  };
-  limits: Limits;
-  screened: boolean;
-  optOut: readonly { source: string; key: string; values: readonly unknown[] }[];
-  /** Whether fields that no contract names decide how a call ended. */
-  ruledDispositions: boolean;
-  dispatchMarginMs: number;
-  clockToleranceMs: number;
-}
+const noLaw: Law = {
+  hours: null,
+  closedOn: [],
+  eves: { dates: [], windows: [] },
+  country: '',
+  region: null,
+  from: null,
+  until: null,
+  caps: [],
+};
 
-type Told = Record<string, unknown>;
+/** What the judge holds a campaign to, where its import tells nothing: nothing. Durations are milliseconds of service time. */
+const untold = {
+  agentId: '',
+  calendar: { hours: null, closedOn: [] } as Calendar,
+  law: [] as readonly Law[],
+  startsAt: null as number | null,
+  endsAt: null as number | null,
+  caps: [] as readonly Cap[],
+  retry: {
+    maxAttempts: Infinity,
+    maxAttemptsPerNumber: null as number | null,
+    resetAfterMs: null as number | null,
+    delays: {} as Readonly<Record<string, Delays | undefined>>,
+    maxUncounted: Infinity,
+  },
+  pacing: { maxConcurrentCalls: Infinity, startsPerMinute: null as number | null },
+  preDial: null as object | null,
+  optOut: [] as readonly { source: string; key: string; values: readonly unknown[] }[],
+  /** Where there are any, fields that no contract names decide how a call ended. */
+  dispositions: [] as readonly unknown[],
+  timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },
+};
+
+/** What the judge holds a campaign to, under the names of the rules that its import tells. */
+export type JudgedRules = typeof untold;
+export type Limits = JudgedRules['pacing'];
 
 /** Reads the rules that an import tells; what it does not tell is not held. */
 export function readJudgedRules(told: object): JudgedRules {
-  const rules = told as Told;
-  const part = (name: string): Told => (rules[name] ?? {}) as Told;
-  const [retry, pacing, timing] = [part('retry'), part('pacing'), part('timing')];
-  return {
-    agentId: textOf(rules['agentId']) ?? '',
-    calendar: readCalendar(part('calendar')),
-    law: (listOf(rules['law']) as Told[]).map((law) => ({
-      ...readCalendar(law),
-      country: String(law['country']),
-      region: textOf(law['region']),
-      from: textOf(law['from']),
-      until: textOf(law['until']),
-      eves: (law['eves'] ?? { dates: [], windows: [] }) as Law['eves'],
-      caps: listOf(law['caps']) as Cap[],
-    })),
-    startsAt: numberOf(rules['startsAt']),
-    endsAt: numberOf(rules['endsAt']),
-    caps: listOf(rules['caps']) as Cap[],
-    retry: {
-      maxAttempts: numberOf(retry['maxAttempts']) ?? Infinity,
-      maxAttemptsPerNumber: numberOf(retry['maxAttemptsPerNumber']),
-      resetAfterMs: numberOf(retry['resetAfterMs']),
-      delays: (retry['delays'] ?? {}) as JudgedRules['retry']['delays'],
-      maxUncounted: numberOf(retry['maxUncounted']) ?? Infinity,
-    },
-    limits: {
-      maxConcurrentCalls: numberOf(pacing['maxConcurrentCalls']) ?? Infinity,
-      startsPerMinute: numberOf(pacing['startsPerMinute']),
-    },
-    screened: rules['preDial'] != null,
-    optOut: listOf(rules['optOut']) as JudgedRules['optOut'],
-    ruledDispositions: listOf(rules['dispositions']).length > 0,
-    dispatchMarginMs: numberOf(timing['dispatchMarginMs']) ?? 0,
-    clockToleranceMs: numberOf(timing['clockToleranceMs']) ?? 300_000,
-  };
+  const rules = readAs(untold, told);
+  return { ...rules, law: rules.law.map((law) => readAs(noLaw, law)) };
 }
 
-function readCalendar(told: Told): Calendar {
-  return {
-    hours: (told['hours'] ?? null) as Calendar['hours'],
-    closedOn: listOf(told['closedOn']) as string[],
-  };
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+/** The same value as told, where it is of the same kind. */
+function readAs<Value>(kept: Value, told: unknown): Value {
+  if (kept === null) return (told ?? null) as Value;
+  if (typeof kept !== 'object') return (typeof told === typeof kept ? told : kept) as Value;
+  if (typeof told !== 'object' || told === null || Array.isArray(told) !== Array.isArray(kept)) return kept;
+  const keys = Object.keys(kept);
+  if (keys.length === 0) return told as Value;
+  const [parts, toldParts] = [kept as Record<string, unknown>, told as Record<string, unknown>];
+  return Object.fromEntries(keys.map((key) => [key, readAs(parts[key], toldParts[key])])) as Value;
 }
 
 export function numberOf(value: unknown): number | null {

@@ -216,6 +216,8 @@ test.each(
       /^6 dispositions\[0\]\.is: "unknown" cannot be used; write one of answered, /],
     ['correlation: { number: /a }', /^6 correlation\.number: there is no such setting/],
     ['correlation: { callee_number: /a~2 }', /^6 correlation\.callee_number: .*write a JSON pointer/],
+    ['warm_up: 5m', /^6 warm_up: there is no such setting; it belongs under pacing:/],
+    ['url: x', /^6 url: there is no such setting; settings here: id, name/],
     ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
     ['__proto__: { id: 1 }', /^6 __proto__: this name is reserved/],
     ['variables: { values: { __proto__: "x" } }', /^6 __proto__: this name is reserved/],

@@ -13,6 +13,29 @@ const zones = [
 ] as const; // prettier-ignore
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
+test('the judge finds each value that it holds a campaign to in the rules as they are frozen; garbage holds nobody', () => {
+  const rules = buildRules({
+    startsAt: 1,
+    endsAt: 2,
+    preDial: { url: 'https://hooks.example.com', timeoutMs: 5 },
+    caps: [{ by: 'person', calls: 2, withinMs: hourMs }],
+    dispositions: [{ pointer: '/a', equals: [1], disposition: 'busy' }],
+    retry: { maxAttemptsPerNumber: 4, resetAfterMs: hourMs },
+    pacing: { startsPerMinute: 7 },
+  });
+  const judged = readJudgedRules(rules);
+  expect(rules).toMatchObject(judged);
+  expect(judged).toMatchObject({ retry: { maxAttempts: 3 }, pacing: { maxConcurrentCalls: 50, startsPerMinute: 7 } });
+  const garbage = { ...rules, retry: { maxAttempts: 'three' }, pacing: null, timing: [], law: {}, calendar: 'any' };
+  expect(readJudgedRules(garbage)).toMatchObject({
+    retry: { maxAttempts: Infinity, maxAttemptsPerNumber: null, delays: {} },
+    pacing: { maxConcurrentCalls: Infinity },
+    timing: { dispatchMarginMs: 0 },
+    law: [],
+    calendar: { hours: null, closedOn: [] },
+  });
+});
+
 test.each<[string, string, string]>([
   ['America/New_York', '2030-03-10T06:59:59Z', '2030-03-10 sun 01:59'],
   ['America/New_York', '2030-03-10T07:00:00Z', '2030-03-10 sun 03:00'],

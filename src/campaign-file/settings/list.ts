@@ -26,10 +26,16 @@ const settings = {
   sheet: { schema: text('write the name of a sheet of the workbook', 100).optional(),
     help: 'Sheet of a workbook; the first one when left out.' },
   ...rowFields,
-  fallback_timezone: { schema: zone.optional(), help: 'Zone of recipients of whom nothing tells one.' },
-  default_region: { schema: region.optional(), help: 'Country of numbers without + where no column says it, such as US.' },
+  fallback_timezone: { schema: zone.optional(), label: 'Time zone of everybody else',
+    help: 'Zone of recipients of whom nothing tells one.',
+    form: { step: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
+  default_region: { schema: region.optional(), label: 'Country of numbers without +',
+    help: 'Country of numbers without + where no column says it, such as US.',
+    form: { step: 'columns', hint: 'A number without + and without a known country is never called.' } },
 } as const satisfies SettingGroup;
 const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 
 /** Who is called. */
-export const listSettings = { list: { schema: list, help: 'The recipients.' } } as const satisfies SettingGroup;
+export const listSettings = {
+  list: { schema: list, help: 'The recipients.', settings },
+} as const satisfies SettingGroup;

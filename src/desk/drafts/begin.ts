@@ -1,13 +1,14 @@
 import { theColumn } from '../../domain/columns.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
 import { knowsHolidays } from '../../campaign-file/holidays.ts';
+import { rowFieldList } from '../../campaign-file/row-fields.ts';
 import { createDraft, keepDraftList, type Draft } from '../../ledger/desk/drafts.ts';
 import { guessColumns } from '../../list/guess-columns.ts';
 import type { ListSample } from '../../list/sample.ts';
 import type { ViewRequest } from '../core/view.ts';
 import type { ReceivedList } from './receive-list.ts';
 import { keepDraft, type DraftFields, type DraftSettings, type OpenDraft } from './settings.ts';
-import { fieldsOf, usualFields } from './steps.ts';
+import { usualFields } from './steps.ts';
 import { freeId } from './taken-id.ts';
 
 /** Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. */
@@ -45,13 +46,12 @@ export async function replaceList(request: ViewRequest, open: OpenDraft, receive
 function columnsOf({ columns, rows }: ListSample, before: DraftFields): DraftFields {
   const guess: Record<string, string> = {};
   for (const [use, column] of Object.entries(guessColumns(columns, rows))) guess[`list.${use}`] = column;
-  const kept = fieldsOf('columns').flatMap((field): [string, string][] => {
+  const fields = rowFieldList.map(({ key }) => `list.${key}`);
+  const kept = fields.flatMap((field): [string, string][] => {
     const column = theColumn(before[field] ?? '', columns);
     return column === null ? [] : [[field, column]];
   });
-  const isColumn = (field: string) => field !== 'list.default_region' && field !== 'list.fallback_timezone';
-  const none = fieldsOf('columns').filter(isColumn).map((field): [string, string] => [field, '']); // prettier-ignore
-  return { ...Object.fromEntries(none), ...guess, ...Object.fromEntries(kept) };
+  return { ...Object.fromEntries(fields.map((field) => [field, ''])), ...guess, ...Object.fromEntries(kept) };
 }
 
 /** The holidays of the country that all numbers with a country belong to. */

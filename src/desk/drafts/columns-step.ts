@@ -11,12 +11,9 @@ import { choice, refusedFields, textField, type FormState } from './form-fields.
 import { sampleTable } from './sample-table.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView } from './step-view.ts';
+import { fieldOf, labelOf } from './steps.ts';
 
-const labels: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(rowFieldList.map(({ key, label }) => [`list.${key}`, label])),
-  'list.default_region': 'Country of numbers without +',
-  'list.fallback_timezone': 'Time zone of everybody else',
-};
+const labels = new Map(rowFieldList.map(({ key, label }) => [`list.${key}`, label]));
 
 /** Which column of the list is for what. */
 export function columnsStep(open: OpenDraft, problems: FormState['problems'], status = 200): View {
@@ -34,14 +31,12 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
     return choice(form, { name, label, hint, options: columns(without), unknown: 'not in this list' });
   };
   const body = html`
-    ${refusedFields(form, (field) => labels[field] ?? field)}
+    ${refusedFields(form, (field) => labels.get(field) ?? labelOf(field))}
     <form class="act wide" method="post">
       <div class="entry-row">
         ${column('phone')}
         ${choice(form, {
-          name: 'list.default_region',
-          label: labels['list.default_region'] ?? '',
-          hint: 'A number without + and without a known country is never called.',
+          ...fieldOf('list.default_region'),
           options: [['', 'All numbers begin with +'], ...countries()],
         })}
         ${column('id')}
@@ -54,12 +49,7 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
       </p>
       <div class="entry-row">
         ${column('timezone')} ${column('zip')} ${column('state')} ${column('country')}
-        ${textField(form, {
-          name: 'list.fallback_timezone',
-          label: labels['list.fallback_timezone'] ?? '',
-          hint: 'For numbers that tell no zone. Empty: they are not called.',
-          list: 'zones',
-        })}
+        ${textField(form, { ...fieldOf('list.fallback_timezone'), list: 'zones' })}
       </div>
       <h3>Rows with a time of their own</h3>
       <div class="entry-row">${ownFields.map(({ key }) => column(key))}</div>

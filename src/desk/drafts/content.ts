@@ -27,7 +27,7 @@ function campaignContent(fields: DraftFields, listName: string): object {
       file: listName,
       delimiter: fields['list.delimiter'] || undefined,
       ...under('list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)),
-      ...under('list.fallback_timezone', 'list.default_region'),
+      ...settingsUnder('list', fields),
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
     // Without values too: a reference goes along by which the record of each call is known.

@@ -1,4 +1,4 @@
-import { ownFields } from '../../campaign-file/row-fields.ts';
+import { rowFieldList } from '../../campaign-file/row-fields.ts';
 import { campaignSettings } from '../../campaign-file/schema.ts';
 import type { Setting, SettingGroup } from '../../campaign-file/settings/setting.ts';
 
@@ -43,17 +43,7 @@ export const steps = [
   {
     name: 'columns',
     title: 'Columns',
-    fields: [
-      'list.phone',
-      'list.default_region',
-      'list.id',
-      'list.timezone',
-      'list.fallback_timezone',
-      'list.country',
-      'list.state',
-      'list.zip',
-      ...ownFields.map(({ key }) => `list.${key}`),
-    ],
+    fields: fieldsAsked('columns', ...rowFieldList.map(({ key }) => `list.${key}`)),
   },
   { name: 'words', title: 'Words', fields: fieldsAsked('words', 'variables') },
   {
