@@ -1,4 +1,4 @@
-import type { CallTruth } from '../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../src/sandbox/core/telephony/call-truth.ts';
 import type { JournalEntry } from '../src/sandbox/judge/journal.ts';
 
 /** What the service itself knows of a run. */

@@ -4,5 +4,5 @@ export { SandboxStartError } from './core/start-error.ts';
 export { FaultRuleError, type FaultRuleInput } from './faults/rule.ts';
 export type { ConductReport } from './judge/conduct-report.ts';
 export type { JournalEntry } from './judge/journal.ts';
-export type { CallTruth } from './records/call-truth.ts';
+export type { CallTruth } from './core/telephony/call-truth.ts';
 export { startSandbox, type RunningSandbox } from './start.ts';

@@ -1,18 +1,12 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installAudio } from './audio/install-audio.ts';
-import type { ControlRoute } from './http/serve-control.ts';
 import { installLive } from './live/install-live.ts';
 import { installLlm } from './llm/install-llm.ts';
-import { installOpenApi } from './openapi/install-openapi.ts';
 import { installPage } from './page/install-page.ts';
 import { installPersistence } from './persistence/install-persistence.ts';
 import { installWebhooks } from './webhooks/install-webhooks.ts';
+import { registerConvai } from './convai/register.ts';
 import { installControl } from './control/install-control.ts';
-import { serveAgents } from './routes/agents.ts';
-import { serveBatchCalling } from './routes/batch-calling.ts';
-import { serveBatchCalls } from './routes/batch-calls.ts';
-import { serveConversations } from './routes/conversations.ts';
-import { serveFurtherNumbers, servePhoneNumbers } from './routes/phone-numbers.ts';
 import type { Service } from './core/service/service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './http/error-replies.ts';
 import { acceptJsonOnly } from './http/json-bodies.ts';
@@ -24,21 +18,14 @@ const minuteMs = 60_000;
 const shareOfHeaders = 1 / 4;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
-interface CoreServer {
-  app: FastifyInstance;
-  /** Those of features come in as they are installed. */
-  controls: readonly ControlRoute[];
-}
-
 /** The service over HTTP with all its features, not yet listening. */
 export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
-  const { app, controls } = createCoreServer(service, longestRequestMs);
+  const app = createCoreServer(service, longestRequestMs);
   installAudio(app, service);
   const { modelCaller } = installLlm(app, service);
   const webhooks = installWebhooks(app, service);
   installLive(app, service, modelCaller);
   installPersistence(app, service);
-  installOpenApi(app, service.settings, controls);
   installPage(app, service, webhooks);
   return app;
 }
@@ -47,7 +34,7 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
  * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of
  * real time, and its headers within a quarter of that; a slower one is cut off no later than an eighth of that afterwards.
  */
-export function createCoreServer(service: Service, longestRequestMs = minuteMs): CoreServer {
+export function createCoreServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = fastify({
     http: {
       headersTimeout: longestRequestMs * shareOfHeaders,
@@ -68,16 +55,9 @@ export function createCoreServer(service: Service, longestRequestMs = minuteMs):
   acceptJsonOnly(app);
   answerErrors(app, service.settings.dialect);
   installPipeline(app, service, closing.signal);
-  const controls = installControl(app, service);
-  serveAgents(app, service);
-  serveConversations(app, service);
-  servePhoneNumbers(app, service);
-  serveBatchCalls(app, service);
-  if (service.settings.dialect === 'extended') {
-    serveFurtherNumbers(app, service);
-    serveBatchCalling(app, service);
-  }
-  return { app, controls };
+  installControl(app, service);
+  registerConvai(app, service);
+  return app;
 }
 
 /** Zod checks requests, so the compilers that fastify would load for schemas of its own are left out: it starts the sooner. */

@@ -1,7 +1,7 @@
 import { addressOf } from './core/allowed-host.ts';
 import type { FaultRuleInput } from './faults/rule.ts';
 import { createServer } from './server.ts';
-import { tellCall, type CallTruth } from './records/call-truth.ts';
+import { tellCall, type CallTruth } from './core/telephony/call-truth.ts';
 import { openService } from './persistence/kept-service.ts';
 import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, type SandboxOptions } from './core/settings/settings.ts';

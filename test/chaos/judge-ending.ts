@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { judgeCalls, type CallRule } from '../judge/judge-calls.ts';
 import { judgeDesk } from './desk/judge-desk.ts';
 import type { Ending } from './small-campaign.ts';

@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 
 /** What any two calls of the service's own log must not be to each other. */
 export type CallRule = 'two calls at once' | 'called after an opt-out' | 'called after an answer';

@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { isDoubtCaused, isLineUnique } from './judge-doubt.ts';
 import type { JoinedCall, Trial, Violation } from './judge.ts';
 

@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import type { Dial, Ledger } from './ledger.ts';
 import { judgeCalls } from './judge-calls.ts';
 import { judgeBooks } from './judge-books.ts';

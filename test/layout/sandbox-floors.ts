@@ -13,7 +13,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   fixture: ['core', 'core/state', 'core/world', 'faults', 'schemas'],
   judge: ['core', 'core/clock', 'core/state', 'core/world'],
   'core/telephony': ['core', 'core/clock', 'core/conversation', 'core/state', 'core/world', 'schemas'],
-  records: ['core', 'core/conversation', 'core/state', 'core/world', 'models', 'schemas'],
   'core/settings': ['core', 'core/clock', 'core/telephony', 'core/world', 'faults', 'fixture', 'judge', 'schemas'],
   'core/service': [
     'core',
@@ -29,7 +28,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'schemas',
   ],
   http: ['core', 'core/service', 'core/settings', 'core/state', 'faults', 'judge', 'schemas'],
-  routes: ['core', 'core/service', 'core/state', 'core/telephony', 'faults', 'http', 'records', 'schemas'],
+  openapi: ['core', 'http', 'schemas'],
   control: [
     'core',
     'core/clock',
@@ -42,10 +41,24 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'http',
     'judge',
     'models',
-    'records',
-    'routes',
+    'openapi',
     'schemas',
   ],
+
+  // An API of the service is one folder; the service behind it is shared, and nothing above knows one.
+  'convai/records': ['core', 'core/conversation', 'core/state', 'core/world', 'models', 'schemas'],
+  'convai/routes': [
+    'convai/records',
+    'core',
+    'core/service',
+    'core/state',
+    'core/telephony',
+    'faults',
+    'http',
+    'schemas',
+  ],
+  'convai/openapi': ['core', 'core/settings', 'openapi', 'schemas'],
+  convai: ['convai/openapi', 'convai/routes', 'core/service', 'openapi'],
 
   // Features: nothing above may import one of them.
   llm: [
@@ -59,7 +72,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'models',
     'schemas',
   ],
-  openapi: ['core', 'core/settings', 'http', 'schemas'],
   persistence: [
     'core',
     'core/clock',
@@ -73,7 +85,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'judge',
     'schemas',
   ],
-  audio: ['core', 'core/conversation', 'core/service', 'core/state', 'http', 'routes', 'schemas'],
+  audio: ['core', 'core/conversation', 'core/service', 'core/state', 'http', 'schemas'],
   live: [
     'audio',
     'core',
@@ -87,18 +99,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'http',
     'judge',
     'llm',
-    'routes',
     'schemas',
   ],
   webhooks: [
     'audio',
+    'convai/records',
+    'convai/routes',
     'core',
     'core/conversation',
     'core/service',
     'core/state',
     'http',
-    'records',
-    'routes',
     'schemas',
   ],
   page: [

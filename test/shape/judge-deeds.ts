@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 
 /** What a person did to the row of a number, and what they were answered at last; `at`: when, in real time. */
 export interface Deed {

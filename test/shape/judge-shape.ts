@@ -1,5 +1,5 @@
 import { outcomes } from '../../src/domain/outcome.ts';
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { judgeCalls } from '../judge/judge-calls.ts';
 import { cellsOf, type Person } from './people.ts';
 import type { ResultLine } from './world.ts';

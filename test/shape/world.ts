@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { Client as Database } from 'pg';
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';

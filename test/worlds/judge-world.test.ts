@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { Drive } from '../activities/mixes/drive-campaign.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { drawWorld, settleMs } from './draw-world.ts';

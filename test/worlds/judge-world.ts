@@ -1,4 +1,4 @@
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { campaignOf, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
 import type { Ledger } from '../judge/ledger.ts';
 import { settleMs, type World } from './draw-world.ts';

@@ -1,5 +1,5 @@
 import { fetch } from 'undici';
-import type { CallTruth } from '../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
 import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';

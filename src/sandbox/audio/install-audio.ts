@@ -8,7 +8,7 @@ import type { Service } from '../core/service/service.ts';
 import { isRecorded, type Call } from '../core/state/call.ts';
 import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { pathParameter, readQuery } from '../http/serve-operation.ts';
-import { missingConversation } from '../routes/conversations.ts';
+import { missingConversation } from '../core/service/found.ts';
 import { Recording } from './recording.ts';
 import { agentPitch, calleePitch } from './tones.ts';
 

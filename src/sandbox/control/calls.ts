@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { tellCall, type CallTruth } from '../records/call-truth.ts';
+import { tellCall, type CallTruth } from '../core/telephony/call-truth.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { conflict, existing, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/foreign-call.ts';
-import { findNumber } from '../routes/phone-numbers.ts';
+import { findNumber } from '../core/service/found.ts';
 import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
 import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
 import { closeCourse } from '../core/telephony/callee.ts';

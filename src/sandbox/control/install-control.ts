@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { createControlDocument } from '../openapi/control-document.ts';
 import { announceChanges } from '../http/announce-changes.ts';
 import type { Service } from '../core/service/service.ts';
 import { guardControl } from '../http/access.ts';
@@ -20,14 +21,11 @@ import { controlSipTrunks } from './sip-trunks.ts';
 import { controlTelephony } from './telephony.ts';
 import { controlWorld } from './world.ts';
 
-/**
- * The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. Returns the list of controls,
- * which goes on growing.
- */
-export function installControl(app: FastifyInstance, service: Service): readonly ControlRoute[] {
+/** The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. */
+export function installControl(app: FastifyInstance, service: Service): void {
   guardControl(app, service.settings);
   announceChanges(app, service);
-  const routes = controlIndex(app);
+  controlIndex(app, service);
   controlInfo(app, service);
   controlClock(app, service);
   controlIdle(app, service);
@@ -43,11 +41,10 @@ export function installControl(app: FastifyInstance, service: Service): readonly
   controlFaults(app, service);
   controlFixture(app, service);
   controlGates(app, service);
-  return routes;
 }
 
-/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. Returns them. */
-function controlIndex(app: FastifyInstance): readonly ControlRoute[] {
+/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. */
+function controlIndex(app: FastifyInstance, { settings }: Service): void {
   const routes: ControlRoute[] = [];
   app.addHook('onRoute', ({ method, path, config }) => {
     const about = config?.control;
@@ -67,7 +64,10 @@ function controlIndex(app: FastifyInstance): readonly ControlRoute[] {
     },
   });
 
-  return routes;
+  serveControl(app, 'GET /_sandbox/openapi.json', {
+    says: 'Describes the controls in OpenAPI 3.1.',
+    answer: () => createControlDocument(routes, { needsToken: settings.controlToken !== null }),
+  });
 }
 
 function byPath(left: { path: string }, right: { path: string }): number {

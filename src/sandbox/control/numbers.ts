@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { numberInput } from '../fixture/fixture.ts';
-import { findAgent } from '../routes/agents.ts';
-import { findNumber } from '../routes/phone-numbers.ts';
+import { findAgent, findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import { addNumber, defaultProvider } from '../core/state/add-number.ts';

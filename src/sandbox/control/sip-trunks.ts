@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { plans } from '../core/plans.ts';
 import { deriveId } from '../core/random.ts';
 import { isoTime } from '../core/times.ts';
-import { findAgent } from '../routes/agents.ts';
+import { findAgent } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { identifier } from '../schemas/building-blocks.ts';
 import { conflict, existing } from '../core/service-error.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { findNumber } from '../routes/phone-numbers.ts';
+import { findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';

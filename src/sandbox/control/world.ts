@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { findNumber } from '../routes/phone-numbers.ts';
+import { findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField } from '../schemas/validate.ts';

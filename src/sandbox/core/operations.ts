@@ -24,26 +24,48 @@ export function operationByNumber(number: number): OperationName | undefined {
   return operationNames.find((name) => operations[name].number === number);
 }
 
+const batches = '/v1/convai/batch-calling';
+
 /** What is served beyond the contract (gaps A), and the schema of the query or, for POST, of the body that each takes. */
-const furtherRoutes = [
-  { method: 'GET', path: '/v1/convai/conversations/:conversation_id/audio', says: 'A recording', takes: 'recording' },
-  { method: 'POST', path: '/v1/convai/agents/create', says: 'As operation 1', takes: 'createAgent' },
-  { method: 'GET', path: '/v1/convai/conversation/get_signed_url', says: 'As operation 9', takes: 'credentialQuery' },
-  { method: 'DELETE', path: '/v1/convai/phone-numbers/:phone_number_id', says: 'Delete a number', takes: 'noQuery' },
-  { method: 'GET', path: '/v1/convai/v2/phone-numbers', says: 'List numbers by pages', takes: 'numberPage' },
-  { method: 'POST', path: '/v1/convai/batch-calling/submit', says: 'As operation 14', takes: 'submitBatch' },
-  { method: 'GET', path: '/v1/convai/batch-calling/workspace', says: 'List batches', takes: 'batchPage' },
-  { method: 'GET', path: '/v1/convai/batch-calling/:batch_id', says: 'Read a batch', takes: 'noQuery' },
-  { method: 'DELETE', path: '/v1/convai/batch-calling/:batch_id', says: 'Cancel and delete a batch', takes: 'noQuery' },
-  { method: 'POST', path: '/v1/convai/batch-calling/:batch_id/cancel', says: 'Withdraw calls that wait', takes: null },
-  { method: 'POST', path: '/v1/convai/batch-calling/:batch_id/retry', says: 'Redial who was not reached', takes: null },
-] as const;
+export const furtherRoutes = {
+  recording: {
+    method: 'GET',
+    path: '/v1/convai/conversations/:conversation_id/audio',
+    says: 'A recording',
+    takes: 'recording',
+  },
+  create_agent: { method: 'POST', path: '/v1/convai/agents/create', says: 'As operation 1', takes: 'createAgent' },
+  get_signed_url: {
+    method: 'GET',
+    path: '/v1/convai/conversation/get_signed_url',
+    says: 'As operation 9',
+    takes: 'credentialQuery',
+  },
+  delete_number: {
+    method: 'DELETE',
+    path: '/v1/convai/phone-numbers/:phone_number_id',
+    says: 'Delete a number',
+    takes: 'noQuery',
+  },
+  list_numbers: {
+    method: 'GET',
+    path: '/v1/convai/v2/phone-numbers',
+    says: 'List numbers by pages',
+    takes: 'numberPage',
+  },
+  submit_batch: { method: 'POST', path: `${batches}/submit`, says: 'As operation 14', takes: 'submitBatch' },
+  list_batches: { method: 'GET', path: `${batches}/workspace`, says: 'List batches', takes: 'batchPage' },
+  get_batch: { method: 'GET', path: `${batches}/:batch_id`, says: 'Read a batch', takes: 'noQuery' },
+  delete_batch: { method: 'DELETE', path: `${batches}/:batch_id`, says: 'Cancel and delete a batch', takes: 'noQuery' },
+  cancel_batch: { method: 'POST', path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait', takes: null },
+  retry_batch: { method: 'POST', path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached', takes: null },
+} as const;
 
-export type FurtherRoute = (typeof furtherRoutes)[number];
+export type FurtherRoute = (typeof furtherRoutes)[keyof typeof furtherRoutes];
 
-/** The first is behind the address that the contract has in records. */
+/** A recording is behind the address that the contract has in records. */
 export function furtherRoutesOf(dialect: 'spec' | 'extended'): readonly FurtherRoute[] {
-  return dialect === 'spec' ? furtherRoutes.slice(0, 1) : furtherRoutes;
+  return dialect === 'spec' ? [furtherRoutes.recording] : Object.values(furtherRoutes);
 }
 
 /** Asked of every request, so the patterns are made once. */

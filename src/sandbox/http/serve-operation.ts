@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { operations, type OperationName } from '../core/operations.ts';
+import { operations, type FurtherRoute, type OperationName } from '../core/operations.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { validate } from '../schemas/validate.ts';
 
@@ -11,21 +11,21 @@ export function serveOperation(
   app: FastifyInstance,
   name: OperationName,
   handler: Handler,
-  aliases: readonly string[] = [],
+  aliases: readonly FurtherRoute[] = [],
 ): void {
   const { method, path } = operations[name];
-  for (const url of [path, ...aliases])
-    app.route({ method, url, config: { operation: name }, handler: async (request, reply) => handler(request, reply) });
+  for (const route of [{ method, path }, ...aliases])
+    app.route({
+      method: route.method,
+      url: route.path,
+      config: { operation: name },
+      handler: async (request, reply) => handler(request, reply),
+    });
 }
 
 /** Serves what is no operation of the contract, to callers with an API key. */
-export function serveKeyed(
-  app: FastifyInstance,
-  method: 'GET' | 'POST' | 'DELETE',
-  url: string,
-  handler: Handler,
-): void {
-  app.route({ method, url, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
+export function serveKeyed(app: FastifyInstance, { method, path }: FurtherRoute, handler: Handler): void {
+  app.route({ method, url: path, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
 }
 
 /** The query. Throws `InvalidRequest`. A loose sandbox lets unknown parameters pass, and names them, for they filter nothing. */

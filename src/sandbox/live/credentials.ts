@@ -4,7 +4,8 @@ import { deriveId } from '../core/random.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Service } from '../core/service/service.ts';
 import { lifetimeMs } from '../core/state/credential-store.ts';
-import { findAgent } from '../routes/agents.ts';
+import { furtherRoutes } from '../core/operations.ts';
+import { findAgent } from '../core/service/found.ts';
 import { serveOperation, readQuery } from '../http/serve-operation.ts';
 
 export function serveCredentials(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
@@ -26,7 +27,7 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
       );
       return { signed_url: address.href };
     },
-    settings.dialect === 'extended' ? ['/v1/convai/conversation/get_signed_url'] : [],
+    settings.dialect === 'extended' ? [furtherRoutes.get_signed_url] : [],
   );
 
   serveOperation(app, 'get_token', async (request) => {

@@ -1,8 +1,8 @@
 import { isRecorded, recipientIdOf, type Call, type CallResult } from '../core/state/call.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
-import { describeConversation } from '../records/conversation-record.ts';
+import { describeConversation } from '../convai/records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
-import { viewConversations } from '../routes/conversations.ts';
+import { viewConversations } from '../convai/routes/conversations.ts';
 import { recordingOf } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';

@@ -7,7 +7,7 @@ import { createManualClock, type Json } from '../harness.ts';
 test('the core starts, calls, shows it, is reset and stops without any feature', async () => {
   const clock = createManualClock();
   const service = new Service(resolveSettings({ seed: 'test' }), clock);
-  const { app } = createCoreServer(service);
+  const app = createCoreServer(service);
   onTestFinished(() => {
     service.close();
     return app.close();

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
-import { createOpenApiDocument } from '../../../src/sandbox/openapi/service-document.ts';
+import { createOpenApiDocument } from '../../../src/sandbox/convai/openapi/service-document.ts';
 import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
 
 export type Schema = Record<string, unknown>;

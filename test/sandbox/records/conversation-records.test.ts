@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plainHabits } from '../../../src/sandbox/core/world/record-habits.ts';
-import { describeConversation, describeListEntry } from '../../../src/sandbox/records/conversation-record.ts';
+import { describeConversation, describeListEntry } from '../../../src/sandbox/convai/records/conversation-record.ts';
 import { ConversationStore } from '../../../src/sandbox/core/state/conversation-store.ts';
 import type { Call } from '../../../src/sandbox/core/state/call.ts';
 import { noon, plainNumbers, startTestSandbox, type Json } from '../harness.ts';

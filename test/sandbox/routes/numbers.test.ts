@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sealToken } from '../../../src/sandbox/routes/phone-numbers.ts';
+import { sealToken } from '../../../src/sandbox/convai/routes/phone-numbers.ts';
 import { plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
 const numbers = '/v1/convai/phone-numbers';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallTruth } from '../../../../src/sandbox/records/call-truth.ts';
+import type { CallTruth } from '../../../../src/sandbox/core/telephony/call-truth.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';
 
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
-import type { Batch } from '../core/state/batch.ts';
-import type { ServiceState } from '../core/state/service-state.ts';
-import { stateOf, type Call } from '../core/state/call.ts';
-import { unixSeconds } from '../core/times.ts';
+import type { Batch } from '../../core/state/batch.ts';
+import type { ServiceState } from '../../core/state/service-state.ts';
+import { stateOf, type Call } from '../../core/state/call.ts';
+import { unixSeconds } from '../../core/times.ts';
 import { sentAlong } from './conversation-record.ts';
 
 /** Why a call that was taken back ended. */

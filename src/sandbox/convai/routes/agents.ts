@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { readCursor, writeCursor } from '../http/cursor.ts';
-import { deriveId } from '../core/random.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
+import { furtherRoutes } from '../../core/operations.ts';
+import { deriveId } from '../../core/random.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
-import { completeAgent } from '../schemas/complete-agent.ts';
-import { validate } from '../schemas/validate.ts';
-import { notFound, type ServiceError } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
-import type { Agent } from '../core/state/agent.ts';
-import { settingsOf, changeAgent, keepMasked } from '../core/state/change-agent.ts';
-import { listAgents, type AgentListing } from '../core/state/list-agents.ts';
-import { pathParameter, serveOperation, readQuery } from '../http/serve-operation.ts';
+import { completeAgent } from '../../schemas/complete-agent.ts';
+import { validate } from '../../schemas/validate.ts';
+import { findAgent, missingAgent } from '../../core/service/found.ts';
+import type { Service } from '../../core/service/service.ts';
+import type { Agent } from '../../core/state/agent.ts';
+import { settingsOf, changeAgent, keepMasked } from '../../core/state/change-agent.ts';
+import { listAgents, type AgentListing } from '../../core/state/list-agents.ts';
+import { pathParameter, serveOperation, readQuery } from '../../http/serve-operation.ts';
 
 export function serveAgents(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;
@@ -28,7 +29,7 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
       service.state.addAgent({ agentId, ...settingsOf(input), createdAt: now, updatedAt: now });
       return { agent_id: agentId };
     },
-    settings.dialect === 'extended' ? ['/v1/convai/agents/create'] : [],
+    settings.dialect === 'extended' ? [furtherRoutes.create_agent] : [],
   );
 
   serveOperation(app, 'list_agents', (request) => {
@@ -66,19 +67,7 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
 
   serveOperation(app, 'delete_agent', (request, reply) => {
     const id = pathParameter(request, 'agent_id');
-    if (!service.state.deleteAgent(id)) throw missing(service, id);
+    if (!service.state.deleteAgent(id)) throw missingAgent(service, id);
     return settings.dialect === 'spec' ? reply.code(204).send() : {};
   });
-}
-
-/** The agent, or 404 naming `param` when the id came in a query or a body. */
-export function findAgent(service: Service, id: string, param?: string): Agent {
-  const agent = service.state.agents.get(id);
-  if (agent === undefined) throw missing(service, id, param);
-  return agent;
-}
-
-function missing(service: Service, id: string, param?: string): ServiceError {
-  if (service.state.wasAgentDeleted(id)) service.conduct.noteDeletedUse('agent', id);
-  return notFound('agent', id, param);
 }

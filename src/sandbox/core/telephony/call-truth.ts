@@ -1,5 +1,5 @@
-import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../core/state/call.ts';
-import { talkOf } from '../core/conversation/talk-of.ts';
+import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../state/call.ts';
+import { talkOf } from '../conversation/talk-of.ts';
 
 const turnCounts = new WeakMap<CallCourse, number>();
 

@@ -1,5 +1,5 @@
-import type { Turn, TurnUsage } from '../core/state/talk.ts';
-import { findModel, priceUsage } from '../models/catalogue.ts';
+import type { Turn, TurnUsage } from '../../core/state/talk.ts';
+import { findModel, priceUsage } from '../../models/catalogue.ts';
 import { describeTokens } from './turn-record.ts';
 
 type Spent = Omit<TurnUsage, 'modelId' | 'latencyMs'> & { turns: number };

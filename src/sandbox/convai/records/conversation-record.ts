@@ -1,6 +1,6 @@
-import { concealHeaders, concealSecrets } from '../schemas/conceal.ts';
-import type { Turn } from '../core/state/talk.ts';
-import type { Call, CallState } from '../core/state/call.ts';
+import { concealHeaders, concealSecrets } from '../../schemas/conceal.ts';
+import type { Turn } from '../../core/state/talk.ts';
+import type { Call, CallState } from '../../core/state/call.ts';
 import { callSuccess, describeAnalysis, describeCollected, describeEvaluation } from './assessment-record.ts';
 import { baseMetadata, innerMetadata, reasonOf } from './conversation-metadata.ts';
 import { SeenConversation, type ConversationView } from './seen-conversation.ts';

@@ -1,4 +1,4 @@
-import type { OperationName } from '../core/operations.ts';
+import type { OperationName } from '../../core/operations.ts';
 import type { RequestName } from './examples.ts';
 import type { ResponseName } from './response-schemas.ts';
 

@@ -5,13 +5,13 @@ import {
   operations,
   type FurtherRoute,
   type OperationName,
-} from '../core/operations.ts';
-import type { SandboxSettings } from '../core/settings/settings.ts';
-import type { Dialect } from '../schemas/building-blocks.ts';
-import { createRequestSchemas, type RequestSchemas } from '../schemas/request-schemas.ts';
-import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from './document.ts';
+} from '../../core/operations.ts';
+import type { SandboxSettings } from '../../core/settings/settings.ts';
+import type { Dialect } from '../../schemas/building-blocks.ts';
+import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
+import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from '../../openapi/document.ts';
 import { requestExamples, type RequestName } from './examples.ts';
-import { describeSchema, type JsonSchema } from './json-schema.ts';
+import { describeSchema, type JsonSchema } from '../../openapi/json-schema.ts';
 import { operationTexts, tags } from './operation-texts.ts';
 import { refusalAnswers, refusalsOf } from './refusals.ts';
 import { createResponseSchemas, type ResponseName } from './response-schemas.ts';

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { FaultHit } from '../faults/book.ts';
-import { deriveId } from '../core/random.ts';
-import type { BatchInput, CallTarget } from '../schemas/request-schemas.ts';
-import { refuseField, validate } from '../schemas/validate.ts';
-import { notFound } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
-import { newCall, type Call } from '../core/state/call.ts';
-import { isRefusedNumber } from '../core/telephony/magic-numbers.ts';
-import { serveOperation } from '../http/serve-operation.ts';
+import type { FaultHit } from '../../faults/book.ts';
+import { deriveId } from '../../core/random.ts';
+import type { BatchInput, CallTarget } from '../../schemas/request-schemas.ts';
+import { refuseField, validate } from '../../schemas/validate.ts';
+import { notFound } from '../../core/service-error.ts';
+import type { Service } from '../../core/service/service.ts';
+import { newCall, type Call } from '../../core/state/call.ts';
+import { isRefusedNumber } from '../../core/telephony/magic-numbers.ts';
+import { serveOperation } from '../../http/serve-operation.ts';
 
 export function serveBatchCalls(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'batch_calls', async (request) => {

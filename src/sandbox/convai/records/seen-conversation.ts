@@ -1,11 +1,11 @@
-import { isRecorded, stateOf, type Call, type CallCourse, type CallState } from '../core/state/call.ts';
-import type { Talk, Turn } from '../core/state/talk.ts';
-import type { Dialect } from '../schemas/building-blocks.ts';
-import type { RecordHabits } from '../core/world/record-habits.ts';
+import { isRecorded, stateOf, type Call, type CallCourse, type CallState } from '../../core/state/call.ts';
+import type { Talk, Turn } from '../../core/state/talk.ts';
+import type { Dialect } from '../../schemas/building-blocks.ts';
+import type { RecordHabits } from '../../core/world/record-habits.ts';
 import { ShownRecord } from './shown-record.ts';
 import { recallAssessment, recallTalk } from './remembered-talks.ts';
-import { isoTime, unixSeconds } from '../core/times.ts';
-import type { Assessment } from '../core/state/assessment.ts';
+import { isoTime, unixSeconds } from '../../core/times.ts';
+import type { Assessment } from '../../core/state/assessment.ts';
 
 export interface ConversationView {
   seed: string;

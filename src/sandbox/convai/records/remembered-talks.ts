@@ -1,8 +1,8 @@
-import { assess } from '../core/conversation/assess.ts';
-import { talkOf } from '../core/conversation/talk-of.ts';
-import type { Talk } from '../core/state/talk.ts';
-import type { Call, CallCourse } from '../core/state/call.ts';
-import type { Assessment } from '../core/state/assessment.ts';
+import { assess } from '../../core/conversation/assess.ts';
+import { talkOf } from '../../core/conversation/talk-of.ts';
+import type { Talk } from '../../core/state/talk.ts';
+import type { Call, CallCourse } from '../../core/state/call.ts';
+import type { Assessment } from '../../core/state/assessment.ts';
 
 const most = 1_000;
 

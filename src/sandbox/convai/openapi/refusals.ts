@@ -1,6 +1,6 @@
-import type { OperationName } from '../core/operations.ts';
-import { jsonContent, refTo } from './document.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { OperationName } from '../../core/operations.ts';
+import { jsonContent, refTo } from '../../openapi/document.ts';
+import type { JsonSchema } from '../../openapi/json-schema.ts';
 import { operationTexts } from './operation-texts.ts';
 
 /** The statuses by which every operation may refuse; the contract names 429 alone. */

@@ -1,7 +1,7 @@
-import type { Talk, Turn } from '../core/state/talk.ts';
-import { Random } from '../core/random.ts';
-import type { RecordHabits } from '../core/world/record-habits.ts';
-import type { Call } from '../core/state/call.ts';
+import type { Talk, Turn } from '../../core/state/talk.ts';
+import { Random } from '../../core/random.ts';
+import type { RecordHabits } from '../../core/world/record-habits.ts';
+import type { Call } from '../../core/state/call.ts';
 
 /** What of a call its record tells; each thing is drawn by itself, so that a new habit changes no other. */
 export class ShownRecord {

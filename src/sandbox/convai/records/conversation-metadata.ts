@@ -1,7 +1,7 @@
-import { configOf, languageOfAgent } from '../core/conversation/call-config.ts';
+import { configOf, languageOfAgent } from '../../core/conversation/call-config.ts';
 import { describeCharging } from './charging.ts';
-import { describeSocketFacts } from '../core/state/socket-facts.ts';
-import { recipientIdOf } from '../core/state/call.ts';
+import { describeSocketFacts } from '../../core/state/socket-facts.ts';
+import { recipientIdOf } from '../../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 /** What the contract names of it: start, end, duration, agent. */

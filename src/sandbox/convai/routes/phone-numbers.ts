@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addNumber, defaultProvider } from '../core/state/add-number.ts';
+import { furtherRoutes } from '../../core/operations.ts';
+import { addNumber, defaultProvider } from '../../core/state/add-number.ts';
 import { describeNumber } from '../records/agent-record.ts';
-import { validate } from '../schemas/validate.ts';
-import { existing } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
-import type { PhoneNumber } from '../core/state/agent.ts';
-import { findAgent } from './agents.ts';
-import { pathParameter, serveOperation, serveKeyed, readQuery } from '../http/serve-operation.ts';
+import { validate } from '../../schemas/validate.ts';
+import type { Service } from '../../core/service/service.ts';
+import type { PhoneNumber } from '../../core/state/agent.ts';
+import { findAgent, findNumber } from '../../core/service/found.ts';
+import { pathParameter, serveOperation, serveKeyed, readQuery } from '../../http/serve-operation.ts';
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
   const { schemas } = service;
@@ -71,10 +71,6 @@ export function wantedNumber(service: Service, request: FastifyRequest): PhoneNu
   return findNumber(service, id);
 }
 
-export function findNumber(service: Service, id: string): PhoneNumber {
-  return existing(service.state.numbers.get(id), 'phone number', id);
-}
-
 /** Lives as long as the process: what is sealed with it is never opened, by any operation. */
 const key = randomBytes(32);
 
@@ -87,13 +83,13 @@ export function sealToken(token: string): Buffer {
 
 /** What the contract does not have, as comparable services do: deletion, and a list by pages (gaps A.2). Extended dialect only. */
 export function serveFurtherNumbers(app: FastifyInstance, service: Service): void {
-  serveKeyed(app, 'DELETE', '/v1/convai/phone-numbers/:phone_number_id', (request) => {
+  serveKeyed(app, furtherRoutes.delete_number, (request) => {
     readQuery(request, service.schemas.noQuery);
     service.state.deleteNumber(wantedNumber(service, request).phoneNumberId);
     return {};
   });
 
-  serveKeyed(app, 'GET', '/v1/convai/v2/phone-numbers', (request) => {
+  serveKeyed(app, furtherRoutes.list_numbers, (request) => {
     const { cursor, page_size: size } = readQuery(request, service.schemas.numberPage);
     const list = { list: 'phone numbers', generation: service.generation };
     const start = readCursor(cursor, list)?.position ?? 0;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { createAgentSchemas } from '../schemas/agent-schemas.ts';
-import { extendedOnly, sourced, type Dialect, type SchemaMode } from '../schemas/building-blocks.ts';
+import { createAgentSchemas } from '../../schemas/agent-schemas.ts';
+import { extendedOnly, sourced, type Dialect, type SchemaMode } from '../../schemas/building-blocks.ts';
 import { createConversationSchemas } from './conversation-schemas.ts';
 
 const id = z.string().min(1);

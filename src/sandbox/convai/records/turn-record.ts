@@ -1,4 +1,4 @@
-import type { ToolUse, Turn, TurnUsage } from '../core/state/talk.ts';
+import type { ToolUse, Turn, TurnUsage } from '../../core/state/talk.ts';
 
 /** The inner fields of a turn, of gaps A.3. */
 export function innerTurn(turn: Turn, answeredAt: number, channel: string): Record<string, unknown> {

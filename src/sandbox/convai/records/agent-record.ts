@@ -1,9 +1,9 @@
-import { concealHeaders } from '../schemas/conceal.ts';
-import { effectiveLlm } from '../core/conversation/effective-llm.ts';
-import { temperatureBand } from '../models/llm-labels.ts';
-import type { Dialect } from '../schemas/building-blocks.ts';
-import { takesInbound, type Agent, type PhoneNumber } from '../core/state/agent.ts';
-import { isoTime, unixSeconds } from '../core/times.ts';
+import { concealHeaders } from '../../schemas/conceal.ts';
+import { effectiveLlm } from '../../core/conversation/effective-llm.ts';
+import { temperatureBand } from '../../models/llm-labels.ts';
+import type { Dialect } from '../../schemas/building-blocks.ts';
+import { takesInbound, type Agent, type PhoneNumber } from '../../core/state/agent.ts';
+import { isoTime, unixSeconds } from '../../core/times.ts';
 
 /**
  * The full agent. Its `conversation_config` can be sent back as a change: it holds nothing that is derived, and header values are masked.

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
-import { notFound, type ServiceError } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
-import { pathParameter, serveOperation, readQuery } from '../http/serve-operation.ts';
+import { missingConversation } from '../../core/service/found.ts';
+import type { Service } from '../../core/service/service.ts';
+import { pathParameter, serveOperation, readQuery } from '../../http/serve-operation.ts';
 
 export function serveConversations(app: FastifyInstance, service: Service): void {
   serveOperation(app, 'get_conversation', (request) => {
@@ -57,12 +57,6 @@ export function viewConversations(
     shownTime: (at) => clockSteps.shown(at),
     audioUrl: (conversationId) => recordingAddress?.(baseUrl, conversationId, now) ?? null,
   };
-}
-
-/** The refusal of an id that no record has; using what was deleted is noted. */
-export function missingConversation(service: Service, id: string): ServiceError {
-  if (service.state.conversations.wasDeleted(id)) service.conduct.noteDeletedUse('conversation', id);
-  return notFound('conversation', id);
 }
 
 /** A fault may keep young records out of this very reading of the list. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { extendedOnly, sourced, type SchemaMode } from '../schemas/building-blocks.ts';
+import { extendedOnly, sourced, type SchemaMode } from '../../schemas/building-blocks.ts';
 
 const id = z.string().min(1);
 const instant = z.iso.datetime();

@@ -1,25 +1,24 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
 import { cancelledReason, describeBatch, describeRecipients, recipientStatus } from '../records/batch-record.ts';
-import type { BatchInput } from '../schemas/request-schemas.ts';
-import { validate } from '../schemas/validate.ts';
-import { existing } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
-import { allBatches, findBatch, type Batch } from '../core/state/batch.ts';
-import { stateOf, type Call } from '../core/state/call.ts';
-import { failedCourse } from '../core/telephony/callee.ts';
-import { findAgent } from './agents.ts';
+import type { BatchInput } from '../../schemas/request-schemas.ts';
+import { validate } from '../../schemas/validate.ts';
+import { existing } from '../../core/service-error.ts';
+import type { Service } from '../../core/service/service.ts';
+import { furtherRoutes } from '../../core/operations.ts';
+import { allBatches, findBatch, type Batch } from '../../core/state/batch.ts';
+import { stateOf, type Call } from '../../core/state/call.ts';
+import { failedCourse } from '../../core/telephony/callee.ts';
+import { findAgent } from '../../core/service/found.ts';
 import { acceptBatch, announceAccepted, refuseBadTargets } from './batch-calls.ts';
-import { pathParameter, serveKeyed, readQuery } from '../http/serve-operation.ts';
-
-const root = '/v1/convai/batch-calling';
+import { pathParameter, serveKeyed, readQuery } from '../../http/serve-operation.ts';
 
 /** Batches under upstream's paths and names (gaps A.1, A.5): the same calls as the contract's operation places. Extended dialect only. */
 export function serveBatchCalling(app: FastifyInstance, service: Service): void {
   const { schemas, clock } = service;
   const describe = (batch: Batch): Record<string, unknown> => describeBatch(batch, service.state, clock.now());
 
-  app.post(`${root}/submit`, { config: { operation: 'batch_calls' } }, async (request) => {
+  const submit = async (request: FastifyRequest): Promise<unknown> => {
     const input = validate(schemas.submitBatch, 'body', request.body);
     const { recipients, call_name: name, timezone = null, target_concurrency_limit: targetConcurrency = null } = input;
     const batch: BatchInput = {
@@ -54,9 +53,11 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     service.state.batches.set(batchId, kept);
     await announceAccepted(request, service, { batchId, calls });
     return describe(kept);
-  });
+  };
+  const { method, path: url } = furtherRoutes.submit_batch;
+  app.route({ method, url, config: { operation: 'batch_calls' }, handler: async (request) => submit(request) });
 
-  serveKeyed(app, 'GET', `${root}/workspace`, (request) => {
+  serveKeyed(app, furtherRoutes.list_batches, (request) => {
     const { limit, last_doc: last, agent_id: agentId } = readQuery(request, schemas.batchPage);
     const list = { list: `batches of ${agentId ?? '*'}`, generation: service.generation };
     const before = readCursor(last, list, 'last_doc')?.position ?? Infinity;
@@ -74,26 +75,26 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     };
   });
 
-  serveKeyed(app, 'GET', `${root}/:batch_id`, (request) => {
+  serveKeyed(app, furtherRoutes.get_batch, (request) => {
     const batch = wantedBatch(service, request);
     return { ...describe(batch), recipients: describeRecipients(batch, clock.now()) };
   });
 
-  serveKeyed(app, 'POST', `${root}/:batch_id/cancel`, (request) => {
+  serveKeyed(app, furtherRoutes.cancel_batch, (request) => {
     const batch = wantedBatch(service, request);
     cancelWaiting(service, batch);
     batch.cancelled = true;
     return describe(batch);
   });
 
-  serveKeyed(app, 'POST', `${root}/:batch_id/retry`, (request) => {
+  serveKeyed(app, furtherRoutes.retry_batch, (request) => {
     const batch = wantedBatch(service, request);
     const again = batch.recipients.filter(({ call }) => needsRetry(call, clock.now()));
     if (again.length > 0) retry(service, batch, again, request);
     return describe(batch);
   });
 
-  serveKeyed(app, 'DELETE', `${root}/:batch_id`, (request) => {
+  serveKeyed(app, furtherRoutes.delete_batch, (request) => {
     const batch = wantedBatch(service, request);
     cancelWaiting(service, batch);
     batch.deleted = true;
