@@ -17,7 +17,7 @@ export interface Setting {
 }
 
 /** What a form of the page shows for a setting. */
-interface FormField {
+export interface FormField {
   /** Of a new campaign. */
   step: 'columns' | 'words' | 'calls';
   hint: string;
