@@ -10,7 +10,8 @@ import { minuteMs } from './campaign-rules.ts';
 
 /** What a test gives its activities. `now`: the real clock, which the monotonic one and, at speed 1, the service's follow; default noon. */
 type Given = Pick<ActivityDependencies, 'store'> &
-  Partial<Omit<ActivityDependencies, 'service' | 'serviceClock' | 'limits'>> & {
+  Partial<Omit<ActivityDependencies, 'serviceClock' | 'limits'>> & {
+    /** Of the contract, in place of a `service`. */
     client?: ConvaiClient;
     now?: () => number;
     serviceClock?: Partial<ServiceClock>;

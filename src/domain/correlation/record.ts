@@ -211,8 +211,9 @@ function isFinished(facts: ConversationFacts, reads: RecordReads): boolean {
 const longestCallMs = 4 * 3_600_000;
 
 /**
- * True when it is finished and its results are there (or none can come), and at the latest `analysisWaitMs` after the call was over, also while the status still says `processing`: the
- * attempt is then settled from what the record shows. True also for a call that has not ended after any length of a call.
+ * True when it is finished and its results are there (or none can come), and at the latest `analysisWaitMs` after the call was over, also
+ * while the status still says `processing`: the attempt is then settled from what the record shows. True also for a call that has not
+ * ended after any length of a call.
  */
 function isFinal(
   facts: ConversationFacts,

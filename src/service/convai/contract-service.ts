@@ -1,6 +1,7 @@
 import { noPointers, type RecordPointers } from '../../domain/conversation-facts.ts';
 import type { CallerNumber, CallRequest, CallService, Placing, SendOnce } from '../port/call-service.ts';
-import { BadResponseError, RateLimitedError, RefusedError, RequestInvalidError, ServiceError } from '../port/errors.ts';
+import { BadResponseError, ServiceError, type RefusedError } from '../port/errors.ts';
+import { placingOf } from '../port/placing.ts';
 import { storableId } from '../port/storable-id.ts';
 import { root, type ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
@@ -43,7 +44,7 @@ async function place(client: ConvaiClient, request: CallRequest, once: SendOnce)
     return { kind: 'accepted', serviceBatchId: storableId(batchId), accepted: callsInitiated, serviceMs };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return placingOf(error);
+    return placingOf(error, isAboutWholeRequest);
   }
 }
 
@@ -57,25 +58,6 @@ function bodyOf({ agentId, callerId, variablesKey, calls }: CallRequest): BatchC
       ...(variablesKey === null || variables === null ? {} : { [variablesKey]: variables }),
     })),
   };
-}
-
-/** What the failure of a request proves. */
-function placingOf(error: ServiceError): Placing {
-  const fault = 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
-  if (error instanceof RequestInvalidError) {
-    const answer = { status: 422, requestId: null, serviceMs: null };
-    return { kind: 'refused', wholeRequest: false, message: error.problems.join('; '), ...answer, fault };
-  }
-  const status = 'status' in error && typeof error.status === 'number' ? error.status : null;
-  const failed = { status, requestId: error.requestId, serviceMs: error.serviceMs, fault };
-  if (error.knowledge === 'not_sent') return { kind: 'not_sent', retryAfterMs: null, ...failed };
-  if (error.knowledge === 'queued_nothing') {
-    const retryAfterMs = error instanceof RateLimitedError ? error.retryAfterMs : null;
-    return { kind: 'not_sent', retryAfterMs, ...failed };
-  }
-  if (error instanceof RefusedError)
-    return { kind: 'refused', wholeRequest: isAboutWholeRequest(error), message: error.detail.message, ...failed };
-  return { kind: 'unknown', ...failed };
 }
 
 /** Whether a refusal complains about something outside the calls, which smaller batches would not mend. */
