@@ -36,7 +36,7 @@ interface OwnField {
 }
 
 /** What is known of a row: its zones, and the terms of the fields before. */
-interface RowSoFar {
+export interface RowSoFar {
   list: CampaignRules['list'];
   zones: readonly string[];
   terms: OwnTerms;
