@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
+import { adjustable } from '../src/campaign-file/settings/pacing.ts';
 import { campaignSchema, type CampaignSettings } from '../src/campaign-file/schema.ts';
 import { commands } from '../src/cli/commands.ts';
 import type { Io } from '../src/cli/terminal/io.ts';
@@ -356,6 +357,12 @@ test('every setting of the campaign file is documented, and nothing else is', ()
   expect(documented.filter((path) => !paths.includes(path))).toEqual([]);
   const without = settingRows(campaignPage.replace(/^\| `list\.phone`.*$/m, '')).flatMap(({ names }) => names);
   expect(paths.filter((path) => !without.includes(path))).toEqual(['list.phone']);
+});
+
+test('the limits that the page says may be changed while a campaign runs are those that may', () => {
+  const [, except = ''] = /`carillon adjust` changes all but (.*?) while the campaign runs/s.exec(campaignPage) ?? [];
+  const changed = schemaPaths(campaignSchema.shape.pacing, 'pacing').filter((path) => !namesIn(except).includes(path));
+  expect(changed).toEqual(Object.values(adjustable).map(({ key }) => `pacing.${key}`));
 });
 
 const smallest = parse(/```yaml\n(.*?)```/s.exec(campaignPage)?.[1] ?? '') as Record<string, unknown>;

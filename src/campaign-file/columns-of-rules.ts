@@ -5,7 +5,7 @@ import { rulesOf } from './settings/setting.ts';
 import { problemAt, showValue } from '../input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../input/errors.ts';
 import { didYouMean } from '../domain/nearest-name.ts';
-import { listTemplates, readTemplate } from './setting-templates.ts';
+import { listTemplates, readTemplate } from './settings/words.ts';
 
 /** A column that a campaign file names, and where. */
 interface NamedColumn {

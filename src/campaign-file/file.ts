@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { describeIssues, problemAt, type LineOf } from '../input/problems.ts';
 import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../input/yaml-text.ts';
-import { CampaignFileError } from '../input/errors.ts';
+import { CampaignFileError, describeFileError, ListFileError } from '../input/errors.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
-import { listTemplates, readTemplate } from './setting-templates.ts';
 import { timingRules } from './settings/advanced.ts';
 import { breakerRules } from './settings/breaker.ts';
 import { capRules } from './settings/caps.ts';
@@ -17,7 +17,7 @@ import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
 import { rulesOf } from './settings/setting.ts';
 import { timeRules } from './settings/times.ts';
-import { wordRules } from './settings/words.ts';
+import { listTemplates, readTemplate, wordRules } from './settings/words.ts';
 
 /** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
 export interface CampaignFile {
@@ -141,6 +141,23 @@ export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   if (start === undefined || start >= nowMs) return;
   const fix = 'write a later time, or leave the setting out to begin at once';
   throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
+}
+
+/**
+ * SHA-256, in hexadecimal, of what a campaign file says together with the bytes of its list: a changed list under the same id is
+ * another campaign. Reads the list once, in pieces.
+ * @throws ListFileError when the list cannot be read.
+ */
+export async function campaignHash(file: CampaignFile): Promise<string> {
+  const list = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(file.listPath)) list.update(chunk as Buffer);
+  } catch (error) {
+    throw new ListFileError(file.listPath, describeFileError(error), { cause: error });
+  }
+  return createHash('sha256')
+    .update(`${file.hash}\n${list.digest('hex')}`)
+    .digest('hex');
 }
 
 function canonicalJson(value: unknown): string {

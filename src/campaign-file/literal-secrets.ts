@@ -1,5 +1,7 @@
 import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from '../input/kept-url.ts';
-import { textsIn } from './setting-templates.ts';
+import type { hookSettings } from './settings/hooks.ts';
+import type { Written } from './settings/setting.ts';
+import { textsIn, type wordSettings } from './settings/words.ts';
 
 /** Where a secret would stand in a campaign file as it is, and what to write instead. */
 export interface LiteralSecret {
@@ -7,13 +9,7 @@ export interface LiteralSecret {
   fix: string;
 }
 
-interface WrittenSettings {
-  pre_dial?: { url: string } | undefined;
-  on_completion?: { url: string } | undefined;
-  on_pause?: { url: string } | undefined;
-  conversation_config_override?: unknown;
-  variables?: { values: Record<string, string> } | undefined;
-}
+type WrittenSettings = Written<typeof hookSettings & typeof wordSettings>;
 
 const hookFix = `write where the address stands, ${keptUrlFix}: what follows its "?" may be a key, and would be kept in the database as it is`;
 const overrideFix =

@@ -1,5 +1,4 @@
-import { campaignHash } from '../campaign-file/hash.ts';
-import { campaignRules, refusalOfRows, type CampaignFile } from '../campaign-file/file.ts';
+import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../campaign-file/file.ts';
 import { campaignWarnings } from '../campaign-file/warnings.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import { ListFileError, type CampaignFileError } from '../input/errors.ts';

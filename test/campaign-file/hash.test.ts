@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readCampaignFile } from '../../src/campaign-file/file.ts';
-import { campaignHash } from '../../src/campaign-file/hash.ts';
+import { campaignHash, readCampaignFile } from '../../src/campaign-file/file.ts';
 
 async function hashOf(settings: string, list: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-hash-'));

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
-import { isStale, lawWarnings } from '../../src/campaign-file/law-warnings.ts';
+import { isStale, lawWarnings } from '../../src/campaign-file/warnings.ts';
 import { closeHolidaysOf, readLegalRules } from '../../src/campaign-file/legal-rules.ts';
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
 import { windowAt } from '../../src/domain/hours/calling-window.ts';

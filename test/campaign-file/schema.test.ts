@@ -3,6 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ownFields } from '../../src/campaign-file/row-fields.ts';
+import { adjustable } from '../../src/campaign-file/settings/pacing.ts';
+import { adjustableLimits } from '../../src/domain/campaign-rules.ts';
 import { campaignJsonSchema, campaignSchema } from '../../src/campaign-file/schema.ts';
 import { ownTerms } from '../../src/domain/row-terms.ts';
 import type { JsonShape } from '../../src/campaign-file/settings/kinds.ts';
@@ -106,6 +108,15 @@ test('every setting is described', () => {
   const schema = campaignJsonSchema();
   delete (schema['properties'] as Record<string, JsonShape>)['law']?.['description'];
   expect(undescribed(schema, '')).toEqual(['law']);
+});
+
+test('each limit that may be changed while a campaign runs is a setting with a label, and has the bounds of the file', () => {
+  expect(Object.keys(adjustable)).toEqual([...adjustableLimits]);
+  expect(adjustable.maxConcurrentCalls).toMatchObject({ key: 'max_concurrent_calls', isLiftable: false });
+  expect(adjustable.startsPerMinute).toMatchObject({ label: 'Starts per minute', isLiftable: true });
+  expect(adjustable.batchSize.bounds.safeParse(1000).success).toBe(true);
+  expect(adjustable.batchSize.bounds.safeParse(1001).success).toBe(false);
+  expect(adjustable.batchSize.bounds.safeParse(undefined).success).toBe(false);
 });
 
 test('carillon schema prints it, and nothing else', async () => {

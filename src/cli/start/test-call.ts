@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Command } from 'commander';
-import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
+import { campaignHash, readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../list/test-call-row.ts';
 import { readConfig } from '../../config.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
@@ -10,7 +10,6 @@ import { readPhoneNumber } from '../../domain/phone-number.ts';
 import { recipientFields } from '../../domain/columns.ts';
 import { requireHookSecret } from '../../temporal/hook-secret.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
-import { campaignHash } from '../../campaign-file/hash.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../preflight/import-list.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
 import { requireCaller } from '../../control/start.ts';

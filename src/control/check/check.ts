@@ -1,6 +1,5 @@
 import { campaignRules, refusePassedTimes, type CampaignFile } from '../../campaign-file/file.ts';
-import { lawWarnings } from '../../campaign-file/law-warnings.ts';
-import { campaignWarnings } from '../../campaign-file/warnings.ts';
+import { campaignWarnings, lawWarnings } from '../../campaign-file/warnings.ts';
 import type { Config } from '../../config.ts';
 import { dialsFrom, type CampaignRules } from '../../domain/campaign-rules.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';

@@ -2,6 +2,7 @@ import { DateTime } from 'luxon';
 import { stringify } from 'yaml';
 import { rowFieldList } from '../../campaign-file/row-fields.ts';
 import { campaignSettings } from '../../campaign-file/schema.ts';
+import { withoutUndefined } from '../../campaign-file/settings/setting.ts';
 import type { DraftFields } from './settings.ts';
 import { asked, timesZone } from './steps.ts';
 
@@ -18,15 +19,13 @@ export function campaignYaml(fields: DraftFields, listName: string): string {
 }
 
 function campaignContent(fields: DraftFields, listName: string): object {
-  const value = (name: string) => fields[name]?.trim() || undefined;
-  const under = (...names: string[]) => compact(Object.fromEntries(names.map((name) => [lastPart(name), value(name)])));
   const caps = settingsUnder('caps', fields);
   const optOut = settingsUnder('opt_out', fields);
   const own: Record<string, unknown> = {
     list: {
       file: listName,
-      delimiter: fields['list.delimiter'] || undefined,
-      ...under('list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)),
+      ...(fields['list.delimiter'] ? { delimiter: fields['list.delimiter'] } : {}),
+      ...writtenAt(['list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)], fields),
       ...settingsUnder('list', fields),
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
@@ -40,19 +39,24 @@ function campaignContent(fields: DraftFields, listName: string): object {
     key,
     key in own ? own[key] : (writtenIn(key, fields) ?? settingsUnder(key, fields)),
   ]);
-  return compact(Object.fromEntries(entries) as Record<string, unknown>);
+  return withoutUndefined(Object.fromEntries(entries) as Record<string, unknown>);
 }
 
 /** What the form says of the settings below one; undefined: nothing. */
 function settingsUnder(key: string, fields: DraftFields): object | undefined {
-  const names = [...asked.keys()].filter((name) => name.startsWith(`${key}.`));
-  const content = compact(Object.fromEntries(names.map((name) => [lastPart(name), writtenIn(name, fields)])));
+  const content = writtenAt([...asked.keys()].filter((name) => name.startsWith(`${key}.`)), fields); // prettier-ignore
   return Object.keys(content).length === 0 ? undefined : content;
+}
+
+function writtenAt(names: readonly string[], fields: DraftFields): object {
+  return withoutUndefined(
+    Object.fromEntries(names.map((name) => [name.slice(name.lastIndexOf('.') + 1), writtenIn(name, fields)])),
+  );
 }
 
 /** A field's value as the campaign file has it; undefined: nothing is written there. */
 function writtenIn(name: string, fields: DraftFields): unknown {
-  const { type, between, isList = false } = asked.get(name)?.form ?? {};
+  const { type, between, isList = false } = asked.get(name) ?? {};
   const text = fields[name]?.trim() ?? '';
   if (text === '') return undefined;
   if (type === 'number') return whole(text);
@@ -79,12 +83,4 @@ function zonedInstant(written: string, zone = 'UTC'): string {
 /** A number where it is one; what else was written is for the reader to refuse. */
 function whole(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
-}
-
-function lastPart(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1);
-}
-
-function compact(object: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

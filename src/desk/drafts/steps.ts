@@ -1,25 +1,23 @@
 import { rowFieldList } from '../../campaign-file/row-fields.ts';
 import { campaignSettings } from '../../campaign-file/schema.ts';
-import type { Setting, SettingGroup } from '../../campaign-file/settings/setting.ts';
+import type { FormField, Setting, SettingGroup } from '../../campaign-file/settings/setting.ts';
 
-/** A setting that a form asks for. */
-type AskedSetting = Setting & Required<Pick<Setting, 'form'>>;
+type AskedField = FormField & Pick<Setting, 'label'>;
 
-function* askedIn(group: SettingGroup, above = ''): Generator<[string, AskedSetting]> {
-  for (const [key, setting] of Object.entries(group)) {
-    const { form, settings = {} } = setting;
-    if (form !== undefined) yield [`${above}${key}`, { ...setting, form }];
+function* askedIn(group: SettingGroup, above = ''): Generator<[string, AskedField]> {
+  for (const [key, { label, form, settings = {} }] of Object.entries(group)) {
+    if (form !== undefined) yield [`${above}${key}`, { ...form, label: label ?? key }];
     yield* askedIn(settings, `${above}${key}.`);
   }
 }
 
 /** What the forms ask for, by the names of their fields: paths in the campaign file, without the places in lists. */
-export const asked: ReadonlyMap<string, AskedSetting> = new Map(askedIn(campaignSettings));
+export const asked: ReadonlyMap<string, AskedField> = new Map(askedIn(campaignSettings));
 /** The one field that is no setting: the zone in which begin and end are written. */
 export const timesZone = 'times_zone';
 
 function fieldsAsked(step: FormStep, ...more: string[]): string[] {
-  return [...[...asked].filter(([, { form }]) => form.step === step).map(([name]) => name), ...more];
+  return [...[...asked.keys()].filter((name) => asked.get(name)?.step === step), ...more];
 }
 
 /** What a field is called. */
@@ -29,12 +27,12 @@ export function labelOf(field: string): string {
 
 /** A field as a form shows it. */
 export function fieldOf(name: string) {
-  return { name, label: labelOf(name), ...asked.get(name)?.form };
+  return { name, ...asked.get(name), label: labelOf(name) };
 }
 
 /** What a new draft says before anybody has said anything. */
 export const usualFields: Readonly<Record<string, string>> = Object.fromEntries(
-  [...asked].flatMap(([name, { form }]) => (form.usual === undefined ? [] : [[name, form.usual]])),
+  [...asked].flatMap(([name, { usual }]) => (usual === undefined ? [] : [[name, usual]])),
 );
 
 /** The steps of a new campaign, in their order, with what each may write: names of settings as the campaign file has them. */
