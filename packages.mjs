@@ -37,7 +37,8 @@ const {
 
 function packProgram() {
   const folder = emptyFolder('carillon');
-  for (const name of program.files) cpSync(join(root, name), join(folder, name), { recursive: true });
+  const filter = (path) => !path.endsWith('.tsbuildinfo');
+  for (const name of program.files) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   writeJson(join(folder, 'package.json'), program);
   run('npm', ['pack', folder, '--ignore-scripts', '--silent'], target);
 }

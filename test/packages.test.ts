@@ -48,6 +48,7 @@ test.each(tarballs)('the installation of %s builds nothing', async (tarball) => 
   // These two are what npm acts on.
   expect(JSON.parse(manifest)).not.toHaveProperty('scripts');
   expect(names).not.toContain('package/binding.gyp');
+  expect(names.filter((name) => name.endsWith('.tsbuildinfo'))).toEqual([]);
   expect(names.filter((name) => /(?<!\.d)\.ts$|\.test\.|node_modules/.test(name))).toEqual([]);
 });
 
