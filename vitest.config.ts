@@ -45,7 +45,7 @@ const limits = {
   unstubEnvs: true,
   pool: 'forks',
   // More than a small machine's two cores, since the longest files wait most of their time.
-  maxWorkers: 4,
+  maxWorkers: 6,
 } as const;
 
 export default defineConfig({

@@ -4,12 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { sharedTemporal } from '../support/temporal-for-tests.ts';
+import { until as untilTold } from '../support/until.ts';
 import { createTerminal, type FakeTerminal } from './terminal.ts';
 
 /** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
@@ -164,11 +165,6 @@ export function numberAt(index: number): string {
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 240_000): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if (!(await holds())) throw new Error('it has not come about');
-    },
-    // What is asked is often a whole command, in the process that it waits for.
-    { timeout: timeoutMs, interval: 100 },
-  );
+  // What is asked is often a whole command, in the process that it waits for.
+  await untilTold('it has come about', holds, { limitMs: timeoutMs, everyMs: 250 });
 }

@@ -3,18 +3,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Only what hangs takes so long, on however busy a machine; less than a test may take, so that it is told what was waited for. */
 export const patienceMs = 240_000;
 
+/** Unless it is said, a twentieth of the time waited so far lies between two asks, within these: what comes late costs few. */
+const [shortestMs, longestMs] = [15, 150];
+
 /** Asks until the answer is neither undefined nor false, and gives it back. Throws what was waited for when the limit has passed. */
 export async function until<Answer>(
   what: string,
   ask: () => Answer | undefined | false | Promise<Answer | undefined | false>,
-  { limitMs = patienceMs, everyMs = 15 }: { limitMs?: number; everyMs?: number } = {},
+  { limitMs = patienceMs, everyMs }: { limitMs?: number; everyMs?: number } = {},
 ): Promise<Answer> {
-  const deadline = Date.now() + limitMs;
+  const begun = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`Waited ${limitMs / 1000} s in vain until ${what}`);
-    await pause(everyMs);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > limitMs) throw new Error(`Waited ${limitMs / 1000} s in vain until ${what}`);
+    await pause(everyMs ?? Math.min(longestMs, Math.max(shortestMs, waitedMs / 20)));
   }
 }
 

@@ -13,7 +13,7 @@ import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-w
 /** A worker process starts, and whole campaigns run. */
 
 /** Each look is a command of its own, which takes its time. */
-const often = { everyMs: 250 };
+const often = { everyMs: 400 };
 
 /** Far enough away that nothing fires by itself while a test runs. */
 const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
