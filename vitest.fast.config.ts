@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/{domain,ledger,list,service}/**/*.test.ts',
-      'test/activities/{failures,look-before-repost,lost-commit,posting-deadline,submit-*}.test.ts',
+      'test/activities/{failures,lost-commit,posting-deadline,submit-*}.test.ts',
     ],
     // Long walks, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
     exclude: [

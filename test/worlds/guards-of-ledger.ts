@@ -204,7 +204,7 @@ export const guardsOfLedger: readonly Guard[] = [
     keeps: 'Campaigns that dial the same recipients at the same moment keep a shared cap.',
     edits: [edit(posting, 'await lockPeople(tx, campaign.rules.caps, batchId);')],
     worlds: [],
-    test: { file: 'test/ledger/rows/caps-at-once.test.ts', name: 'campaigns that dial the same people' },
+    test: { file: 'test/ledger/rows/at-once.test.ts', name: 'campaigns that dial the same people' },
   },
   {
     name: 'READ COMMITTED, pinned',

@@ -6,6 +6,8 @@ import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { addTestWebhook } from '../../hooks/webhook-world.ts';
 import { noon } from '../../ledger/scenario.ts';
 import { makeFolder } from '../../temporal/fake-programs.ts';
+import { checkWorkers } from '../../../src/cli/local/doctor-reach.ts';
+import { createWorld } from '../campaign-world.ts';
 
 const hourMs = 3_600_000;
 
@@ -50,4 +52,18 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   // A pause is somebody's wish.
   await change(({ db }) => db.updateTable('webhooks').set({ state: 'paused' }).execute());
   expect(await checkWebhooks(config, noon)).toMatchObject([{ status: 'ok' }]);
+});
+
+test('doctor looks for workers of this database', async () => {
+  const world = await createWorld();
+  const config = readConfig(world.env);
+  expect(await checkWorkers(config, Date.now())).toEqual([]);
+  await (await openStore({ sqlitePath: config.CARILLON_DB })).close();
+  expect(await checkWorkers(config, Date.now())).toMatchObject([
+    { name: 'Worker', status: 'warning', advice: expect.stringContaining('carillon worker') as string },
+  ]);
+  await world.work();
+  expect(await checkWorkers(config, Date.now())).toMatchObject([{ name: 'Worker', status: 'ok' }]);
+  // Who is down is told elsewhere.
+  expect(await checkWorkers({ ...config, TEMPORAL_ADDRESS: '127.0.0.1:1' }, Date.now())).toEqual([]);
 });

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { Command } from 'commander';
 import { startTestSandbox, type Json } from '../harness.ts';
+import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/cli/sandbox/flags.ts';
+import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { createModelAgent, holdConversation } from './model-server.ts';
 
 const example = fileURLToPath(new URL('../../../examples/chat-completions-server/server.mjs', import.meta.url));
@@ -45,4 +48,32 @@ test('the example model server refuses a wrong key, and the conversation fails w
   const llm = { backup_llm_config: { preference: 'disabled' } };
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm, prompt: { prompt } }));
   expect(record).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: HTTP 401' });
+});
+
+const parse = (...flags: string[]): SandboxFlags =>
+  addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
+
+test('the flags say which hosts may be connected to and how models are asked', async () => {
+  const flags = ['--allow-outbound', 'a.example', '--allow-outbound', 'b.example:8443'];
+  expect(await readSandboxFlags(parse(...flags, '--no-model-stream', '--model-latency', 'drawn'))).toMatchObject({
+    allowOutbound: ['a.example', 'b.example:8443'],
+    modelStream: false,
+    modelLatency: 'drawn',
+  });
+  const plain = resolveSettings(await readSandboxFlags(parse()));
+  expect(plain).toMatchObject({ outbound: { hosts: [] }, modelStream: true, modelLatency: 'measured' });
+});
+
+test('a latency that is not known is refused', async () => {
+  await expect(readSandboxFlags(parse('--model-latency', 'fast'))).rejects.toThrow(
+    '--model-latency is "fast"; it must be measured or drawn.',
+  );
+});
+
+test.each(['http://a.example', 'a.example/v1', 'key@a.example', ''])('"%s" is no host to allow', (host) => {
+  expect(() => resolveSettings({ allowOutbound: [host] })).toThrow('allowOutbound');
+});
+
+test('a limit for models is a whole number', () => {
+  expect(() => resolveSettings({ modelLimits: { idleMs: 0 } })).toThrow('modelLimits.idleMs is 0');
 });
