@@ -48,16 +48,16 @@ async function readData(
   people: boolean,
 ): Promise<ReportData> {
   const { config, store } = control;
-  const client = config.SVC_API_KEY === undefined ? null : openService(config);
+  const service = config.SVC_API_KEY === undefined ? null : openService(config);
   const progress = new RowProgress(io, 'of the log read');
   const onProgress = (events: number): void => progress.update(events);
-  const verify = client === null ? { onProgress } : { onProgress, service: serviceList(config, client) };
+  const verify = service === null ? { onProgress } : { onProgress, service: serviceList(config, service) };
   try {
     const now = await readServiceTime(control);
     return await readReportData(store, { campaigns, now, people, verify });
   } finally {
     progress.clear();
-    await client?.close();
+    await service?.close();
   }
 }
 

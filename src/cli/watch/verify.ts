@@ -38,17 +38,17 @@ export function verifyCommand(io: Io): Command {
 async function runVerify(io: Io, campaignId: string | null, { offline, json }: Flags): Promise<void> {
   await withControl(io, async ({ config, store }) => {
     if (campaignId !== null) await requireCampaign(store, campaignId);
-    const client = offline || config.SVC_API_KEY === undefined ? null : openService(config);
+    const service = offline || config.SVC_API_KEY === undefined ? null : openService(config);
     const progress = new RowProgress(io, 'of the log read');
     try {
       const report = await verifyLog(store.db, campaignId, {
         onProgress: (events) => progress.update(events),
-        ...(client === null ? {} : { service: serviceList(config, client) }),
+        ...(service === null ? {} : { service: serviceList(config, service) }),
       }).finally(() => progress.clear());
       if (!report.ok) io.exitCode = 1;
       writeAnswer(io, json, { data: withInstants(report), words: tellReport(report) });
     } finally {
-      await client?.close();
+      await service?.close();
     }
   });
 }

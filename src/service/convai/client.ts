@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { readApiKey } from './api-key.ts';
-import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from './bodies.ts';
-import { readDate } from './clock-readings.ts';
+import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from '../http/bodies.ts';
+import { readDate } from '../http/clock-readings.ts';
 import { BadResponseError, RequestInvalidError } from '../port/errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
-import type { RetryCounts, Sleep } from './rate-limit-retries.ts';
+import type { RetryCounts, Sleep } from '../http/rate-limit-retries.ts';
 import { isWellFormed } from '../port/storable-id.ts';
 import * as requests from './schemas-requests.ts';
 import * as responses from './schemas-responses.ts';
-import { createTransport, type RequestInfo, type Success, type WriteRequest } from './transport.ts';
+import { createTransport, type RequestInfo, type Success, type WriteRequest } from '../http/transport.ts';
 import type { ServiceDate, ServiceReadings } from '../port/service-clock.ts';
 
 /** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */

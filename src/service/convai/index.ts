@@ -9,7 +9,7 @@ export {
   type PlaceBatchOptions,
 } from './client.ts';
 export type { ClockReading, ServiceDate, ServiceReadings } from '../port/service-clock.ts';
-export type { RequestInfo } from './transport.ts';
+export type { RequestInfo } from '../http/transport.ts';
 export { parseBaseUrl, type BaseUrl } from '../port/address.ts';
 export {
   BadResponseError,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { headerOf } from './answer-errors.ts';
+import { headerOf } from '../http/answer-errors.ts';
 import { BadResponseError, ServiceError } from '../port/errors.ts';
-import { readJson } from './read-json.ts';
-import { createTransport } from './transport.ts';
+import { readJson } from '../http/read-json.ts';
+import { createTransport } from '../http/transport.ts';
 import { realClock, type ServiceClock } from '../port/service-clock.ts';
 
 const health = z.looseObject({

@@ -6,7 +6,7 @@ import {
   type RecordPointers,
 } from '../../domain/conversation-facts.ts';
 import type { ServiceRecord, Turn } from '../port/call-service.ts';
-import { isRecord } from './refusal-detail.ts';
+import { isRecord } from '../http/refusal-detail.ts';
 import { parseServiceTime } from '../port/service-time.ts';
 import { storableId } from '../port/storable-id.ts';
 

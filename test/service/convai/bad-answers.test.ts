@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkNumbers } from '../../../src/preflight/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../../src/service/port/errors.ts';
 import { contractService } from '../../../src/service/convai/contract-service.ts';
-import { parseRefusalDetail } from '../../../src/service/convai/refusal-detail.ts';
+import { parseRefusalDetail } from '../../../src/service/http/refusal-detail.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
 
 const levels = 200_000;

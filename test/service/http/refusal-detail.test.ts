@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseRefusalDetail } from '../../../src/service/convai/refusal-detail.ts';
+import { parseRefusalDetail } from '../../../src/service/http/refusal-detail.ts';
 
 const asIs = (text: string) => text;
 
