@@ -21,7 +21,11 @@ export type WebhookChange = 'added' | 'removed' | 'paused' | 'resumed' | 'failin
 export interface RowHash {
   hash: string;
   cells: string;
+  version?: RowHashVersion;
 }
+
+/** How the terms of a row are hashed. Older logs have none: there the terms of that time were hashed as a list. */
+export type RowHashVersion = 2;
 
 interface Entry {
   e164: string;
@@ -62,7 +66,7 @@ export interface EventData {
     timeZoneData: string;
   };
   /** Keyed hashes of the rows from this one on, as base64url; each is split as in `RowHash`. */
-  'campaign.rows': { from: number; hashes: string; cells: string };
+  'campaign.rows': { from: number; hashes: string; cells: string; version?: RowHashVersion };
   'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number };
   'campaign.edited': { added: number; corrected: number; withdrawn: number };
   'campaign.adjusted': { from: Limits; to: Limits; by: 'person' };

@@ -228,6 +228,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       },
     },
     '007-rehearsals': { up: (db: Kysely<Database>) => createTable(db, 'rehearsals', rehearsals) },
+    '008-row-terms': {
+      async up(db: Kysely<Database>) {
+        // Null for every row there is: what a row could say until now has columns of its own.
+        await sql.raw('alter table recipients add column terms text').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

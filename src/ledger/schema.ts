@@ -115,6 +115,8 @@ export interface Database extends ServiceTables {
     not_before: number | null;
     /** Not dialled from this instant on, or null. */
     expires_at: number | null;
+    /** What the row says beside what has a column here, as JSON; null: nothing. */
+    terms: string | null;
     /** The number that calls this recipient, once it has been chosen. */
     caller: string | null;
     /** When outcome, state or disposition last changed. */

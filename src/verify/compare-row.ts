@@ -2,7 +2,7 @@ import { callsOf, findAttempt, nthOf, rowNumber, rowOf } from './campaign-book.t
 import { misplacedBy, recordAgainst } from './judge-record.ts';
 import type { Compared } from './judge-tables.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
-import { hashCells, hashRow } from './row-book.ts';
+import { hashCells, hashRow, type RowFacts } from './row-book.ts';
 
 /** Compares a row of a campaign in the tables with what the log has of it. */
 export function compareRow({ judge, campaign, id, violate }: Compared, row: RecipientRow | undefined): void {
@@ -26,16 +26,18 @@ export function compareRow({ judge, campaign, id, violate }: Compared, row: Reci
   compare('calls', row.attempts, calls.length);
   compare('last call', row.last_attempt_id, calls.findLast(({ postedAt }) => postedAt !== null)?.attemptId ?? null);
   const { rowKey } = judge;
-  const hash = campaign.rowBook.of(number);
-  if (hash === undefined || rowKey === null) return;
+  const ofTerms = campaign.rowBook.of(number);
+  if (ofTerms === undefined || rowKey === null) return;
   const regions = row.regions === null ? null : (JSON.parse(row.regions) as unknown);
   const { e164, external_id: person, country, not_before: notBefore, expires_at: expiresAt } = row;
   const zones = JSON.parse(row.zones) as unknown;
-  if (hashRow(rowKey, id, { e164, person, zones, country, regions, notBefore, expiresAt }) !== hash)
+  const later = row.terms === null ? {} : (JSON.parse(row.terms) as RowFacts);
+  const facts = { ...later, e164, person, zones, country, regions, notBefore, expiresAt };
+  if (hashRow(rowKey, id, facts, ofTerms.version) !== ofTerms.hash)
     differ('leads to another number, person, place or time than its list said');
   const ofCells = campaign.cellBook.of(number);
   const rejectedAs = isRejected ? row.reason : null;
-  if (ofCells !== undefined && hashCells(rowKey, id, { cells: row.cells, rejectedAs }) !== ofCells)
+  if (ofCells !== undefined && hashCells(rowKey, id, { cells: row.cells, rejectedAs }) !== ofCells.hash)
     differ('has other cells than its list, or was rejected for another reason');
 }
 

@@ -5,7 +5,7 @@ import { judgeWithdrawn } from './judge-edit.ts';
 import { judgeBudget, judgeCounted, judgeDelay, judgePace, noteDelay } from './judge-limits.ts';
 import { isTalk, judgeReached } from './judge-outcome.ts';
 import { minuteMs } from './local-time.ts';
-import { numberOf, textOf } from './judged-rules.ts';
+import { textOf } from './judged-rules.ts';
 import { hashRow } from './row-book.ts';
 
 /** What the tables know of a call beside the log: when its phone rang, and when its record first showed it to be over. */
@@ -61,16 +61,9 @@ function judgeRow({ campaign, event, data, violate }: JudgedLine, rowKey: string
   const known = campaign.rowBook.of(row);
   if (known === undefined)
     return violate('log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`);
-  const hash = hashRow(rowKey, recipientId, {
-    e164: textOf(data['e164']),
-    person: textOf(data['person']),
-    zones: data['zones'],
-    country: textOf(data['country']),
-    regions: data['regions'] ?? null,
-    notBefore: numberOf(data['notBefore']),
-    expiresAt: numberOf(data['expiresAt']),
-  });
-  if (hash !== known)
+  // All but these is what the row says.
+  const { k: _, screened: _screened, ...facts } = data;
+  if (hashRow(rowKey, recipientId, facts, known.version) !== known.hash)
     violate(
       'row_forged',
       `call ${attemptId} went to another number, person, place or time than its row of the list has`,

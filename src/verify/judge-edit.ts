@@ -19,7 +19,7 @@ export function judgeEdit(line: JudgedLine): void {
   }
   if (event.type === 'recipient.added') campaign.rows += 1;
   const row = rowNumber(campaign, recipientId);
-  if (row !== null) campaign.rowBook.change(row, String(data['hash']));
+  if (row !== null) campaign.rowBook.change(row, String(data['hash']), Number(data['version'] ?? 1));
   if (row !== null) campaign.cellBook.change(row, textOf(data['cells']));
   if (event.type === 'recipient.added') {
     edits.added += 1;

@@ -135,7 +135,7 @@ export class LogJudge {
     const { campaign, event, data, violate } = line;
     switch (event.type) {
       case 'campaign.rows':
-        campaign.rowBook.take(Number(data['from']), String(data['hashes']));
+        campaign.rowBook.take(Number(data['from']), String(data['hashes']), Number(data['version'] ?? 1));
         if (typeof data['cells'] === 'string') campaign.cellBook.take(Number(data['from']), data['cells']);
         break;
       case 'campaign.state':

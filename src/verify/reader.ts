@@ -119,6 +119,7 @@ export async function readRecipients(db: Queries, scope: Scope) {
     .select([
       'not_before',
       'expires_at',
+      'terms',
       'outcome',
       'reason',
       'state',

@@ -179,6 +179,7 @@ test('reading makes no schema', async () => {
     '005-sessions',
     '006-cut-lines',
     '007-rehearsals',
+    '008-row-terms',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

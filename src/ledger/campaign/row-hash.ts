@@ -1,5 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
-import type { NewEvent, RowHash } from '../../domain/events.ts';
+import type { NewEvent, RowHash, RowHashVersion } from '../../domain/events.ts';
+import { ownTerms, type RowTerms } from '../../domain/row-terms.ts';
 import type { ImportRow } from './import-campaign.ts';
 import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';
@@ -13,11 +14,24 @@ export async function readRowKey(db: Queries): Promise<string> {
   return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirstOrThrow()).value;
 }
 
-/** What a row says about whom a call leads to, hashed: a call that went elsewhere shows. */
+const version: RowHashVersion = 2;
+
+/** Each term by its name in the log, in the order of those. */
+const hashed = [...ownTerms, 'country', 'e164', 'person', 'regions', 'zones']
+  .sort()
+  .map((name) => [name, name === 'person' ? 'externalId' : name] as [name: string, term: keyof RowTerms]);
+
+/**
+ * What a row says about whom a call leads to, hashed: a call that went elsewhere shows. Terms of which it says nothing are left out, so
+ * that the hash of a row stays the same when there are further ones.
+ */
 function digest(key: string, recipientId: string, row: ImportRow): Buffer {
-  const { e164, externalId, zones, country, regions, notBefore = null, expiresAt = null } = row;
-  const text = JSON.stringify([recipientId, e164, externalId, zones, country, regions, notBefore, expiresAt]);
-  return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes);
+  const said: Record<string, unknown> = {};
+  for (const [name, term] of hashed) if (row[term] != null) said[name] = row[term];
+  return createHmac('sha256', key)
+    .update(`${recipientId}\n${JSON.stringify(said)}`)
+    .digest()
+    .subarray(0, hashBytes);
 }
 
 /** What the results show of a row: its cells, and why it was rejected. */
@@ -36,6 +50,7 @@ export async function rowHasher(db: Queries): Promise<(recipientId: string, row:
   return (id, row) => ({
     hash: digest(key, id, row).toString('base64url'),
     cells: digestShown(key, { recipient_id: id, cells: JSON.stringify(row.cells) }).toString('base64url'),
+    version,
   });
 }
 
@@ -61,9 +76,9 @@ export class RowHashes {
   }
 
   events(campaignId: string, at: number): NewEvent[] {
-    return this.#parts.map(({ from, rows, ...hashed }) => {
+    return this.#parts.map(({ from, rows, ...part }) => {
       const text = (hashes: Buffer) => hashes.toString('base64url', 0, rows * hashBytes);
-      const data = { from, hashes: text(hashed.hashes), cells: text(hashed.cells) };
+      const data = { from, hashes: text(part.hashes), cells: text(part.cells), version };
       return { at, campaignId, type: 'campaign.rows', data };
     });
   }

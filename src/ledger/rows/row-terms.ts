@@ -1,5 +1,8 @@
-import type { RowTerms } from '../../domain/row-terms.ts';
+import { ownTerms, type OwnTerms, type RowTerms } from '../../domain/row-terms.ts';
 import type { RecipientRow } from '../schema.ts';
+
+/** What a row says of its own has a column where statements ask for it; the rest stands together in one. */
+const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'expiresAt');
 
 /** The columns of a recipient in which the terms of its row stand. */
 export function termColumnsOf(terms: RowTerms) {
@@ -11,11 +14,12 @@ export function termColumnsOf(terms: RowTerms) {
     regions: terms.regions === null ? null : JSON.stringify(terms.regions),
     not_before: terms.notBefore ?? null,
     expires_at: terms.expiresAt ?? null,
+    terms: laterTermsOf(terms),
   };
 }
 
 /** The terms of a row as `termColumnsOf` has stored them. */
-export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColumnsOf>>): Required<RowTerms> {
+export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColumnsOf>>): RowTerms {
   return {
     externalId: row.external_id,
     e164: row.e164,
@@ -24,5 +28,12 @@ export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColu
     regions: row.regions === null ? null : (JSON.parse(row.regions) as string[]),
     notBefore: row.not_before,
     expiresAt: row.expires_at,
+    ...(row.terms === null ? {} : (JSON.parse(row.terms) as OwnTerms)),
   };
+}
+
+/** As JSON, always in one order, so that equal terms are equal texts; null: there are none. */
+function laterTermsOf(terms: OwnTerms): string | null {
+  const said = laterTerms.filter((term) => terms[term] != null).map((term) => [term, terms[term]]);
+  return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }

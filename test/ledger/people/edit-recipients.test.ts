@@ -65,10 +65,11 @@ test.for(dialects)('an upload adds, corrects and leaves rows alone, and says whi
   expect(await scenario.campaign()).toMatchObject({ rowsTotal: 5, rowsRejected: 0 });
   const events = await readEvents(scenario.store.db, 'spring', { afterSeq: 0, limit: 100 });
   const hash = expect.stringMatching(/^[\w-]{11}$/) as unknown;
+  const hashes = { hash, cells: hash, version: 2 };
   expect(events.slice(-4).map(({ type, recipientId, data }) => [type, recipientId, data])).toEqual([
-    ['recipient.added', 'spring/5', { hash, cells: hash }],
-    ['recipient.corrected', 'spring/2', { outcome: null, numberChanged: false, hash, cells: hash }],
-    ['recipient.corrected', 'spring/3', { outcome: null, numberChanged: true, hash, cells: hash }],
+    ['recipient.added', 'spring/5', { ...hashes }],
+    ['recipient.corrected', 'spring/2', { outcome: null, numberChanged: false, ...hashes }],
+    ['recipient.corrected', 'spring/3', { outcome: null, numberChanged: true, ...hashes }],
     ['campaign.edited', undefined, { added: 1, corrected: 2, withdrawn: 0 }],
   ]);
   // The same upload once more changes nothing and leaves no trace.
