@@ -1,6 +1,6 @@
 import { instant } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
-import { assetFolder } from '../../html/page-assets.ts';
+import { renderShell } from '../../html/page-shell.ts';
 import { may, type Section, type View, type ViewRequest } from './view.ts';
 
 const sections: readonly { name: Section; path: string; words: string; operate?: true }[] = [
@@ -57,28 +57,7 @@ export function renderDocument(
   app: HtmlValue,
   { notice, live }: { notice: string | null; live: boolean },
 ): Html {
-  return html`<!doctype html>
-    <html lang="en" data-token="given">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · Carillon</title>
-        <link rel="icon" href="${assetFolder}/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="${assetFolder}/page.css" />
-        <script src="${assetFolder}/idiomorph.js" defer></script>
-        <script type="module" src="${assetFolder}/page.js"></script>
-      </head>
-      <body>
-        <a class="skip" href="#main">Skip to the content</a>
-        <header id="top">
-          <p id="brand"><a href="/">Carillon</a></p>
-          ${live ? html`<p id="link" role="status" data-link="off">Not live</p>` : null}
-        </header>
-        <p id="notice" role="status" aria-live="polite">${notice}</p>
-        <div id="app">${app}</div>
-      </body>
-    </html>`;
+  return renderShell({ title: `${title} · Carillon`, brand: 'Carillon', app, notice, isLive: live, token: 'given' });
 }
 
 /** The form for the token. `to`: the address to go to after it. */

@@ -4,7 +4,7 @@ import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
-import { renderShell } from './shell.ts';
+import { renderDocument } from './shell.ts';
 
 const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
   scripts: ['page', 'ask', 'forms', 'live', 'sign-in'].map((name) => `${name}.js`),
@@ -16,12 +16,12 @@ const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
  */
 export function installPage(app: FastifyInstance, service: Service, webhooks: Webhooks): void {
   app.get('/', async (request, reply) => {
-    if (service.settings.controlToken !== null) return send(reply, 'text/html', renderShell(null).text);
+    if (service.settings.controlToken !== null) return send(reply, 'text/html', renderDocument(null).text);
     const { view, markup } = renderApp({ service, webhooks }, readQuery(request.query));
     return send(
       view.missing === true ? reply.code(404) : reply,
       'text/html',
-      renderShell({ title: view.title, markup }).text,
+      renderDocument({ title: view.title, markup }).text,
     );
   });
 

@@ -14,51 +14,45 @@ const instant = number()
   .min(0)
   .max(Date.UTC(9999, 11, 31));
 const count = number().int().min(0);
+
+/** Fields of one kind. */
+function each<Schema extends z.ZodType>(schema: Schema, ...names: string[]): Record<string, Schema> {
+  return Object.fromEntries(names.map((name) => [name, schema]));
+}
+
 const agent = holds({
-  agentId: id,
-  name: string(),
-  tags: array(string()),
-  config: holds({}),
-  platform: holds({}),
-  createdAt: number(),
-  updatedAt: number(),
+  ...each(id, 'agentId'),
+  ...each(string(), 'name'),
+  ...each(array(string()), 'tags'),
+  ...each(holds({}), 'config', 'platform'),
+  ...each(number(), 'createdAt', 'updatedAt'),
 });
 const course = holds({
   result: z.enum(callResults),
-  answeredAt: number().nullable(),
-  endedAt: number().nullable(),
-  analysedAt: number().nullable(),
-  analysisMs: number(),
-  leastTalkMs: number(),
-  terminationReason: string(),
+  ...each(string(), 'terminationReason'),
+  ...each(number(), 'analysisMs', 'leastTalkMs'),
+  ...each(number().nullable(), 'answeredAt', 'endedAt', 'analysedAt'),
 });
+const talk = holds({ turns: array(holds(each(number(), 'at', 'until'))), endedAt: number() });
 const call = holds({
-  callId: id,
-  conversationId: id,
+  ...each(id, 'callId', 'conversationId', 'to'),
+  ...each(string(), 'agentId', 'phoneNumberId'),
+  ...each(text, 'batchId', 'agent'),
+  ...each(number(), 'acceptedAt'),
+  ...each(number().nullable(), 'dialedAt', 'recordedAt'),
+  ...each(boolean(), 'recordDeleted'),
   direction: z.enum(['outbound', 'inbound']),
-  batchId: text,
-  agentId: string(),
-  phoneNumberId: string(),
-  to: id,
   nth: number().int().min(1),
   variables: z.record(string(), z.unknown()),
-  acceptedAt: number(),
-  dialedAt: number().nullable(),
-  agent: text,
   course: course.nullable(),
-  live: holds({ turns: array(holds({ at: number(), until: number() })), endedAt: number() }).nullable(),
-  recordedAt: number().nullable(),
-  recordDeleted: boolean(),
+  live: talk.nullable(),
 });
 const phoneNumber = holds({
-  phoneNumberId: id,
-  phoneNumber: string(),
-  label: string(),
-  agentId: text,
+  ...each(id, 'phoneNumberId'),
+  ...each(string(), 'phoneNumber', 'label', 'provider'),
+  ...each(text, 'agentId', 'accountSid'),
+  ...each(boolean(), 'verified'),
   type: z.enum(numberTypes),
-  provider: string(),
-  accountSid: text,
-  verified: boolean(),
 });
 
 const document = z.strictObject({
