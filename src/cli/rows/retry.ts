@@ -7,17 +7,16 @@ import { retriableOutcomes, type RetriableOutcome } from '../../ledger/people/re
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
+import { retryMeanings } from '../../operations/runs/rows.ts';
 import { operations } from '../../operations/list.ts';
 
 const examples = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
 attempt budget and keeps its history; attempt numbers continue, and frequency caps still count every call.
 
-  exhausted    all attempts were used
-  expired      the campaign ended before an attempt
-  cancelled    the campaign was cancelled before an attempt
-  undialable   no open window, no known time zone, or an invalid number; useful once something has changed
-  unresolved   it is unknown whether they were called; they may be called twice
+${Object.entries(retryMeanings)
+  .map(([outcome, means]) => `  ${outcome.padEnd(13)}${means}`)
+  .join('\n')}
 
 Examples:
   carillon retry reminders --outcome exhausted

@@ -1,4 +1,5 @@
 import { readNumbers } from '../../control/suppress.ts';
+import { operations } from '../../operations/list.ts';
 import { hasClosed } from '../../domain/lifecycle.ts';
 import { UsageError } from '../../input/usage-error.ts';
 import { count, facts, figure } from '../../html/elements.ts';
@@ -23,7 +24,7 @@ function checkOr(fields: URLSearchParams, change: () => ApiCall): ApiCall {
 /** Numbers that people have written, onto the list. */
 export const addNumbers: DeskAction = {
   path: '/do-not-call/add',
-  role: 'operate',
+  role: operations.addSuppressions.role,
   form: async (request, given) => {
     const settled = isSettled(given);
     const numbers = settled ? numbersOf(given) : [];
@@ -73,7 +74,7 @@ export const addNumbers: DeskAction = {
 /** Numbers that may be called again. */
 export const removeNumbers: DeskAction = {
   path: '/do-not-call/remove',
-  role: 'admin',
+  role: operations.removeSuppressions.role,
   form: async (request, given) => {
     const settled = isSettled(given);
     const numbers = settled ? numbersOf(given) : [];

@@ -2,13 +2,14 @@ import { count, empty, figure, facts } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
 import { readTerms, regionField, termFields } from '../core/fields.ts';
+import { operations } from '../../operations/list.ts';
 
 const back = '/do-not-call';
 
 /** A file of numbers onto the do-not-call list. */
 export const importNumbers: DeskAction = {
   path: '/do-not-call/import',
-  role: 'operate',
+  role: operations.importSuppressions.role,
   files: ['numbers'],
   form: async (_request, given) => ({
     title: given.answer === null ? 'Import numbers that nobody calls' : 'The file was imported',

@@ -11,11 +11,12 @@ import { pacingLines } from '../../words/pacing.ts';
 import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/standing.ts';
+import { operations } from '../../operations/list.ts';
 
 /** The limits that hold now and those of the file, with what a change of them means for the calls on the line. */
 export const changeLimits: DeskAction = {
   path: '/campaigns/:campaign/limits',
-  role: 'operate',
+  role: operations.adjustCampaign.role,
   form: async ({ context, clock, now, params }, given) => {
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
     const { campaignId } = campaign;

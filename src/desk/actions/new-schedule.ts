@@ -4,6 +4,7 @@ import { html, type Html } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import { localMinute } from '../../words/schedule-times.ts';
 import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
+import { operations } from '../../operations/list.ts';
 
 const back = '/schedules';
 const shownTimes = 5;
@@ -11,7 +12,7 @@ const shownTimes = 5;
 /** A campaign that recurs. Its first runs are shown before it is made, and again where anything was changed since. */
 export const newSchedule: DeskAction = {
   path: '/schedules/new',
-  role: 'admin',
+  role: operations.createSchedule.role,
   form: async (_request, given) => {
     const { fields, answer } = given;
     const value = (name: string): string => fields?.get(name) ?? '';

@@ -1,17 +1,19 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import { notToldApart } from '../../domain/disposition.ts';
-import { count, empty, facts, figure, link } from '../../html/elements.ts';
-import { html } from '../../html/html.ts';
+import { count, figure } from '../../html/elements.ts';
 import { readStatus } from '../../ledger/campaign/campaign-status.ts';
 import { countUnresolved } from '../../ledger/read/doubt-counts.ts';
-import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
+import { apiCall, type DeskAction } from '../core/action.ts';
+import { checkboxes, hidden } from '../core/fields.ts';
+import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
+import { operations } from '../../operations/list.ts';
 
 /** One decision about all rows in doubt that can be decided about together. */
 export const resolveAllRows: DeskAction = {
   path: '/campaigns/:campaign/resolve',
-  role: 'operate',
+  role: operations.resolveAll.role,
   form: async (request, given) => {
     const { context, params } = request;
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
@@ -24,47 +26,36 @@ export const resolveAllRows: DeskAction = {
     const rows = redial ? all - apart : all;
     const { open } = await readStatus(db, campaign);
     const back = campaignPath(campaignId, '/unresolved');
-    return {
-      title: redial ? `Dial ${count(rows, 'row')} again?` : `Leave ${count(rows, 'row')} as they are?`,
+    const isNothing = rows + open === 0 || (redial && rows === 0);
+    const what = redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`;
+    return pressView(given, {
+      title: `${what}?`,
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [back, 'Needs a person']], // prettier-ignore
-      body:
-        rows + open === 0 || (redial && rows === 0)
-          ? empty('No row can be decided about together', link(back, 'Rows that need a person'))
-          : html`<section class="panel">
-              <p>
-                ${
-                  redial
-                    ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
-                    : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. Nobody asks about them any more, and they are not called again.`
-                }
-              </p>
-              ${facts([
-                [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
-                ['Rows that are left to a decision of their own', redial ? figure(apart) : null],
-                ['Open calls', figure(open)],
-              ])}
-              ${actionForm(given, {
-                button: redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`,
-                tone: 'danger',
-                back,
-                body: html`<input type="hidden" name="decision" value="${redial ? 'redial' : 'give_up'}" /> ${
-                    redial || open === 0
-                      ? null
-                      : html`<label
-                          ><input
-                            type="checkbox"
-                            name="open"
-                            value="yes"
-                            ${given.fields?.get('open') === 'yes' ? html`checked` : null}
-                          />
-                          also ${count(open, 'open call')}, if the service has not let its records be read for an
-                          hour</label
-                        >`
-                  }`,
-              })}
-            </section>`,
-    };
+      back: [back, 'the rows that need a person'],
+      obstacle: isNothing ? { why: 'No row can be decided about together.', status: 200 } : null,
+      says: redial
+        ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
+        : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. Nobody asks about them any more, and they are not called again.`,
+      standing: [
+        [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
+        ['Rows that are left to a decision of their own', redial ? figure(apart) : null],
+        ['Open calls', figure(open)],
+      ],
+      button: what,
+      danger: true,
+      body: [
+        hidden({ decision: redial ? 'redial' : 'give_up' }),
+        redial || open === 0
+          ? null
+          : checkboxes(given.fields, 'open', [
+              {
+                value: 'yes',
+                label: `also ${count(open, 'open call')}, if the service has not let its records be read for an hour`,
+              },
+            ]),
+      ],
+    });
   },
   call: ({ params, fields }) => ({
     ...apiCall('resolveAll', params),

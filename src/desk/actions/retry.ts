@@ -1,5 +1,5 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { count, empty, facts, figure, link } from '../../html/elements.ts';
+import { count, figure } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import {
   countRetriable,
@@ -9,23 +9,18 @@ import {
   type RetriableOutcome,
 } from '../../ledger/people/retry-ended.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
+import { retryMeanings } from '../../operations/runs/rows.ts';
+import { apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { checkboxes } from '../core/fields.ts';
+import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
 import { outcomeWord } from '../core/row-state.ts';
-
-const means: Readonly<Record<RetriableOutcome, string>> = {
-  exhausted: 'all attempts were used',
-  unresolved: 'nobody knows whether they were called: they may be called twice',
-  expired: 'the campaign ended before an attempt',
-  cancelled: 'the campaign was cancelled before an attempt',
-  undialable: 'no calling hours, no known time zone, or an invalid number; useful once something has changed',
-};
+import { operations } from '../../operations/list.ts';
 
 /** Another round of an ended campaign with rows of some outcomes. */
 export const retryRows: DeskAction = {
   path: '/campaigns/:campaign/retry',
-  role: 'operate',
+  role: operations.retryRows.role,
   form: async ({ context, params }, given) => {
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
     const { campaignId, round } = campaign;
@@ -33,32 +28,23 @@ export const retryRows: DeskAction = {
     const rows = await countRetriable(context.store.db, campaignId);
     const back = campaignPath(campaignId);
     const offered = retriableOutcomes.filter((outcome) => (rows[outcome] ?? 0) > 0);
-    return {
+    const why = refusal ?? (offered.length === 0 ? 'No row can be called again.' : null);
+    return pressView(given, {
       title: 'Call rows again?',
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [back, campaignId]], // prettier-ignore
-      body:
-        refusal !== null
-          ? empty(given.refused ?? refusal, link(back, 'Back'))
-          : offered.length === 0
-            ? empty('No row can be called again', link(back, 'Back'))
-            : html`<section class="panel">
-                <p>
-                  The next round begins with the rows that you choose, under the rules with which the campaign was
-                  started. Each has a new budget of attempts and keeps its history; frequency caps still count every
-                  call.
-                </p>
-                ${facts([
-                  ['Rounds so far', figure(round)],
-                  ['Rows that can be called again', figure(offered.reduce((sum, each) => sum + (rows[each] ?? 0), 0))],
-                ])}
-                ${actionForm(given, {
-                  button: 'Start the next round',
-                  back,
-                  body: choices(given, offered, rows),
-                })}
-              </section>`,
-    };
+      back: [back, campaignId],
+      obstacle: why === null ? null : { why, status: 200 },
+      says:
+        'The next round begins with the rows that you choose, under the rules with which the campaign was started. Each has a new ' +
+        'budget of attempts and keeps its history; frequency caps still count every call.',
+      standing: [
+        ['Rounds so far', figure(round)],
+        ['Rows that can be called again', figure(offered.reduce((sum, each) => sum + (rows[each] ?? 0), 0))],
+      ],
+      button: 'Start the next round',
+      body: choices(given, offered, rows),
+    });
   },
   call: ({ params, fields }) => ({
     ...apiCall('retryRows', params),
@@ -94,7 +80,7 @@ function choices(
       offered.map((outcome) => ({
         value: outcome,
         label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}:
-          <span class="muted">${means[outcome]}</span>`,
+          <span class="muted">${retryMeanings[outcome]}</span>`,
       })),
     )}
   </fieldset>`;

@@ -1,39 +1,44 @@
 import { requireCampaign } from '../../control/ledger.ts';
-import { empty, facts, link } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { countCallsTo } from '../../ledger/read/calls-to.ts';
-import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
+import { apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { readTerms, termFields } from '../core/fields.ts';
 import { callFacts } from '../core/call-facts.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { shownNumber } from '../core/numbers.ts';
+import { pressView } from '../core/press.ts';
 import { requireRow } from '../core/require-row.ts';
+import { operations } from '../../operations/list.ts';
 
 /** Puts the number of a row on the do-not-call list, without anybody having to see or write it. */
 export const suppressRow: DeskAction = {
   path: '/campaigns/:campaign/rows/:row/suppress',
-  role: 'operate',
+  role: operations.addSuppressions.role,
   form: async (request, given) => {
     const { context, params } = request;
     const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
     const { row, e164 } = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row);
-    return {
+    return pressView(given, {
       title: 'Do not call this number?',
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]], // prettier-ignore
-      body:
+      back: [back, `row ${row}`],
+      obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
+      says:
+        'Nobody is called under this number from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
+        'Taking a number off the list again takes the role admin.',
+      standing:
         e164 === null
-          ? empty('This row has no number that could be called', link(back, 'Back'))
-          : html`<section class="panel">
-              <p>
-                Nobody is called under this number from now on. Calls that are planned and not sent yet are stopped;
-                open calls go on. Taking a number off the list again takes the role admin.
-              </p>
-              ${facts([['Number', shownNumber(request, campaignId, e164)], ...callFacts(await countCallsTo(context.store.db, [e164]))])}
-              ${form(given, { campaignId, back })}
-            </section>`,
-    };
+          ? []
+          : [
+              ['Number', shownNumber(request, campaignId, e164)],
+              ...callFacts(await countCallsTo(context.store.db, [e164])),
+            ],
+      button: 'Do not call this number',
+      danger: true,
+      body: html`${scopeChoice(given, campaignId)} ${termFields(given.fields)}`,
+    });
   },
   call: async ({ fields }, request) => {
     const { context, params, now } = request;
@@ -57,20 +62,13 @@ export const suppressRow: DeskAction = {
   }),
 };
 
-function form(given: Given, { campaignId, back }: { campaignId: string; back: string }): Html {
-  const onlyHere = given.fields?.get('scope') === 'campaign';
-  return actionForm(given, {
-    button: 'Do not call this number',
-    tone: 'danger',
-    back,
-    body: html`<fieldset>
-        <legend>For</legend>
-        <label><input type="radio" name="scope" value="all" ${onlyHere ? null : html`checked`} /> all campaigns</label>
-        <label
-          ><input type="radio" name="scope" value="campaign" ${onlyHere ? html`checked` : null} /> only
-          ${campaignId}</label
-        >
-      </fieldset>
-      ${termFields(given.fields)}`,
-  });
+function scopeChoice({ fields }: Given, campaignId: string): Html {
+  const onlyHere = fields?.get('scope') === 'campaign';
+  return html`<fieldset>
+    <legend>For</legend>
+    <label><input type="radio" name="scope" value="all" ${onlyHere ? null : html`checked`} /> all campaigns</label>
+    <label
+      ><input type="radio" name="scope" value="campaign" ${onlyHere ? html`checked` : null} /> only ${campaignId}</label
+    >
+  </fieldset>`;
 }

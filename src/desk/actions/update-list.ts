@@ -9,6 +9,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { reasonText } from '../../words/story.ts';
 import { actionForm, apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
+import { operations } from '../../operations/list.ts';
 
 /** What the API says of a list that was sent. */
 interface Update extends Record<
@@ -21,7 +22,7 @@ interface Update extends Record<
 /** A corrected list for a campaign that goes on. The first press counts what would change; the second one, with the same file, does it. */
 export const updateList: DeskAction = {
   path: '/campaigns/:campaign/update',
-  role: 'operate',
+  role: operations.updateList.role,
   files: ['list'],
   form: async ({ context, params, now }, given) => {
     const campaign = await requireCampaign(context.store, params['campaign'] ?? '');

@@ -17,7 +17,7 @@ const crumbs = [[back, 'Webhooks']] as const;
 /** One more address that is told of events. */
 export const addWebhook: DeskAction = {
   path: '/webhooks/add',
-  role: 'admin',
+  role: operations.addWebhook.role,
   form: async ({ context }, given) => {
     const campaigns = await listCampaigns(context.store.db);
     return {

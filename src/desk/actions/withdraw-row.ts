@@ -1,15 +1,17 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { withdraw } from '../../control/withdraw.ts';
 import { openAttemptStates } from '../../domain/ledger.ts';
-import { empty, facts, figure, link } from '../../html/elements.ts';
+import { figure } from '../../html/elements.ts';
 import { html } from '../../html/html.ts';
 import { EditRefusedError } from '../../ledger/people/edit-refusal.ts';
 import type { WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
-import { actionForm, apiCall, type DeskAction } from '../core/action.ts';
+import { apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { pressView } from '../core/press.ts';
 import { requireRow } from '../core/require-row.ts';
 import { rowBadge } from '../core/row-state.ts';
 import type { ViewRequest } from '../core/view.ts';
+import { operations } from '../../operations/list.ts';
 
 const says: Readonly<Record<WithdrawResult['result'], string>> = {
   withdrawn:
@@ -22,45 +24,32 @@ const says: Readonly<Record<WithdrawResult['result'], string>> = {
 /** Takes one waiting row out of its campaign. */
 export const withdrawRow: DeskAction = {
   path: '/campaigns/:campaign/rows/:row/withdraw',
-  role: 'operate',
+  role: operations.withdrawRows.role,
   form: async (request, given) => {
     const { campaignId } = await requireCampaign(request.context.store, request.params['campaign'] ?? '');
     const row = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row.row);
     const tried = await tryOut(request, campaignId, row.row);
-    return {
+    const why = typeof tried === 'string' ? tried : tried.result === 'withdrawn' ? null : says[tried.result];
+    return pressView(given, {
       title: `Withdraw row ${row.row}?`,
       section: 'campaigns',
       crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]], // prettier-ignore
-      body:
-        typeof tried === 'string'
-          ? empty(given.refused ?? tried, link(back, 'Back'))
-          : html`<section class="panel">
-              <p>${says[tried.result]}</p>
-              ${facts([
-                ['Now', rowBadge(row)],
-                ['Rows that are withdrawn', figure(tried.result === 'withdrawn' ? 1 : 0)],
-                ['Planned or open calls that go on', figure(await countOpenCalls(request, campaignId, row.row))],
-              ])}
-              ${
-                tried.result === 'withdrawn'
-                  ? actionForm(given, {
-                      button: `Withdraw row ${row.row}`,
-                      tone: 'danger',
-                      back,
-                      body: html`<label class="field"
-                        >Reason, for the log; no word about a person
-                        <input
-                          name="reason"
-                          maxlength="1000"
-                          autocomplete="off"
-                          value="${given.fields?.get('reason') ?? ''}"
-                      /></label>`,
-                    })
-                  : html`<p>${link(back, 'Back')}</p>`
-              }
-            </section>`,
-    };
+      back: [back, `row ${row.row}`],
+      obstacle: why === null ? null : { why, status: 200 },
+      says: says.withdrawn,
+      standing: [
+        ['Now', rowBadge(row)],
+        ['Rows that are withdrawn', figure(why === null ? 1 : 0)],
+        ['Planned or open calls that go on', figure(await countOpenCalls(request, campaignId, row.row))],
+      ],
+      button: `Withdraw row ${row.row}`,
+      danger: true,
+      body: html`<label class="field"
+        >Reason, for the log; no word about a person
+        <input name="reason" maxlength="1000" autocomplete="off" value="${given.fields?.get('reason') ?? ''}"
+      /></label>`,
+    });
   },
   call: ({ params, fields }) => {
     const reason = fields.get('reason')?.trim() ?? '';

@@ -3,8 +3,18 @@ import { retryRows } from '../../control/retry.ts';
 import { withdraw } from '../../control/withdraw.ts';
 import { printable } from '../../input/printable.ts';
 import { withInstants } from '../../input/with-instants.ts';
+import type { RetriableOutcome } from '../../ledger/people/retry-ended.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import { noticeText, type Runs } from './run.ts';
+
+/** Of which rows a retry can be, by their outcome. */
+export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
+  exhausted: 'all attempts were used',
+  expired: 'the campaign ended before an attempt',
+  cancelled: 'the campaign was cancelled before an attempt',
+  undialable: 'no open window, no known time zone, or an invalid number; useful once something has changed',
+  unresolved: 'it is unknown whether they were called; they may be called twice',
+};
 
 /** How an operator's decisions about rows of a campaign are carried out. */
 export const rowRuns: Runs<'withdrawRows' | 'retryRows' | 'resolveRow' | 'resolveAll'> = {
