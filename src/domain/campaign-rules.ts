@@ -211,7 +211,7 @@ export const adjustableLimits = ['maxConcurrentCalls', 'startsPerMinute', 'batch
 /** One of them. */
 export type AdjustableLimit = (typeof adjustableLimits)[number];
 /** All of them, as they hold. */
-export type PacingLimits = Pick<CampaignRules['pacing'], AdjustableLimit>;
+export type PacingLimits = Required<Pick<CampaignRules['pacing'], AdjustableLimit>>;
 
 /** Rules of so many campaigns are at hand; with their law they are long, and every result asks for them. */
 const mostAtHand = 100;

@@ -1,4 +1,4 @@
-import { adjustableLimits, readRules, type PacingLimits } from '../../domain/campaign-rules.ts';
+import { adjustableLimits, readRules, type CampaignRules, type PacingLimits } from '../../domain/campaign-rules.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../rows/campaigns.ts';
@@ -14,8 +14,9 @@ export interface Adjustment<Limits> {
   to: Partial<Limits>;
 }
 
-function limitsOf(pacing: PacingLimits): PacingLimits {
-  return Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name]])) as unknown as PacingLimits;
+/** A limit that rules frozen by an earlier version do not have is none. */
+function limitsOf(pacing: CampaignRules['pacing']): PacingLimits {
+  return Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name] ?? null])) as unknown as PacingLimits;
 }
 
 /** The limits that hold now, and those of the campaign file. Undefined when there is no such campaign. */

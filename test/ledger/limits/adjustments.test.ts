@@ -12,6 +12,22 @@ import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 
+test('a limit that rules of before do not have is none, and may be set and restored', async () => {
+  const store = await openTestStore('sqlite');
+  const scenario = await begin(store, 'spring', { startsPerMinute: 30 }, 2);
+  const { startsPerMinute, ...pacing } = (await scenario.campaign()).rules.pacing;
+  expect(startsPerMinute).toBe(30);
+  const rules = JSON.stringify({ ...(await scenario.campaign()).rules, pacing });
+  await store.db.updateTable('campaigns').set({ rules }).execute();
+  expect(await readLimits(store.db, 'spring')).toMatchObject({
+    now: { startsPerMinute: null },
+    file: { startsPerMinute: null },
+  });
+  const adjust = (wish: object, reset = false) => adjustCampaign(store, 'spring', { wish, reset, now: noon });
+  expect(await adjust({ startsPerMinute: 5 })).toEqual({ from: { startsPerMinute: null }, to: { startsPerMinute: 5 } });
+  expect(await adjust({}, true)).toEqual({ from: { startsPerMinute: 5 }, to: { startsPerMinute: null } });
+});
+
 test.for(dialects)('limits change while a campaign runs, and the file can be brought back: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const pacing = { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, refillThreshold: 2 };
