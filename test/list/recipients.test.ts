@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
+import { ownFields } from '../../src/campaign-file/row-fields.ts';
 import { readCampaignFile } from '../../src/campaign-file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { longestCell } from '../../src/list/format/record.ts';
@@ -16,7 +17,11 @@ hours: any
 first_message: "Hello {{ name }}"
 `;
 /** Reasons that need a column which this campaign does not name. */
-const ofOtherColumns: ReadonlySet<string> = new Set(['invalid_zip', 'invalid_state', 'invalid_date']);
+const ofOtherColumns: ReadonlySet<string> = new Set([
+  'invalid_zip',
+  'invalid_state',
+  ...ownFields.map(({ reason }) => reason),
+]);
 const fullHeader = 'id,name,phone,country,tz\n';
 
 async function verdicts(list: string | Uint8Array, yaml = fullCampaign) {
