@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** What the code weighs, by measure. */
 export type Weight = Record<keyof typeof mostOf, number>;
@@ -24,8 +24,9 @@ export function weigh(root: string): Weight {
   const tests = readTexts(root, 'test', /\.ts$/);
   const sandbox = production.filter(([path]) => path.startsWith('src/sandbox/'));
   const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const adapter = 'src/service/convai/';
   const clients = production.filter(
-    ([path, text]) => !path.startsWith('src/service/convai/') && /from '[./]+(?:[a-z]+\/)*convai\//.test(text),
+    ([path, text]) => !path.startsWith(adapter) && targetsOf(path, text).some((target) => target.startsWith(adapter)),
   );
   return {
     'production lines': linesOf(production),
@@ -56,6 +57,11 @@ function readTexts(root: string, top: string, names: RegExp): SourceText[] {
     .filter((entry) => entry.isFile() && names.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [path.slice(root.length + 1), readFileSync(path, 'utf8')]);
+}
+
+/** What a file imports or hands on of its neighbours, as paths from the root. */
+function targetsOf(path: string, text: string): string[] {
+  return [...text.matchAll(/from '(\.[^']*)'/g)].map(([, specifier = '']) => join(dirname(path), specifier));
 }
 
 function linesOf(files: readonly SourceText[]): number {
