@@ -125,8 +125,7 @@ test('of two workers the one that stood still while it waited for an answer send
     await sharedServer('postgres'),
     `webhooks_${randomUUID().replaceAll('-', '')}`,
   );
-  const quick = { ...settings, CARILLON_HEARTBEAT_TIMEOUT_MS: '1000' };
-  await withRun({ id: 'told-twice', seed: 972, temporal, settings: quick, databaseUrl }, async (run) => {
+  await withRun({ id: 'told-twice', seed: 972, temporal, settings, databaseUrl }, async (run) => {
     await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
     const stands = run.startWorker();
     await run.start();
