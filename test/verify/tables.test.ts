@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { openPosting } from '../../src/ledger/dial/posting.ts';
@@ -157,35 +156,6 @@ test('a record that may be a call without one is told, and so is a list that can
     },
   };
   expect(await told(broken)).toContain('was not judged: not reachable');
-});
-
-test('a campaign whose rows were hashed by an earlier version is proven, and its rows as little open to change', async () => {
-  const scenario = await playCampaign('sqlite');
-  const { db } = scenario.store;
-  const { value: key } = await db
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', 'row_key')
-    .executeTakeFirstOrThrow();
-  const rows = await db.selectFrom('recipients').selectAll().orderBy('row_number').execute();
-  const hashes = rows.map(({ recipient_id: id, e164, external_id: own, zones, country, regions }) => {
-    const facts = [
-      id,
-      e164,
-      own,
-      JSON.parse(zones),
-      country,
-      regions === null ? null : JSON.parse(regions),
-      null,
-      null,
-    ];
-    return createHmac('sha256', key).update(JSON.stringify(facts)).digest().subarray(0, 8);
-  });
-  const earlier = `json_remove(json_set(data, '$.hashes', '${Buffer.concat(hashes).toString('base64url')}'), '$.version')`;
-  await corrupt(scenario, [`update events set data = ${earlier} where type = 'campaign.rows'`]);
-  expect(await named(scenario)).toEqual([]);
-  await sql`update recipients set country = 'GB' where row_number = 3`.execute(db);
-  expect(await named(scenario)).toEqual(['rows_differ']);
 });
 
 test('the cells of a list that was imported without hashes of them are not judged, which is told', async () => {
