@@ -5,6 +5,7 @@ import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
 import { campaignWorkflowId } from '../../src/domain/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
+import { someOf } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { leave, untilActivityRuns } from '../support/kill-gaps.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
@@ -12,7 +13,7 @@ import { patienceMs, until } from '../support/until.ts';
 
 const temporal = useSharedTemporal();
 
-test.concurrent.for([601, 602])(
+test.concurrent.for(someOf([601, 602]))(
   'a worker killed when a batch is planned but not reported leaves it to the next one (seed %d)',
   async (seed) => {
     const id = `planned-${seed}`;

@@ -4,5 +4,10 @@
  */
 export const isFull = process.env['TEST_DEPTH'] === 'full';
 
+/** Cases that show the same once more, such as that of another kind of service: all of them, or the first. */
+export function someOf<Case>(cases: readonly Case[]): readonly Case[] {
+  return isFull ? cases : cases.slice(0, 1);
+}
+
 /** Tests draw their seeds this many times. `SEED_FACTOR` says otherwise. */
 export const seedFactor = Number(process.env['SEED_FACTOR'] ?? (isFull ? 6 : 1));
