@@ -4,7 +4,7 @@ import { installLive } from './live/install-live.ts';
 import { installLlm } from './llm/install-llm.ts';
 import { installPage } from './page/install-page.ts';
 import { installPersistence } from './persistence/install-persistence.ts';
-import { installWebhooks } from './webhooks/install-webhooks.ts';
+import { installWebhooks } from './webhooks/webhooks.ts';
 import { registerConvai } from './convai/register.ts';
 import { installControl } from './control/install-control.ts';
 import type { Service } from './core/service/service.ts';

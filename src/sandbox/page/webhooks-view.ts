@@ -16,8 +16,7 @@ import {
 } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Delivery } from '../webhooks/delivery.ts';
-import type { Subscriber } from '../webhooks/subscriber.ts';
+import type { Delivery, Subscriber } from '../webhooks/subscriber.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
 import { viewPath } from './elements.ts';

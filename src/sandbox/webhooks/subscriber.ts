@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { deriveId, Random } from '../core/random.ts';
-import { unixSeconds } from '../core/times.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Delivery } from './delivery.ts';
-import { writeEvent, type WebhookEvent } from './events.ts';
-import type { Poster, PostResult } from './post.ts';
+import { isoTime, unixSeconds } from '../core/times.ts';
 import type { WebhookChange, WebhookFacts } from '../schemas/webhook.ts';
+import { writeEvent, type WebhookEvent } from './events.ts';
 
 const signatureHeader = 'svc-signature';
 const mostPendingRetries = 100;
@@ -13,30 +11,67 @@ const mostRemembered = 1_000;
 const mostAtOnce = 8;
 const failuresToDisable = 10;
 const daysWithoutSuccessMs = 7 * 24 * 3_600_000;
+const longestAnswerMs = 10_000;
+const longestAnswerBytes = 64 * 1024;
+
+/** What came back: a status, or why there is none. */
+interface PostResult {
+  status: number | null;
+  error: string | null;
+}
+
+/** `at` is epoch milliseconds of service time. */
+type DeliveryAttempt = PostResult & { at: number };
+
+/** One event on its way to one webhook. */
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly event: WebhookEvent;
+  /** Sent again on purpose. */
+  readonly duplicate: boolean;
+  state: 'pending' | 'delivered' | 'failed' | 'dropped';
+  /** Why it was given up; null otherwise. */
+  reason: string | null;
+  nextAttemptAt: number | null;
+  readonly attempts: DeliveryAttempt[];
+}
+
+export function describeDelivery(delivery: Delivery): Record<string, unknown> {
+  const { event, nextAttemptAt } = delivery;
+  return {
+    delivery_id: delivery.deliveryId,
+    type: event.type,
+    conversation_id: event.call.conversationId,
+    event_time: isoTime(event.at),
+    duplicate: delivery.duplicate,
+    state: delivery.state,
+    reason: delivery.reason,
+    next_attempt_at: nextAttemptAt === null ? null : isoTime(nextAttemptAt),
+    attempts: delivery.attempts.map(({ at, status, error }) => ({ at: isoTime(at), status, error })),
+  };
+}
 
 /** One webhook: what it wants, and everything on its way to it. */
 export class Subscriber {
   readonly webhookId: string;
   readonly #service: Service;
-  readonly #poster: Poster;
   #facts: WebhookFacts;
   #deliveries: Delivery[] = [];
   readonly #waiting: { delivery: Delivery; at: number }[] = [];
   #underWay = 0;
-  #pendingRetries = 0;
+  readonly #toRetry = new Set<Delivery>();
+  /** Cuts off what is being sent. */
+  #sending = new AbortController();
   #enabled = true;
-  /** Grows when everything under way is given up, so that what comes back of it is told apart. */
-  #epoch = 0;
   #consecutiveFailures = 0;
   /** When something was last delivered, or when there was last no reason to complain. */
   #goodSince: number;
 
-  constructor(webhookId: string, facts: WebhookFacts, parts: { service: Service; poster: Poster }) {
+  constructor(webhookId: string, facts: WebhookFacts, service: Service) {
     this.webhookId = webhookId;
     this.#facts = facts;
-    this.#service = parts.service;
-    this.#poster = parts.poster;
-    this.#goodSince = this.#service.clock.now();
+    this.#service = service;
+    this.#goodSince = service.clock.now();
   }
 
   get deliveries(): readonly Delivery[] {
@@ -45,7 +80,7 @@ export class Subscriber {
 
   /** Deliveries that wait, are being sent, or are to be tried again. */
   get underWay(): number {
-    return this.#waiting.length + this.#underWay + this.#pendingRetries;
+    return this.#waiting.length + this.#underWay + this.#toRetry.size;
   }
 
   /** What is told of a webhook: never the secret. */
@@ -56,7 +91,7 @@ export class Subscriber {
       ...facts,
       enabled: this.#enabled,
       consecutive_failures: this.#consecutiveFailures,
-      pending_retries: this.#pendingRetries,
+      pending_retries: this.#toRetry.size,
     };
   }
 
@@ -73,9 +108,10 @@ export class Subscriber {
 
   /** Gives up what waits, is under way or was to be tried again. */
   dropPending(reason: string): void {
-    this.#epoch += 1;
+    this.#sending.abort();
+    this.#sending = new AbortController();
     this.#waiting.length = 0;
-    this.#pendingRetries = 0;
+    this.#toRetry.clear();
     for (const delivery of this.#deliveries) if (delivery.state === 'pending') drop(delivery, reason);
   }
 
@@ -123,18 +159,17 @@ export class Subscriber {
       drop(delivery, 'The webhook is disabled.');
       return;
     }
-    const epoch = this.#epoch;
     delivery.nextAttemptAt = null;
     const body = writeEvent(this.#service, delivery.event);
-    if (this.#epoch !== epoch) return;
     if (body === null) {
       drop(delivery, 'The conversation was deleted.');
       return;
     }
     const { url, secret } = this.#facts;
     const headers = { [signatureHeader]: signBody(secret, unixSeconds(at), body), date: new Date(at).toUTCString() };
-    const result = await this.#poster.post(url, headers, body);
-    if (this.#epoch !== epoch) return;
+    const result = await post(url, headers, body, this.#sending.signal);
+    // Given up meanwhile.
+    if (delivery.state !== 'pending') return;
     delivery.attempts.push({ at, ...result });
     if (result.status === 200) this.#succeed(delivery, at);
     else this.#fail(delivery, at, result);
@@ -156,18 +191,45 @@ export class Subscriber {
     const { settings, scheduler } = this.#service;
     const next = nextAttemptAt(settings.seed, delivery.deliveryId, delivery.event.at, delivery.attempts.length);
     if (next === null) return;
-    if (this.#pendingRetries >= mostPendingRetries) {
+    if (this.#toRetry.size >= mostPendingRetries) {
       drop(delivery, `${mostPendingRetries} retries are pending already.`);
       return;
     }
     Object.assign(delivery, { state: 'pending', nextAttemptAt: next });
-    this.#pendingRetries += 1;
-    const epoch = this.#epoch;
+    this.#toRetry.add(delivery);
     scheduler.schedule(next, (due) => {
-      if (this.#epoch !== epoch) return;
-      this.#pendingRetries -= 1;
-      this.#enqueue(delivery, due);
+      if (this.#toRetry.delete(delivery)) this.#enqueue(delivery, due);
     });
+  }
+}
+
+/** Redirects are not followed, and an answer has ten real seconds. */
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  given: AbortSignal,
+): Promise<PostResult> {
+  try {
+    // Loaded when there is something to post; most sandboxes have no webhooks.
+    const { request } = await import('undici');
+    const response = await request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'carillon-sandbox' },
+      body,
+      reset: true,
+      signal: AbortSignal.any([given, AbortSignal.timeout(longestAnswerMs)]),
+    });
+    await response.body.dump({ limit: longestAnswerBytes });
+    return { status: response.statusCode, error: null };
+  } catch (error) {
+    if (!(error instanceof Error)) return { status: null, error: 'unknown error' };
+    if (error.name === 'TimeoutError')
+      return { status: null, error: `no answer within ${longestAnswerMs / 1000} seconds` };
+    return {
+      status: null,
+      error: 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed',
+    };
   }
 }
 
