@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installAudio } from './audio/install-audio.ts';
-import { installLive } from './live/install-live.ts';
-import { installLlm } from './llm/install-llm.ts';
+import { installLive } from './live/serve-sockets.ts';
+import { installLlm } from './llm/model-talks.ts';
 import { installPage } from './page/install-page.ts';
 import { installPersistence } from './persistence/install-persistence.ts';
 import { installWebhooks } from './webhooks/webhooks.ts';

@@ -4,7 +4,7 @@ import { readConfigWith, type Config } from '../../config.ts';
 import { FaultRuleError } from '../../sandbox/faults/rule.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
-import { SandboxStartError } from '../../sandbox/core/start-error.ts';
+import { SandboxStartError } from '../../sandbox/core/settings/check-settings.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import { createLogger, openLogFile } from '../../logger.ts';
 import type { Store } from '../../ledger/open-ledger.ts';

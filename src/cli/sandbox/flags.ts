@@ -3,17 +3,16 @@ import { readConfig, type Config } from '../../config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../sandbox/faults/rule.ts';
 import { checkFixture, FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
 import type { FixtureInput } from '../../sandbox/fixture/fixture.ts';
-import { retryAfterStyles } from '../../sandbox/core/settings/retry-after.ts';
+import { retryAfterStyles, defaultPlan, planNames } from '../../sandbox/core/plans.ts';
 import type { LiveKitSettings } from '../../sandbox/core/settings/connection-settings.ts';
-import { defaultPlan, planNames } from '../../sandbox/core/plans.ts';
 import { readWorld, WorldError } from '../../sandbox/core/world/read-world.ts';
 import type { SandboxOptions } from '../../sandbox/core/settings/settings.ts';
-import { SandboxStartError } from '../../sandbox/core/start-error.ts';
+import { SandboxStartError } from '../../sandbox/core/settings/check-settings.ts';
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import { readControlToken, readJsonFile } from './files.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
 import { UsageError } from '../../input/usage-error.ts';
-import type { CallingHours } from '../../sandbox/judge/conduct-limits.ts';
+import type { CallingHours } from '../../sandbox/judge/conduct.ts';
 
 export const defaultPort = 4010;
 

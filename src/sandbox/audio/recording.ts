@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { speakingMs } from '../core/conversation/pace.ts';
-import type { Turn } from '../core/state/talk.ts';
+import { speakingMs, type Turn } from '../core/state/talk.ts';
 import { sampleOf, type Tone } from './tones.ts';
 
 const rate = 16_000;

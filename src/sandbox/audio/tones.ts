@@ -1,5 +1,5 @@
-import { rateOf, type AudioFormat } from '../core/audio-format.ts';
-import { speakingMs } from '../core/conversation/pace.ts';
+import { rateOf, type AudioFormat } from '../schemas/agent-schemas.ts';
+import { speakingMs } from '../core/state/talk.ts';
 import { Random } from '../core/random.ts';
 
 const loudness = 6_000;

@@ -1,15 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { z } from 'zod';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import { toHar } from '../judge/har.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import { operationNames, type OperationName } from '../core/operations.ts';
-import { serveControl } from '../http/serve-control.ts';
 import { notFound } from '../core/service-error.ts';
-import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';
+import { z } from 'zod';
+import { formatConduct } from '../judge/conduct-report.ts';
+import { toJUnit } from '../judge/junit.ts';
+import { serveControl } from '../http/serve-control.ts';
+import type { Service } from '../core/service/service.ts';
 
 const journalQuery = z.strictObject({
   since: z.coerce.number().int().min(0).default(0),
@@ -74,4 +76,22 @@ function sendLines(
     for (const entry of entries) yield `${JSON.stringify({ ...entry, ...tell(entry) })}\n`;
   }
   return reply.type('application/x-ndjson').send(Readable.from(lines()));
+}
+
+const conductQuery = z.strictObject({ format: z.enum(['json', 'text', 'junit']).default('json') });
+
+/** What the caller did that a good one would not have done. */
+export function controlConduct(app: FastifyInstance, { conduct }: Service): void {
+  serveControl(app, 'GET /_sandbox/conduct', {
+    says: 'Tells whether the caller behaved.',
+    query: conductQuery,
+    answers: ['application/json', 'text/plain', 'application/xml'],
+    answer: ({ query, reply }) => {
+      const { format } = query();
+      const report = conduct.report();
+      if (format === 'json') return report;
+      if (format === 'text') return reply.type('text/plain; charset=utf-8').send(formatConduct(report));
+      return reply.type('application/xml; charset=utf-8').send(toJUnit(report));
+    },
+  });
 }

@@ -3,7 +3,7 @@ import { numberInput } from '../fixture/fixture.ts';
 import { findAgent, findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
-import { addNumber, defaultProvider } from '../core/state/add-number.ts';
+import { addNumber, defaultProvider } from '../core/state/service-state.ts';
 import { takesInbound, type PhoneNumber } from '../core/state/agent.ts';
 import { voiceWebhookPath } from '../core/telephony/webhook.ts';
 

@@ -1,7 +1,37 @@
+import moment from 'moment-timezone';
+
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
 export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1000);
+}
+
+/** Whether a time zone of that name is known. */
+export function isZone(name: string): boolean {
+  return zoneOf(name) !== null;
+}
+
+/** The weekday, 0 for Monday, and the minute of the day that a clock in the zone shows; null when the zone is not known here. */
+export function localTime(zone: string, at: number): { weekday: number; minute: number } | null {
+  const data = zoneOf(zone);
+  if (data === null) return null;
+  // A clock in UTC that is set to the offset shows what one in the zone does.
+  const shown = new Date(at - data.utcOffset(at) * 60_000);
+  return { weekday: (shown.getUTCDay() + 6) % 7, minute: shown.getUTCHours() * 60 + shown.getUTCMinutes() };
+}
+
+/** The time of day in a zone as `HH:MM`; null when the zone is not known here. */
+export function timeOfDay(zone: string, at: number): string | null {
+  const local = localTime(zone, at);
+  if (local === null) return null;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${two(Math.floor(local.minute / 60))}:${two(local.minute % 60)}`;
+}
+
+/** By its exact name but for upper and lower case: the package takes an underscore for a slash too. */
+function zoneOf(name: string): ReturnType<typeof moment.tz.zone> {
+  const data = moment.tz.zone(name);
+  return data?.name.toLowerCase() === name.toLowerCase() ? data : null;
 }

@@ -1,5 +1,5 @@
 import type { OperationName } from '../core/operations.ts';
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import type { Random } from '../core/random.ts';
 import type { FaultHit } from './book.ts';
 import type { FaultEffect } from './effect.ts';

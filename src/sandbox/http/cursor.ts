@@ -1,4 +1,4 @@
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import { refuseField } from '../schemas/validate.ts';
 
 /** A place in one list of one life of the sandbox; opaque to callers. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultEffect, ErrorBody } from '../faults/effect.ts';
-import { retryAfterHeader } from '../core/settings/retry-after.ts';
+import { retryAfterHeader } from '../core/plans.ts';
 import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { captureRequest } from '../judge/captures.ts';
 import { refuseField } from '../schemas/validate.ts';

@@ -12,7 +12,7 @@ import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
 import { readQuery } from './serve-operation.ts';
 import type { KnownRoute } from './near-miss.ts';
 import { faultedRequest } from './request-about.ts';
-import { retryAfterHeader } from '../core/settings/retry-after.ts';
+import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
 

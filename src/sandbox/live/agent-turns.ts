@@ -1,8 +1,8 @@
 import { agentPitch, sound } from '../audio/tones.ts';
-import type { AudioFormat } from '../core/audio-format.ts';
+import type { AudioFormat } from '../schemas/agent-schemas.ts';
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { configOf } from '../core/conversation/call-config.ts';
-import { cutTurn, speakingMs } from '../core/conversation/pace.ts';
+import { cutTurn, speakingMs } from '../core/state/talk.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
 import { AudioStream } from './audio-stream.ts';

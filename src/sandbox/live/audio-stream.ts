@@ -1,4 +1,4 @@
-import { rateOf, type AudioFormat } from '../core/audio-format.ts';
+import { rateOf, type AudioFormat } from '../schemas/agent-schemas.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { Outbox } from './outbox.ts';

@@ -2,7 +2,28 @@ import { z } from 'zod';
 import { isNestedDeeper, mostLevels } from '../http/json-text.ts';
 import { createAgentSchemas } from '../schemas/agent-schemas.ts';
 import { objectOf, variableValues, type SchemaMode } from '../schemas/building-blocks.ts';
-import { ClientMistake } from './client-mistake.ts';
+
+/** Why a conversation over a socket cannot go on (gaps A.9: codes of `error` events and close frames). */
+export type MistakeKind =
+  | 'invalid_message'
+  | 'missing_fields'
+  | 'unknown_message_type'
+  | 'override_error'
+  | 'missing_dynamic_variable'
+  | 'rate_limit_exceeded'
+  | 'concurrency_limit_exceeded'
+  | 'agent_not_found';
+
+/** Thrown when a client sends what cannot be accepted: the connection closes with 1008. The message never holds a value of a secret. */
+export class ClientMistake extends Error {
+  override readonly name = 'ClientMistake' as const;
+  readonly kind: MistakeKind;
+
+  constructor(kind: MistakeKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 const longestText = 20_000;
 const text = z.string().max(longestText);

@@ -1,19 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { refuseOtherNames } from '../http/access.ts';
 import { announceRequest } from '../http/announce-changes.ts';
 import { beginEntry, createUrlCensor } from '../http/open-exchange.ts';
 import { ownFailure, refusalOnWire } from '../http/error-replies.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { Service } from '../core/service/service.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { admit, requireSocketPath } from './admit.ts';
-import type { ConversationTokens } from './conversation-tokens.ts';
-import type { SocketSessions } from './socket-sessions.ts';
+import { ConversationTokens } from './conversation-tokens.ts';
+import { SocketSessions } from './socket-sessions.ts';
 import { serverEvent } from './server-events.ts';
 import { closeReason, endingFor, errorOf } from './session-ending.ts';
+import type { FastifyInstance } from 'fastify';
+import type { ModelCaller } from '../llm/model-caller.ts';
+import type { Service } from '../core/service/service.ts';
+import { controlTokens } from './control-tokens.ts';
+import { serveCredentials } from './credentials.ts';
 
 const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */
@@ -136,4 +139,23 @@ function refuse(socket: Duplex, error: unknown): number {
   const refusal = error instanceof ServiceError ? error : ownFailure(error);
   socket.end(refusalOnWire(refusal));
   return refusal.status;
+}
+
+const reasons = {
+  reset: 'The sandbox was reset.',
+  replaced: 'Another state was put in place of this one.',
+  closed: 'The sandbox stops.',
+};
+
+/** Conversations over sockets, and the credentials that open them. The keys of tokens outlive a reset. */
+export function installLive(app: FastifyInstance, service: Service, modelCaller: ModelCaller): void {
+  const tokens = new ConversationTokens(service.settings.livekit);
+  const sockets = new SocketSessions(service, modelCaller);
+  service.features.push({
+    leave: (why) => sockets.stop(reasons[why]),
+    underWay: () => ({ sockets: sockets.size }),
+  });
+  serveCredentials(app, service, tokens);
+  controlTokens(app, service, tokens);
+  serveSockets(app, service, { sockets, tokens });
 }

@@ -1,4 +1,4 @@
-import type { AudioFormat } from '../core/audio-format.ts';
+import type { AudioFormat } from '../schemas/agent-schemas.ts';
 
 /** When each character is heard, milliseconds from the start of the piece. */
 export interface Alignment {

@@ -9,10 +9,8 @@ import { variablesOf, renderOpeningLine } from '../core/conversation/variables.t
 import { deriveId, Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
-import { newCall, openCourse, type Call, type Channel } from '../core/state/call.ts';
-import type { Initiation } from './client-messages.ts';
-import { ClientMistake } from './client-mistake.ts';
-import type { SocketFacts } from '../core/state/socket-facts.ts';
+import { newCall, openCourse, type Call, type Channel, type SocketFacts } from '../core/state/call.ts';
+import { type Initiation, ClientMistake } from './client-messages.ts';
 
 /** What a credential has opened. */
 export interface Admission {

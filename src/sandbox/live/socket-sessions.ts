@@ -1,7 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Service } from '../core/service/service.ts';
-import { createMessageReader, type ClientMessage } from './client-messages.ts';
-import { ClientMistake } from './client-mistake.ts';
+import { createMessageReader, type ClientMessage, ClientMistake } from './client-messages.ts';
 import { Session } from './session.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Admission } from './socket-call.ts';

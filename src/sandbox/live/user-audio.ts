@@ -1,6 +1,6 @@
-import type { AudioFormat } from '../core/audio-format.ts';
+import type { AudioFormat } from '../schemas/agent-schemas.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
-import { ClientMistake } from './client-mistake.ts';
+import { ClientMistake } from './client-messages.ts';
 import type { Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
 import { VoiceActivity } from './voice-activity.ts';

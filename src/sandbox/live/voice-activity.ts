@@ -1,4 +1,4 @@
-import { rateOf, type AudioFormat } from '../core/audio-format.ts';
+import { rateOf, type AudioFormat } from '../schemas/agent-schemas.ts';
 
 const frameMs = 20;
 /** Root mean square of a frame from which on it counts as voice: about -36 dB of full scale. */

@@ -6,9 +6,8 @@ import type { CompletionRequest } from './messages.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
-import { completionsAddress, requireAllowed } from './outbound-address.ts';
+import { completionsAddress, requireAllowed, sendableHeaders } from './outbound.ts';
 import { Patience } from './patience.ts';
-import { sendableHeaders } from './headers.ts';
 
 export interface ModelQuestion {
   /** Base or full address. */

@@ -1,4 +1,4 @@
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import { z } from 'zod';
 import { ModelFailure } from './model-failure.ts';
 

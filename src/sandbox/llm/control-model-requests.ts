@@ -1,4 +1,4 @@
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';

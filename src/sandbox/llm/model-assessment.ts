@@ -1,4 +1,4 @@
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import { z } from 'zod';
 import type { ModelCaller } from './model-caller.ts';
 import { ModelFailure } from './model-failure.ts';
@@ -6,8 +6,7 @@ import type { CollectionItem, PlatformSettings } from '../schemas/agent-schemas.
 import { assess } from '../core/conversation/assess.ts';
 import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import type { Call } from '../core/state/call.ts';
-import type { Talk, Turn } from '../core/state/talk.ts';
-import type { Assessment, CollectedValue } from '../core/state/assessment.ts';
+import type { Talk, Turn, Assessment, CollectedValue } from '../core/state/talk.ts';
 
 const scores = { success: 1, failure: 0, unknown: null } as const;
 const longestAssessmentTokens = 2_048;

@@ -5,8 +5,7 @@ import type { Completion } from './completion.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
-import { completionsAddress, showAddress } from './outbound-address.ts';
-import { redactSecrets } from './headers.ts';
+import { completionsAddress, showAddress, redactSecrets } from './outbound.ts';
 
 export interface AskedFor {
   conversationId: string;

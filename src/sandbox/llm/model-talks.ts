@@ -1,4 +1,4 @@
-import type { ModelCaller } from './model-caller.ts';
+import { ModelCaller } from './model-caller.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
@@ -9,6 +9,10 @@ import { isHeldByModel, ownModelOf } from '../core/conversation/effective-llm.ts
 import { createPhoneTools } from './run-tools.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Service } from '../core/service/service.ts';
+import { controlModelRequests } from './control-model-requests.ts';
+import { ModelRequestLog } from './model-request-log.ts';
 
 interface HeldTalk {
   /** What was said when the model was asked last. */
@@ -71,4 +75,23 @@ export function createModelTalks(
     const assessment = await assessByModel(caller, call, talk, signal);
     return assessment === null ? talk : { ...talk, assessment };
   }
+}
+
+/** Agents that speak through a model behind an address of their own. */
+export function installLlm(app: FastifyInstance, service: Service): { modelCaller: ModelCaller } {
+  const { settings, clock, unavailableModels } = service;
+  const requests = new ModelRequestLog();
+  const modelCaller = new ModelCaller(requests, clock, settings.modelLimits, settings.outbound);
+  const talks = createModelTalks(settings, modelCaller, unavailableModels);
+  service.live = talks;
+  service.features.push({
+    leave(why) {
+      talks.stop();
+      if (why === 'closed') void modelCaller.close();
+      else requests.clear();
+    },
+    forget: (conversationId) => requests.forget(conversationId),
+  });
+  controlModelRequests(app, requests);
+  return { modelCaller };
 }

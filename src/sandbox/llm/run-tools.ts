@@ -1,7 +1,6 @@
 import type { Outbound } from '../core/allowed-host.ts';
-import { requireAllowed } from './outbound-address.ts';
+import { requireAllowed, redactSecrets, sendableHeaders } from './outbound.ts';
 import { ModelFailure } from './model-failure.ts';
-import { redactSecrets, sendableHeaders } from './headers.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { ToolResult, ToolRunner } from './model-tools.ts';
 

@@ -15,7 +15,7 @@ import {
 import { html, type HtmlValue } from '../../html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
-import { concealHeaders } from '../schemas/conceal.ts';
+import { concealHeaders } from '../schemas/request-schemas.ts';
 import { viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
 

@@ -16,7 +16,7 @@ import {
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
-import type { Talk, Turn } from '../core/state/talk.ts';
+import type { Talk, Turn, Assessment } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
 import { callResults, isRecorded, stateOf, type Call } from '../core/state/call.ts';
@@ -24,7 +24,6 @@ import { findCall } from './call-list.ts';
 import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
 import { button, stateBadge, viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
-import type { Assessment } from '../core/state/assessment.ts';
 
 /** Real milliseconds between two looks at a talk that goes on. */
 const listenEveryMs = 1_000;

@@ -17,7 +17,7 @@ import {
   type Tone,
 } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
-import { parseJson } from '../core/parse-json.ts';
+import { parseJson } from '../core/json.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';

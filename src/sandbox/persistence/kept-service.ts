@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceClock } from '../core/clock/clock.ts';
 import { Service, type Storage } from '../core/service/service.ts';
 import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.ts';
-import { SandboxStartError } from '../core/start-error.ts';
+import { SandboxStartError } from '../core/settings/check-settings.ts';
 import type { Call } from '../core/state/call.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 import { agentKey, allCalls, restoreState, takeSmall, writeBatch, writeCall, type StateDocument } from './state.ts';

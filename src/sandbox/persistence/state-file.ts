@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
-import { SandboxStartError } from '../core/start-error.ts';
+import { SandboxStartError } from '../core/settings/check-settings.ts';
 
 const format = 'carillon-sandbox-data';
 const version = 2;

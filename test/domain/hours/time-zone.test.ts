@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { expect, test } from 'vitest';
 import { windowAt } from '../../../src/domain/hours/calling-window.ts';
 import { timeZone, zoneDataRelease } from '../../../src/domain/time-zone.ts';
-import { timeOfDay } from '../../../src/sandbox/core/zone-time.ts';
+import { timeOfDay } from '../../../src/sandbox/core/times.ts';
 import { localTime } from '../../../src/verify/local-time.ts';
 
 /** What clocks show at noon UTC on 2026-12-01, by the tables of 2026f; the data inside Node 20 has another hour for each. */

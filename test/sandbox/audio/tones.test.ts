@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Recording } from '../../../src/sandbox/audio/recording.ts';
 import { agentPitch, calleePitch, encodeMuLaw, sound } from '../../../src/sandbox/audio/tones.ts';
-import { audioFormats, rateOf } from '../../../src/sandbox/core/audio-format.ts';
+import { audioFormats, rateOf } from '../../../src/sandbox/schemas/agent-schemas.ts';
 import type { Turn } from '../../../src/sandbox/core/state/talk.ts';
 import { noon, plainNumbers } from '../harness.ts';
 

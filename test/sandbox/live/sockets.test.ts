@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { speakingMs } from '../../../src/sandbox/core/conversation/pace.ts';
+import { speakingMs } from '../../../src/sandbox/core/state/talk.ts';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import { startTestSandbox, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventStreamReader } from '../../../src/sandbox/llm/event-stream.ts';
-import { completionsAddress, requireAllowed, showAddress } from '../../../src/sandbox/llm/outbound-address.ts';
-import { redactSecrets } from '../../../src/sandbox/llm/headers.ts';
+import { completionsAddress, requireAllowed, showAddress, redactSecrets } from '../../../src/sandbox/llm/outbound.ts';
 
 const run = { seed: 20_261_121, numRuns: 500 };
 

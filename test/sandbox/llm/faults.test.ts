@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { ModelRequestLog } from '../../../src/sandbox/llm/model-request-log.ts';
-import { sendableHeaders } from '../../../src/sandbox/llm/headers.ts';
+import { sendableHeaders } from '../../../src/sandbox/llm/outbound.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import {
   chunk,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { catalogue, defaultModelId, findModel, priceUsage } from '../../../src/sandbox/models/catalogue.ts';
 import { effectiveLlm } from '../../../src/sandbox/core/conversation/effective-llm.ts';
-import { replyLatencyMs } from '../../../src/sandbox/models/latency.ts';
-import { thinkingLevelOf } from '../../../src/sandbox/models/llm-labels.ts';
+import { replyLatencyMs, thinkingLevelOf } from '../../../src/sandbox/models/llm-labels.ts';
 import { startTestSandbox, type Json } from '../harness.ts';
 
 const agents = '/v1/convai/agents';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recallTalk } from '../../../src/sandbox/convai/records/remembered-talks.ts';
+import { recallTalk } from '../../../src/sandbox/convai/records/seen-conversation.ts';
 import { failedCourse } from '../../../src/sandbox/core/telephony/callee.ts';
 import type { Call } from '../../../src/sandbox/core/state/call.ts';
 

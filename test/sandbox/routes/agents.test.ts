@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeDeep } from '../../../src/sandbox/core/merge-deep.ts';
+import { mergeDeep } from '../../../src/sandbox/core/json.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { createModelAgent, holdConversation, interviewer, secret, startModelServer } from '../llm/model-server.ts';
 

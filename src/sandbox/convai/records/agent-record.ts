@@ -1,4 +1,4 @@
-import { concealHeaders } from '../../schemas/conceal.ts';
+import { concealHeaders } from '../../schemas/request-schemas.ts';
 import { effectiveLlm } from '../../core/conversation/effective-llm.ts';
 import { temperatureBand } from '../../models/llm-labels.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';

@@ -1,5 +1,5 @@
 import type { SeenConversation } from './seen-conversation.ts';
-import type { Assessment } from '../../core/state/assessment.ts';
+import type { Assessment } from '../../core/state/talk.ts';
 
 type Verdict = 'success' | 'failure' | 'unknown';
 

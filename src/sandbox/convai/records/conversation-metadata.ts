@@ -1,7 +1,6 @@
 import { configOf, languageOfAgent } from '../../core/conversation/call-config.ts';
 import { describeCharging } from './charging.ts';
-import { describeSocketFacts } from '../../core/state/socket-facts.ts';
-import { recipientIdOf } from '../../core/state/call.ts';
+import { recipientIdOf, type SocketFacts } from '../../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
 /** What the contract names of it: start, end, duration, agent. */
@@ -60,4 +59,27 @@ function languageOfConversation({ call, turns }: SeenConversation): string {
   const switched = turns.flatMap(({ tools = [] }) => tools).findLast(({ name }) => name === 'language_detection');
   const language = switched?.parameters['language'];
   return typeof language === 'string' ? language : languageOfAgent(configOf(call));
+}
+
+/** Metadata of the conversation's record. */
+function describeSocketFacts(facts: SocketFacts): Record<string, unknown> {
+  const { feedback, contextualUpdates } = facts;
+  const likes = feedback.filter(({ score }) => score === 'like').length;
+  const dislikes = feedback.length - likes;
+  return {
+    authorization_method: facts.authorizationMethod,
+    text_only: facts.textOnly,
+    source_info: facts.sourceInfo,
+    feedback: { type: 'thumbs', overall_score: overall(likes, dislikes), likes, dislikes },
+    contextual_updates: contextualUpdates.map(({ at, text, contextId }) => ({
+      time: new Date(at).toISOString(),
+      text,
+      context_id: contextId,
+    })),
+  };
+}
+
+function overall(likes: number, dislikes: number): 'like' | 'dislike' | null {
+  if (likes === dislikes) return null;
+  return likes > dislikes ? 'like' : 'dislike';
 }

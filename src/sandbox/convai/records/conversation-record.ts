@@ -1,4 +1,4 @@
-import { concealHeaders, concealSecrets } from '../../schemas/conceal.ts';
+import { concealHeaders, concealSecrets } from '../../schemas/request-schemas.ts';
 import type { Turn } from '../../core/state/talk.ts';
 import type { Call, CallState } from '../../core/state/call.ts';
 import { callSuccess, describeAnalysis, describeCollected, describeEvaluation } from './assessment-record.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { furtherRoutes } from '../../core/operations.ts';
-import { addNumber, defaultProvider } from '../../core/state/add-number.ts';
+import { addNumber, defaultProvider } from '../../core/state/service-state.ts';
 import { describeNumber } from '../records/agent-record.ts';
 import { validate } from '../../schemas/validate.ts';
 import type { Service } from '../../core/service/service.ts';

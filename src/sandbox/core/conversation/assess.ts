@@ -1,7 +1,6 @@
 import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schemas.ts';
 import { collect, saidBy } from './collect.ts';
-import type { Talk } from '../state/talk.ts';
-import type { Assessment, CollectedItem, Evaluated } from '../state/assessment.ts';
+import type { Talk, Assessment, CollectedItem, Evaluated } from '../state/talk.ts';
 import {
   asksToStop,
   contentWords,

@@ -2,7 +2,7 @@ import type { Call } from '../state/call.ts';
 import { agentLines } from '../world/lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
-import { meantIn } from './pace.ts';
+import { meantIn, type ToolUse, type Turn } from '../state/talk.ts';
 import {
   asksToStop,
   asksWhoCalls,
@@ -18,7 +18,6 @@ import { languageNames, languageOfTag, type Language } from '../world/person.ts'
 import { goalsOf, nameInPrompt } from './prompt-goals.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';
-import type { ToolUse, Turn } from '../state/talk.ts';
 import { fillIn, promptOf, variablesOf } from './variables.ts';
 
 /** How often a question is asked when nothing that answers it is said. */

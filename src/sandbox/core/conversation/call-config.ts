@@ -1,8 +1,7 @@
-import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
-import { mergeDeep } from '../merge-deep.ts';
+import { type ConversationConfig, audioFormats, type AudioFormat } from '../../schemas/agent-schemas.ts';
+import { mergeDeep } from '../json.ts';
 import type { Call } from '../state/call.ts';
 import { languageOfTag, type Language } from '../world/person.ts';
-import { audioFormats, type AudioFormat } from '../audio-format.ts';
 
 /** The settings that count in a call: the agent's, as it was when the call was dialled, under the call's own. */
 export function configOf({ agent, override }: Call): ConversationConfig {

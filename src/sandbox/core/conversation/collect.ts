@@ -1,10 +1,8 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
 import { contentWords, asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
-import { meantIn } from './pace.ts';
+import { meantIn, type Turn, type CollectedValue, type CollectedItem } from '../state/talk.ts';
 import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
 import { choiceIn, readValue } from './read-value.ts';
-import type { Turn } from '../state/talk.ts';
-import type { CollectedValue, CollectedItem } from '../state/assessment.ts';
 
 /**
  * The value of every item, by rules on what was said. A question counts in the agent's own words or in others that share

@@ -1,9 +1,8 @@
 import { Random } from '../random.ts';
 import { agentLines } from '../world/lines.ts';
 import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
-import { cutTurn, speakingMs } from './pace.ts';
+import { cutTurn, speakingMs, type Speaker, type Talk, type Turn, type TurnUsage } from '../state/talk.ts';
 import { fillTalk } from './fill-talk.ts';
-import type { Speaker, Talk, Turn, TurnUsage } from '../state/talk.ts';
 
 export interface CalleeReply {
   /** Null when they say nothing. */

@@ -4,7 +4,7 @@ import { languageNames, type Language, type Person, type ScriptLine } from '../w
 import type { Callee, CalleeReply } from './converse.ts';
 import { nameAskedFor, saysGoodbye } from './hearing.ts';
 import { answerOf } from './person-answers.ts';
-import { answerPauseMs } from './pace.ts';
+import { answerPauseMs } from '../state/talk.ts';
 import { questionIn, type Question } from './questions.ts';
 
 export interface PersonFacts {

@@ -1,8 +1,13 @@
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
-import { mergeDeep } from '../merge-deep.ts';
-import { plainBackup, type BackupChoice, thinkingLevelOf, type ThinkingLevel } from '../../models/llm-labels.ts';
+import { mergeDeep } from '../json.ts';
+import {
+  plainBackup,
+  type BackupChoice,
+  thinkingLevelOf,
+  type ThinkingLevel,
+  replyLatencyMs,
+} from '../../models/llm-labels.ts';
 import type { Call } from '../state/call.ts';
-import { replyLatencyMs } from '../../models/latency.ts';
 import { customModelId, defaultBackupModelId, defaultModelId } from '../../models/catalogue.ts';
 
 /** Where an agent names none; the contract suggests it for a start. */

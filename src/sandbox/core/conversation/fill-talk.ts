@@ -1,8 +1,7 @@
 import { Random } from '../random.ts';
 import { asides, instructions } from '../world/lines.ts';
 import { asksToStop, saysWrongPerson } from './hearing.ts';
-import { speakingMs } from './pace.ts';
-import type { Talk, Turn } from '../state/talk.ts';
+import { speakingMs, type Talk, type Turn } from '../state/talk.ts';
 
 interface Filling {
   /** Key of the draws. */

@@ -1,6 +1,6 @@
 import { findModel } from '../../models/catalogue.ts';
 import { effectiveLlm, type EffectiveLlm } from './effective-llm.ts';
-import { replyLatencyMs } from '../../models/latency.ts';
+import { replyLatencyMs } from '../../models/llm-labels.ts';
 import { Random } from '../random.ts';
 import type { Call, CallCourse } from '../state/call.ts';
 import type { Turn, TurnUsage } from '../state/talk.ts';

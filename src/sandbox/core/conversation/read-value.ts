@@ -1,6 +1,6 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
 import { isNoAnswer, refusesToAnswer, saysGoodbye, yesOrNo } from './hearing.ts';
-import type { CollectedValue } from '../state/assessment.ts';
+import type { CollectedValue } from '../state/talk.ts';
 
 const numberWords = new Map(
   [

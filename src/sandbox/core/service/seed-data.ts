@@ -1,7 +1,7 @@
 import { completeAgent } from '../../schemas/complete-agent.ts';
 import type { AgentInput, PlatformSettings } from '../../schemas/agent-schemas.ts';
 import type { Service } from './service.ts';
-import { defaultProvider } from '../state/add-number.ts';
+import { defaultProvider } from '../state/service-state.ts';
 import { settingsOf } from '../state/change-agent.ts';
 import type { Fixture } from '../../fixture/fixture.ts';
 

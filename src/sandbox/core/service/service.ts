@@ -1,7 +1,6 @@
 import { type Clock, ClockSteps } from '../clock/clock.ts';
 import { ClockMover } from '../clock/mover.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
-import { followCalls } from './follow-calls.ts';
 import { FaultBook } from '../../faults/book.ts';
 import { Gates } from '../gates.ts';
 import { ConductJudge } from '../../judge/conduct.ts';
@@ -12,11 +11,12 @@ import { seedService } from './seed-data.ts';
 import { noLiveTalks, type LiveTalks } from '../conversation/agent-mind.ts';
 import type { SandboxSettings } from '../settings/settings.ts';
 import { ServiceState } from '../state/service-state.ts';
-import type { CallListener } from '../state/call.ts';
+import type { CallListener, Call, CallChange } from '../state/call.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
 import { People } from '../world/people.ts';
 import type { Fixture } from '../../fixture/fixture.ts';
 import type { FeaturesUnderWay } from './under-way.ts';
+import { isoTime } from '../times.ts';
 
 /** Why the state goes on which a feature stands; a replaced one has another put in its place. */
 export type Parting = 'reset' | 'replaced' | 'closed';
@@ -130,4 +130,39 @@ export class Service {
     this.scheduler.close();
     this.gates.release();
   }
+}
+
+/** Tells those who follow live what happens to calls, and of a batch with its first call. */
+export function followCalls({ callListeners, events }: Pick<Service, 'callListeners' | 'events'>): void {
+  let batchId: string | null = null;
+  callListeners.add((call, change, at) => {
+    if (change === 'queued' && call.batchId !== null && call.batchId !== batchId) {
+      ({ batchId } = call);
+      events.emit('batch', at, {
+        change: 'accepted',
+        batch_id: batchId,
+        agent_id: call.agentId,
+        phone_number_id: call.phoneNumberId,
+      });
+    }
+    events.emit('call', at, describe(call, change));
+  });
+}
+
+function describe(call: Call, change: CallChange): Record<string, unknown> {
+  const { course } = call;
+  // What a call comes to is not told before it is decided on the line.
+  const known = change === 'answered' || change === 'ended' || change === 'analysed';
+  return {
+    change,
+    call_id: call.callId,
+    conversation_id: call.recordedAt === null ? null : call.conversationId,
+    batch_id: call.batchId,
+    agent_id: call.agentId,
+    phone_number_id: call.phoneNumberId,
+    direction: call.direction,
+    to: call.to,
+    result: known && course !== null ? course.result : null,
+    dialed_at: call.dialedAt === null ? null : isoTime(call.dialedAt),
+  };
 }

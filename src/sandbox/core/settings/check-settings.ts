@@ -1,8 +1,12 @@
 import { isTimeOfDay } from '../world/schema.ts';
 import { isLoopbackAddress } from '../allowed-host.ts';
-import { retryAfterStyles } from './retry-after.ts';
+import { retryAfterStyles } from '../plans.ts';
 import type { SandboxSettings } from './settings.ts';
-import { SandboxStartError } from '../start-error.ts';
+
+/** Thrown when the sandbox cannot start as asked; the message says which setting and what to do. */
+export class SandboxStartError extends Error {
+  override readonly name = 'SandboxStartError' as const;
+}
 
 /** Throws `SandboxStartError`. */
 export function checkSettings(settings: SandboxSettings): void {

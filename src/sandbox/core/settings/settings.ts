@@ -1,11 +1,11 @@
 import type { Outbound } from '../allowed-host.ts';
-import { checkSettings } from './check-settings.ts';
+import { checkSettings, SandboxStartError } from './check-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules } from '../../fixture/check-fixture.ts';
 import type { Fixture, FixtureInput } from '../../fixture/fixture.ts';
 import type { BatchHooks } from '../gates.ts';
-import type { RetryAfterStyle } from './retry-after.ts';
+import { type RetryAfterStyle, defaultPlan, isPlanName, planNames, plans, type PlanName } from '../plans.ts';
 import {
   defaultModelLimits,
   type ModelLimits,
@@ -13,14 +13,12 @@ import {
   type LiveKitSettings,
   type SocketSettings,
 } from './connection-settings.ts';
-import { defaultPlan, isPlanName, planNames, plans, type PlanName } from '../plans.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
-import { SandboxStartError } from '../start-error.ts';
 import { checkWorld } from '../world/read-world.ts';
 import type { WorldInput } from '../world/schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from '../../schemas/webhook.ts';
 import type { OutcomeMix } from '../telephony/callee.ts';
-import type { ConductLimits } from '../../judge/conduct-limits.ts';
+import type { ConductLimits } from '../../judge/conduct.ts';
 
 export interface SandboxOptions {
   /** What it listens on. Default 127.0.0.1; an address that others reach needs a `controlToken`. */

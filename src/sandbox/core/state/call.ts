@@ -1,9 +1,26 @@
 import type { Talk } from './talk.ts';
-import type { SocketFacts } from './socket-facts.ts';
 import type { Agent } from './agent.ts';
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
 import type { Person } from '../world/person.ts';
+
+/** What is kept of a conversation over a socket beside what was said. Never changed in place. Times: epoch milliseconds of service time. */
+export interface SocketFacts {
+  readonly authorizationMethod: 'signed_url' | 'livekit_token';
+  readonly textOnly: boolean;
+  /** What the client said of itself. */
+  readonly sourceInfo: Readonly<Record<string, unknown>> | null;
+  readonly contextualUpdates: readonly {
+    readonly at: number;
+    readonly text: string;
+    readonly contextId: string | null;
+  }[];
+  readonly feedback: readonly {
+    readonly at: number;
+    readonly eventId: number | null;
+    readonly score: 'like' | 'dislike';
+  }[];
+}
 
 export const callResults = ['answered', 'voicemail', 'busy', 'no_answer', 'failed'] as const;
 export type CallResult = (typeof callResults)[number];

@@ -1,7 +1,7 @@
 import type { AgentChange, AgentInput, ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { Agent } from './agent.ts';
-import { mergeDeep } from '../merge-deep.ts';
-import { concealed } from '../../schemas/conceal.ts';
+import { mergeDeep } from '../json.ts';
+import { concealed } from '../../schemas/request-schemas.ts';
 import { refuseField } from '../../schemas/validate.ts';
 
 /**

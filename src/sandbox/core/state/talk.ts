@@ -1,5 +1,3 @@
-import type { Assessment } from './assessment.ts';
-
 export type Speaker = 'agent' | 'user';
 
 /** What a model was asked and gave for one turn of the agent. */
@@ -52,4 +50,59 @@ export interface Talk {
   readonly brokeDown: boolean;
   /** What came of it, where the agent's own model was asked; otherwise it follows from the turns by rules. */
   readonly assessment?: Assessment;
+}
+
+export type CollectedValue = string | number | boolean | null;
+
+export interface CollectedItem {
+  value: CollectedValue;
+  rationale: string;
+}
+
+type Verdict = 'success' | 'failure' | 'unknown';
+
+export interface Evaluated {
+  result: Verdict;
+  rationale: string;
+  /** From 0 to 1; null where it cannot be told. */
+  score?: number | null;
+}
+
+/** What came of a conversation, by id of the item or criterion. */
+export interface Assessment {
+  collected: Record<string, CollectedItem>;
+  evaluation: Record<string, Evaluated>;
+}
+
+const beginningMs = 350;
+const letterMs = 65;
+
+/** Milliseconds that saying `text` takes: about 150 words a minute, and a moment to begin. */
+export function speakingMs(text: string): number {
+  return beginningMs + text.length * letterMs;
+}
+
+/** How long somebody takes to begin an answer: half of them 0.7 s, one in ten more than 1.7. `share` is drawn from 0 to 1. */
+export function answerPauseMs(share: number): number {
+  return 300 + 1_700 * share ** 2;
+}
+
+/** The turn as far as it was heard by `at`, at which it was cut off; whole where it was over by then. */
+export function cutTurn(turn: Turn, at: number): Turn {
+  if (turn.until <= at) return turn;
+  const text = heardPart(turn.text, (at - turn.at) / (turn.until - turn.at));
+  return { ...turn, until: at, interrupted: true, text, original: turn.original ?? turn.text };
+}
+
+/** What its speaker meant to say, heard or not. */
+export function meantIn({ text, original }: Turn): string {
+  return original ?? text;
+}
+
+/** As many whole words as fit into the share that was heard. */
+function heardPart(text: string, share: number): string {
+  const length = Math.floor(text.length * Math.min(1, Math.max(0, share)));
+  if (length >= text.length) return text;
+  const cut = text.slice(0, length);
+  return (/\s/.test(text.charAt(length)) ? cut : cut.replace(/\S+$/, '')).trimEnd();
 }

@@ -1,6 +1,5 @@
-import { cutTurn, speakingMs } from '../conversation/pace.ts';
+import { cutTurn, speakingMs, type Talk } from '../state/talk.ts';
 import { talkOf } from '../conversation/talk-of.ts';
-import type { Talk } from '../state/talk.ts';
 import { Random } from '../random.ts';
 import { failedCourse, unansweredCalls } from './callee.ts';
 import { openCourse, type Call, type CallCourse, type CallResult, type ForcedCourse } from '../state/call.ts';

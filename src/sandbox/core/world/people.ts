@@ -4,7 +4,7 @@ import { NumberZones } from './number-zones.ts';
 import { stranger, type Person } from './person.ts';
 import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
 import type { KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
-import { localTime } from '../zone-time.ts';
+import { localTime } from '../times.ts';
 
 /** Somebody together with when they can be reached. */
 export interface Inhabitant {

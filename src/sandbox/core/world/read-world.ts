@@ -1,4 +1,4 @@
-import { describeIssue } from '../../schemas/describe-issue.ts';
+import { describeIssue } from '../../schemas/validate.ts';
 import { worldSchema, type World } from './schema.ts';
 import { createRequire } from 'node:module';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isZone } from '../zone-time.ts';
+import { isZone } from '../times.ts';
 import { languages, moods, personas } from './person.ts';
 import { lateness, recordHabits } from './record-habits.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { speakingMs } from '../../../../src/sandbox/core/conversation/pace.ts';
+import { speakingMs } from '../../../../src/sandbox/core/state/talk.ts';
 import { plainNumbers, startTestSandbox, type Json } from '../../harness.ts';
 
 const everybodyAnswers = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
