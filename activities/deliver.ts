@@ -3,8 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../src/domain/failure-types.ts';
 import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/domain/webhooks/pace.ts';
-import { HookError } from '../src/hooks/errors.ts';
-import { addressPlace } from '../src/hooks/place.ts';
+import { HookError, addressPlace } from '../src/hooks/errors.ts';
 import { postSigned } from '../src/hooks/signed-post.ts';
 import { EventFeed } from '../src/ledger/read/event-feed.ts';
 import {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
-import { CampaignFileError, ListFileError } from '../src/input/errors.ts';
+import { CampaignFileError, ListFileError, codeOf } from '../src/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { KeptUrlError } from '../src/input/kept-url.ts';
 import {
@@ -22,7 +22,6 @@ import { importList, ListChangedError, readCampaign } from '../src/preflight/imp
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { codeOf } from '../src/input/error-code.ts';
 import { startPulse } from './pulse.ts';
 
 export interface FireScheduleInput {

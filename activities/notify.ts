@@ -1,7 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../src/domain/failure-types.ts';
-import { HookError } from '../src/hooks/errors.ts';
-import { hookPlace } from '../src/hooks/place.ts';
+import { HookError, hookPlace } from '../src/hooks/errors.ts';
 import { postSigned } from '../src/hooks/signed-post.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';

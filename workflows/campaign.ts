@@ -29,7 +29,7 @@ import {
   type ResumeInput,
   type WorkflowSetting,
 } from './messages.ts';
-import { startNotice } from './start-notice.ts';
+import { startNotice } from './notices.ts';
 
 type StateChange = Pick<Parameters<Activities['changeState']>[0], 'change' | 'reason'>;
 

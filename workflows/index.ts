@@ -1,5 +1,4 @@
 export { campaign } from './campaign.ts';
-export { completionNotice } from './completion-notice.ts';
-export { pauseNotice } from './pause-notice.ts';
+export { completionNotice, pauseNotice } from './notices.ts';
 export { scheduledCampaign } from './scheduled-campaign.ts';
 export { webhook } from './webhook.ts';

@@ -4,7 +4,7 @@ import { readPhoneNumber } from '../domain/phone-number.ts';
 import type { OwnTerms } from '../domain/row-terms.ts';
 import { timeZone } from '../domain/time-zone.ts';
 import { instantForms, readInstant, type InstantKind } from '../input/instant-cell.ts';
-import { quoteCell } from '../input/quote-cell.ts';
+import { quoteCell } from '../input/printable.ts';
 import { text } from './settings/kinds.ts';
 import type { Setting } from './settings/setting.ts';
 

@@ -1,11 +1,10 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { capital } from '../input/figures.ts';
-import { jsonText } from '../input/json-text.ts';
+import { jsonText } from '../input/printable.ts';
 import { commands, type CommandEntry } from './commands.ts';
 import { describeFailure, type Failure } from './terminal/failure.ts';
 import type { Io } from './terminal/io.ts';
-import { asTyped } from './terminal/own-command.ts';
-import { readVersion } from './terminal/version.ts';
+import { asTyped, readVersion } from './terminal/own-command.ts';
 
 const examples = `
 Examples:

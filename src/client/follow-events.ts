@@ -4,7 +4,6 @@ import { operations } from '../operations/list.ts';
 import type { event } from '../operations/schemas/events.ts';
 import { CarillonProblem, CarillonUnreachable, problemOfAnswer } from './errors.ts';
 import { addressOf, type CarillonClientOptions } from './request.ts';
-import { readSentBlocks } from './server-sent-events.ts';
 
 /** An event of the log. No number, no name and nothing that was said is in it. */
 export type CarillonEvent = z.output<typeof event>;
@@ -78,4 +77,34 @@ async function openStream(
   const response = await fetch(address, { headers, signal, redirect: 'manual' });
   if (!response.ok) throw await problemOfAnswer(eventStream, response);
   return response;
+}
+
+/** What a block of an event stream says. */
+interface SentBlock {
+  /** Where to go on from after it; null: it does not say. */
+  id: string | null;
+  /** Null: no event, but an id or a sign of life. */
+  data: string | null;
+}
+
+/** Reads an event stream, as far as the API writes it: `id`, `data`, and comments. A block that broke off is left out. */
+async function* readSentBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SentBlock, void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) yield parseBlock(block);
+  }
+}
+
+function parseBlock(block: string): SentBlock {
+  const found: SentBlock = { id: null, data: null };
+  for (const line of block.split('\n')) {
+    const [, name, value = ''] = /^(id|data): ?(.*)$/.exec(line) ?? [];
+    if (name === 'id') found.id = value;
+    if (name === 'data') found.data = found.data === null ? value : `${found.data}\n${value}`;
+  }
+  return found;
 }

@@ -11,10 +11,9 @@ import {
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import { stateText } from '../words/campaign.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
-import type { Control } from './control.ts';
+import { type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
-import { WrongStateError } from './wrong-state.ts';
 
 /** What a change of limits did. */
 export interface Adjusted<Limits, After> {

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { isLoopback } from '../domain/service-address.ts';
 import { RefusedError } from '../service/port/errors.ts';
 import type { ServiceRecord } from '../service/port/call-service.ts';
-import { codeOf } from '../input/error-code.ts';
+import { codeOf } from '../input/errors.ts';
 import { findCallConversation } from '../ledger/read/call-conversation.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';

@@ -15,10 +15,9 @@ import {
 } from '../../workflows/messages.ts';
 import { hasEnded } from '../domain/lifecycle.ts';
 import { findCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
-import { connected, type Control } from './control.ts';
+import { connected, type Control, WrongStateError } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
 import type { Session } from './temporal.ts';
-import { WrongStateError } from './wrong-state.ts';
 
 export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
 

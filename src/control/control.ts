@@ -110,3 +110,29 @@ export async function connected(control: Control, limitMs?: number): Promise<Ses
   const { config, store } = control;
   return { config, store, temporal: await control.temporal(limitMs) };
 }
+
+/**
+ * Rehearses a campaign file, beside its list, with a sample of at most so many rows, and answers the report of `carillon rehearse --json`;
+ * text: why there is none. `onLine`: told of each line of progress.
+ */
+export type Rehearse = (ask: {
+  path: string;
+  rows: number;
+  signal: AbortSignal;
+  onLine: (line: string) => void;
+}) => Promise<object | string>;
+
+/**
+ * Thrown when the state of a campaign rules out what was asked for; nothing was changed. `remedy`: what helps, which the command line turns
+ * into a command.
+ */
+export class WrongStateError extends Error {
+  override readonly name = 'WrongStateError' as const;
+  readonly isBadInput = true;
+  readonly remedy: { kind: string; campaignId: string } | null;
+
+  constructor(message: string, remedy: WrongStateError['remedy'] = null) {
+    super(message);
+    this.remedy = remedy;
+  }
+}

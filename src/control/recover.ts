@@ -5,10 +5,9 @@ import { count, plural } from '../input/figures.ts';
 import { findUnknownCalls, type ListedCall } from '../ledger/read/unknown-calls.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import { isRunning, requireService, startCampaign } from '../temporal/start-campaign.ts';
-import { connected, type Control } from './control.ts';
+import { connected, type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClock, ServiceUnusableError, withService } from './service.ts';
-import { WrongStateError } from './wrong-state.ts';
 
 /** Thrown when the service shows calls that the database does not know; nothing was started. */
 export class UnknownCallsError extends Error {

@@ -5,6 +5,7 @@ import { connectService, readServiceClock, type ConnectOptions } from '../servic
 import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../service/port/errors.ts';
 import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import type { Control } from './control.ts';
+import type { ServiceList } from '../verify/judge-list.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
 export class ServiceUnusableError extends Error {
@@ -127,4 +128,20 @@ function asSetting<Value>(make: () => Value): Value {
     if (error instanceof ServiceOptionsError) throw new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+/** The service's own list of conversations, as the judge reads it. */
+export function serviceList(config: Config, service: CallService): ServiceList {
+  return {
+    accountId: accountIdOf(config),
+    async *list(agentId) {
+      try {
+        for await (const { direction, ...facts } of service.allRecords({ agentId })) {
+          yield { ...facts, inbound: direction === 'inbound' };
+        }
+      } catch (error) {
+        throw explainServiceFault(config, error);
+      }
+    },
+  };
 }

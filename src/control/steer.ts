@@ -3,10 +3,9 @@ import { findCampaign, pauseCampaign, type Campaign } from '../ledger/rows/campa
 import { countOwnPauses } from '../ledger/wishes.ts';
 import { stateText } from '../words/campaign.ts';
 import { CampaignMessageError, noticeOf, refuseUnfit, sendUpdate, type Notice, type Wish } from './campaign-message.ts';
-import { connected, type Control } from './control.ts';
+import { connected, type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
-import { WrongStateError } from './wrong-state.ts';
 
 /** A campaign as somebody saw it who wants it to go on or end. */
 export interface Seen {

@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 import { basename } from 'node:path';
 import { readPhoneNumber } from '../domain/phone-number.ts';
-import { parseDuration } from '../input/duration.ts';
-import { UsageError } from '../input/usage-error.ts';
+import { parseDuration } from '../input/times.ts';
+import { UsageError } from '../input/errors.ts';
 import { importSuppressions } from '../ledger/people/suppression-import.ts';
 import {
   accountScope,

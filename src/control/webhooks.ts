@@ -6,7 +6,7 @@ import { HookError } from '../hooks/errors.ts';
 import { refuseClosed } from '../hooks/networks.ts';
 import { postSigned } from '../hooks/signed-post.ts';
 import { hasQuery, isKeptUrl, keptUrlFix } from '../input/kept-url.ts';
-import { UsageError } from '../input/usage-error.ts';
+import { UsageError } from '../input/errors.ts';
 import { findEndOfLog } from '../ledger/webhooks/log-end.ts';
 import {
   deleteWebhook,

@@ -3,7 +3,6 @@ import { nearestName } from './nearest-name.ts';
 import type { CampaignRules } from './campaign-rules.ts';
 import { theColumn } from './columns.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
-import { fillPlainTemplate, readPlainTemplate, type PlainTemplate } from './plain-template.ts';
 
 /** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
 export const maxRenderedChars = 10_000;
@@ -260,4 +259,35 @@ function positionOf(error: unknown): readonly [number, number] | null {
   if (typeof token !== 'object' || token === null || !('getPosition' in token)) return null;
   const [line, column] = (token as { getPosition(): number[] }).getPosition();
   return line === undefined || column === undefined ? null : [line, column];
+}
+
+/** Text and names of columns, in turn: at even places text, at odd ones names. */
+type PlainTemplate = readonly string[];
+
+const plainOutput = /\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}/;
+
+/**
+ * The parts of a template that holds nothing but text and `{{ name }}`, as most do; null for any other. Such a template needs no engine,
+ * which takes some ten times as long for it: an import renders each row once, only to see that nothing is missing. `variables` are the
+ * names that the engine itself reads as columns, so that a word of its language, such as `empty`, is not taken for one.
+ */
+export function readPlainTemplate(template: string, variables: readonly string[]): PlainTemplate | null {
+  const parts = template.split(plainOutput);
+  const fits = parts.every((part, index) => (index % 2 === 0 ? !part.includes('{') : variables.includes(part)));
+  return fits ? parts : null;
+}
+
+/** The filled-in text; `addMissing` is told each name without a value. */
+export function fillPlainTemplate(
+  parts: PlainTemplate,
+  scope: Readonly<Record<string, string | undefined>>,
+  addMissing: (name: string) => void,
+): string {
+  let text = '';
+  parts.forEach((part, index) => {
+    const value = index % 2 === 0 ? part : scope[part];
+    if (value === undefined) addMissing(part);
+    else text += value;
+  });
+  return text;
 }

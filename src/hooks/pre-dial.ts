@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readBy } from '../campaign-file/settings/kinds.ts';
-import { parseDuration } from '../input/duration.ts';
+import { parseDuration } from '../input/times.ts';
 import type { ScreeningVerdict } from '../domain/screening.ts';
 import { HookError } from './errors.ts';
 import { postSigned, type SignedPost } from './signed-post.ts';

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
 import { Client } from 'undici';
 import { parseHookUrl } from '../campaign-file/settings/hooks.ts';
-import { codeOf } from '../input/error-code.ts';
+import { codeOf } from '../input/errors.ts';
 import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
 import { HookError } from './errors.ts';
 import { lookupWithin, refuseWritten, type Resolve } from './networks.ts';

@@ -1,5 +1,3 @@
-import { codeOf } from './error-code.ts';
-
 /** One thing that is wrong with a campaign file: where it stands, and a sentence that says what and how to mend it. */
 export interface CampaignProblem {
   /** Line in the file, from 1; null when the file could not be read as text. */
@@ -95,4 +93,28 @@ export function describeFileError(error: unknown): string {
 function describeProblem(file: string, problem: CampaignProblem): string {
   const place = problem.line === null ? file : `${file}:${String(problem.line)}`;
   return problem.path === '' ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
+}
+
+/**
+ * The machine word of a fault of system, socket or database: the `code` of an error or of the nearest cause that has one; null without. It
+ * may be shown where a message may not, since that can hold an address or a number.
+ */
+export function codeOf(error: unknown): string | null {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  return null;
+}
+
+/** What programs may go by, of the name of an error class: `UnknownCampaignError` is `unknown_campaign`. */
+export function codeOfName(name: string): string {
+  return name
+    .replace(/Error$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toLowerCase();
+}
+
+/** Thrown when what was asked for cannot be done as it was asked; the message says what is wrong and what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError' as const;
+  readonly isBadInput = true;
 }

@@ -1,4 +1,4 @@
-import { remember } from '../domain/remember.ts';
+import { remember } from '../domain/collections.ts';
 import { timeZone } from '../domain/time-zone.ts';
 
 /** Which end of a stretch of time a cell tells. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { codeOf } from './error-code.ts';
+import { codeOf } from './errors.ts';
 
 /**
  * Where an address stands that is a secret itself: `env://CARILLON_URL_…`, a variable of the worker, or `url-file:///path`, a file on its

@@ -2,7 +2,7 @@ import { ListFileError } from '../input/errors.ts';
 import { findDelimiter, readNote } from './format/delimiter.ts';
 import { findForeignLetters } from './format/foreign-letters.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
-import type { ListDescription, TextLayout } from './format/layout.ts';
+import type { ListDescription, TextLayout } from './format/record.ts';
 import { chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 

@@ -3,7 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { isLoopback } from '../domain/service-address.ts';
-import { codeOf } from '../input/error-code.ts';
+import { codeOf } from '../input/errors.ts';
 
 /** Limits of a download; times in milliseconds. */
 export const listDownloadLimits = {

@@ -5,8 +5,7 @@ import { ListFileError } from '../input/errors.ts';
 import { namedColumns } from '../campaign-file/columns-of-rules.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import { describeList } from './description.ts';
-import type { ListLayout } from './format/layout.ts';
-import type { ListRecord } from './format/record.ts';
+import type { ListLayout, ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 
 export interface ListHeader {

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { RejectionReason } from '../domain/outcome.ts';
-import type { RowTerms } from '../domain/row-terms.ts';
+import type { RowTerms, OwnColumns, OwnTerms } from '../domain/row-terms.ts';
 import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
 import { readPhoneNumber } from '../domain/phone-number.ts';
 import { recipientFields } from '../domain/columns.ts';
@@ -8,11 +8,11 @@ import type { CampaignFile } from '../campaign-file/file.ts';
 import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
-import { quoteCell } from '../input/quote-cell.ts';
-import { readOwnTerms } from './own-terms.ts';
+import { quoteCell } from '../input/printable.ts';
 import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
+import { ownFields } from '../campaign-file/row-fields.ts';
 
 interface AcceptedRow extends RowTerms {
   verdict: 'accepted';
@@ -151,4 +151,20 @@ class RowJudge {
     this.#rowByNumber.rowOf(key, row);
     return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, ...own.terms };
   }
+}
+
+type OwnReading = { ok: true; terms: OwnTerms } | { ok: false; reason: RejectionReason; column: string; hint: string };
+
+/** Reads what a row says of its own; an empty cell says nothing. */
+function readOwnTerms(list: CampaignRules['list'], cell: CellOf, zones: readonly string[]): OwnReading {
+  const terms: OwnTerms = {};
+  for (const { term, rules, read, reason } of ownFields) {
+    const column = list[rules as keyof OwnColumns] ?? null;
+    const text = column === null ? '' : cell(column);
+    if (column === null || text === '') continue;
+    const reading = read(text, { list, zones, terms });
+    if ('fault' in reading) return { ok: false, reason, column, hint: reading.fault };
+    Object.assign(terms, { [term]: reading.value });
+  }
+  return { ok: true, terms };
 }

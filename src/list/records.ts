@@ -1,5 +1,4 @@
-import type { ListLayout } from './format/layout.ts';
-import type { ListRecord } from './format/record.ts';
+import type { ListLayout, ListRecord } from './format/record.ts';
 import { readTextRecords } from './format/text-records.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 

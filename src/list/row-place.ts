@@ -3,9 +3,8 @@ import type { RejectionReason } from '../domain/outcome.ts';
 import { isTimeZoneName } from '../domain/time-zone.ts';
 import { readRegion, regionsOfNumber } from '../place/number-regions.ts';
 import { zonesOfNumber } from '../place/number-zones.ts';
-import { quoteCell } from '../input/quote-cell.ts';
-import { readZip } from '../place/zip-code.ts';
-import { placeOfZip, type ZipPlace } from '../place/zip-places.ts';
+import { quoteCell } from '../input/printable.ts';
+import { readZip, placeOfZip, type ZipPlace } from '../place/zip-places.ts';
 
 interface Place {
   /** All time zones in which the recipient may live; empty when unknown. */

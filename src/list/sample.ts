@@ -2,8 +2,7 @@ import { readPhoneNumber } from '../domain/phone-number.ts';
 import { ListFileError } from '../input/errors.ts';
 import { describeList, type ListChoice } from './description.ts';
 import { linesAboveRows } from './format/delimiter.ts';
-import type { ListLayout } from './format/layout.ts';
-import type { ListRecord } from './format/record.ts';
+import type { ListLayout, ListRecord } from './format/record.ts';
 import { findHeader } from './header.ts';
 import { readListRecords } from './records.ts';
 

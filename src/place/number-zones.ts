@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getCountry, getTimezonesForCountry } from 'countries-and-timezones';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { remember } from '../domain/remember.ts';
+import { remember } from '../domain/collections.ts';
 
 /** Zones by the leading digits of an E.164 number without `+`. */
 type ZoneTable = Map<string, string[]>;

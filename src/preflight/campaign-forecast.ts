@@ -7,7 +7,7 @@ import {
   type ForecastInput,
 } from '../domain/forecast/forecast.ts';
 import { coarsened } from '../domain/forecast/coarse.ts';
-import { firstThat } from '../domain/first-that.ts';
+import { firstThat } from '../domain/collections.ts';
 import { warmUpLines } from '../domain/pacing/pacing.ts';
 import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
 

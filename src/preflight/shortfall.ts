@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../domain/campaign-rules.ts';
 import type { Forecast } from '../domain/forecast/forecast.ts';
 import { count, plural } from '../input/figures.ts';
-import { instantText } from '../input/instant.ts';
+import { instantText } from '../input/times.ts';
 import type { CampaignForecast, WindowNeeds } from './campaign-forecast.ts';
 
 const minuteMs = 60_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Html, html } from '../html/html.ts';
 import { plural } from '../input/figures.ts';
-import { jsonText } from '../input/json-text.ts';
-import { withInstants } from '../input/with-instants.ts';
+import { jsonText } from '../input/printable.ts';
+import { withInstants } from '../input/times.ts';
 import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
 import { costSection, countingSection, lawSection, overviewSection, peopleSection, proofSection } from './facts.ts';
 import { chartSections } from './sections.ts';

@@ -6,7 +6,7 @@ import type { DoubtfulRow } from '../ledger/doubt/doubtful-rows.ts';
 import { findHeader } from '../list/header.ts';
 import { placeOf, type ListRecord } from '../list/format/record.ts';
 import { readListRecords } from '../list/records.ts';
-import { quoteCell } from '../input/quote-cell.ts';
+import { quoteCell } from '../input/printable.ts';
 import { isoInstant } from './columns.ts';
 import { guardCell } from './text.ts';
 

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { jsonText } from '../input/json-text.ts';
+import { jsonText } from '../input/printable.ts';
 import { isoInstant, resultCells, resultsHeader, type ResultRow, type ResultsTable } from './columns.ts';
 
 const linesPerChunk = 500;

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { describeFileError, OutputFileError } from '../input/errors.ts';
-import { codeOf } from '../input/error-code.ts';
+import { describeFileError, OutputFileError, codeOf } from '../input/errors.ts';
 
 type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string>;
 

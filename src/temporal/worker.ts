@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker';
+import {
+  Runtime,
+  Worker,
+  type NativeConnection,
+  type WorkerDeploymentOptions,
+  type ActivityInterceptors,
+} from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
@@ -13,10 +19,10 @@ import type { Logger } from '../logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { countRateLimited, showFigures } from './metrics.ts';
-import { beatWhileRunning } from './steady-beat.ts';
 import { beatEveryMs, httpTimeoutMs, longestPostMs } from './timeouts.ts';
 import { keepWebhooksRunning } from './webhooks.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
+import type { Context } from '@temporalio/activity';
 
 export interface WorkerOptions {
   config: Config;
@@ -168,6 +174,27 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     stop: async () => {
       stopAll();
       await finished;
+    },
+  };
+}
+
+/**
+ * Heartbeats for every activity that has a heartbeat timeout and sends none itself, as long as its process lives: Temporal gives the
+ * task of a dead or standing process to another long before its time is up. Not for work that may get stuck: it would not be noticed.
+ */
+export function beatWhileRunning(context: Context): ActivityInterceptors {
+  const { heartbeatTimeoutMs } = context.info;
+  if (heartbeatTimeoutMs === undefined) return {};
+  return {
+    inbound: {
+      execute: async (input, next) => {
+        const timer = setInterval(() => context.heartbeat(), heartbeatTimeoutMs / 4);
+        try {
+          return await next(input);
+        } finally {
+          clearInterval(timer);
+        }
+      },
     },
   };
 }

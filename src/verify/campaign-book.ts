@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import type { ScreeningBook } from './judge-dial.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';

@@ -1,5 +1,5 @@
 import type { JudgedLine } from './campaign-book.ts';
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
 import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
 import { hourMs } from './local-time.ts';

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import { numberOf, textOf, type Calendar, type JudgedRules, type Law } from './judged-rules.ts';
 import { localTime, minuteMs } from './local-time.ts';
 

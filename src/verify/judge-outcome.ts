@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import { textOf } from './judged-rules.ts';
 import {
   callsOf,

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';

@@ -4,6 +4,7 @@ import { judgeTables, type Difference } from './judge-tables.ts';
 import { LogJudge } from './log-judge.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
 import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 
 export interface LogReport {
   ok: boolean;
@@ -109,3 +110,6 @@ function notesOf({ times: { falls }, campaigns }: LogJudge): string[] {
     );
   return notes;
 }
+
+/** A line of the log as the judge takes it: what it tells is not trusted to have the form that it should. */
+export type LoggedEvent = Omit<CampaignEvent, 'data'> & { data?: Record<string, unknown> };

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './logged-event.ts';
+import type { LoggedEvent } from './log.ts';
 import type { Queries } from '../ledger/tx.ts';
 import type { CallFacts } from './judge-dial.ts';
 

@@ -3,9 +3,14 @@ import { callsAmong } from '../domain/disposition.ts';
 import { outcomes } from '../domain/outcome.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../ledger/campaign/campaign-status.ts';
-import { instantText } from '../input/instant.ts';
+import { instantText } from '../input/times.ts';
 import { count, percentCell } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
+import type { CampaignView } from '../ledger/read/campaign-view.ts';
+import { callerUseAsJson } from './callers.ts';
+import { hooksAsJson } from './hooks.ts';
+import { pacingAsJson } from './pacing.ts';
+import { standstillAsJson } from './standstill.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -110,4 +115,18 @@ function sorted(counts: Record<string, number>): [string, number][] {
   return Object.entries(counts)
     .filter(([, times]) => times > 0)
     .toSorted((a, b) => b[1] - a[1]);
+}
+
+/** How a campaign stands, for programs, before `withInstants`: the same from the command line and from the API. */
+export function viewAsJson(view: CampaignView): Record<string, unknown> {
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
+  return {
+    ...statusAsJson(campaign, status),
+    callers: callerUseAsJson(callers),
+    hooks: hooksAsJson(hooks),
+    pacing: limits === null ? null : pacingAsJson(limits),
+    doubt,
+    clocksApartMs,
+    standstill: standstillAsJson(standstill),
+  };
 }

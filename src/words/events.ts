@@ -6,6 +6,7 @@ import type { CampaignState } from '../domain/lifecycle.ts';
 import { tellHook } from './hooks.ts';
 import { percent, plural, span } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
+import type { CampaignEvent } from '../ledger/events.ts';
 
 type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
 
@@ -217,4 +218,10 @@ function rowName(event: NewEvent): string {
   const id = event.recipientId ?? event.attemptId ?? '';
   const row = id.slice(event.campaignId.length + 1).split('/')[0];
   return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
+}
+
+/** A line of the log for programs, before `withInstants`: type, ids and words; its data stays inside, where numbers may stand. */
+export function eventAsJson(event: CampaignEvent): Record<string, unknown> {
+  const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
+  return { seq, at, type, campaignId, batchId, recipientId, attemptId, text: tellEvent(event) };
 }

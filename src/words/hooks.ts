@@ -1,6 +1,6 @@
 import type { ServiceClock } from '../service/port/service-clock.ts';
 import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { hookPlace } from '../hooks/place.ts';
+import { hookPlace } from '../hooks/errors.ts';
 import type { EventData, NewEvent } from '../domain/events.ts';
 import type { HookStanding } from '../ledger/campaign/hook-standing.ts';
 import { plural, span } from '../input/figures.ts';

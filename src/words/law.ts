@@ -2,8 +2,7 @@ import type { LegalRules } from '../campaign-file/legal-rules.ts';
 import { basisWords, type Basis } from '../domain/campaign-rules.ts';
 import type { LawOutlook } from '../domain/hours/legal-hours.ts';
 import { plural } from '../input/figures.ts';
-import { printable } from '../input/printable.ts';
-import { wrapped } from '../input/wrapped.ts';
+import { printable, wrapped } from '../input/printable.ts';
 
 const indent = ' '.repeat(10);
 

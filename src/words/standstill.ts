@@ -3,7 +3,7 @@ import { hasEnded } from '../domain/lifecycle.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 import type { Campaign } from '../ledger/rows/campaigns.ts';
 import type { Standstill, StandstillReason } from '../ledger/plan/standstill.ts';
-import { instantText } from '../input/instant.ts';
+import { instantText } from '../input/times.ts';
 import { plural, span } from '../input/figures.ts';
 import { printable } from '../input/printable.ts';
 import type { CampaignCounters } from '../../workflows/messages.ts';

@@ -2,7 +2,7 @@ import { waitWords, type RowFieldKey } from '../campaign-file/row-fields.ts';
 import type { Eligibility } from '../domain/attempts/eligibility.ts';
 import type { Disposition } from '../domain/disposition.ts';
 import type { EventType } from '../domain/events.ts';
-import { instantText } from '../input/instant.ts';
+import { instantText } from '../input/times.ts';
 import { printable } from '../input/printable.ts';
 import type { CampaignEvent } from '../ledger/events.ts';
 import type { CalleeRow } from '../ledger/read/callee.ts';

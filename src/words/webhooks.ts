@@ -1,4 +1,4 @@
-import { addressPlace } from '../hooks/place.ts';
+import { addressPlace } from '../hooks/errors.ts';
 import { span } from '../input/figures.ts';
 import type { Webhook } from '../ledger/webhooks/registry.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { appendEvents } from '../../src/ledger/events.ts';
-import { withInstants } from '../../src/input/with-instants.ts';
+import { withInstants } from '../../src/input/times.ts';
 import { readCampaignReport } from '../../src/ledger/read/campaign-report.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Rehearse } from '../../src/control/rehearse.ts';
+import type { Rehearse } from '../../src/control/control.ts';
 import { openTestStore } from '../ledger/test-stores.ts';
 import { until } from '../support/until.ts';
 import { ApiWorld } from '../api/api-world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupBy } from '../../src/domain/group-by.ts';
+import { groupBy } from '../../src/domain/collections.ts';
 import { createWorld, numberAt, proven } from '../cli/campaign-world.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readZip } from '../../src/place/zip-code.ts';
-import { placeOfZip } from '../../src/place/zip-places.ts';
+import { readZip, placeOfZip } from '../../src/place/zip-places.ts';
 import { importList } from '../list/campaign-folder.ts';
 
 test.each([

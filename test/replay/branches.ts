@@ -6,7 +6,7 @@ import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
 import { firingCampaignId } from '../../src/domain/hours/firing-time.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { campaign } from '../../workflows/campaign.ts';
-import type { completionNotice } from '../../workflows/completion-notice.ts';
+import type { completionNotice } from '../../workflows/notices.ts';
 import { deliverNowSignal, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import type { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { webhook } from '../../workflows/webhook.ts';

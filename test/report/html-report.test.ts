@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withInstants } from '../../src/input/with-instants.ts';
+import { withInstants } from '../../src/input/times.ts';
 import { mostReportBytes, renderHtmlReport, ReportTooLargeError } from '../../src/report/html-report.ts';
 import type { ReportData } from '../../src/report/report-data.ts';
 import { callLine } from '../charts/sample-data.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '@temporalio/activity';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { beatWhileRunning } from '../../src/temporal/steady-beat.ts';
+import { beatWhileRunning } from '../../src/temporal/worker.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createSdkLogger } from '../../src/temporal/runtime-logger.ts';
 import { readConfig, type ListenAddress } from '../../src/config.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LegalHours } from '../../src/domain/campaign-rules.ts';
-import type { LoggedEvent } from '../../src/verify/logged-event.ts';
+import type { LoggedEvent } from '../../src/verify/log.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import type { LogRule } from '../../src/verify/log-rules.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { LogJudge } from '../../src/verify/log-judge.ts';
-import type { LoggedEvent } from '../../src/verify/logged-event.ts';
+import type { LoggedEvent } from '../../src/verify/log.ts';
 import { logRules, type LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LoggedEvent } from '../../src/verify/logged-event.ts';
+import type { LoggedEvent } from '../../src/verify/log.ts';
 import { LogJudge } from '../../src/verify/log-judge.ts';
 import type { LogRule } from '../../src/verify/log-rules.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

@@ -1,5 +1,4 @@
-import type { Control } from '../../control/control.ts';
-import type { Rehearse } from '../../control/rehearse.ts';
+import type { Control, Rehearse } from '../../control/control.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Logger } from '../../logger.ts';
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../../input/error-code.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { codeOf } from '../../input/errors.ts';
+import { withInstants } from '../../input/times.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 import { EventFeed } from '../../ledger/read/event-feed.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import type { Logger } from '../../logger.ts';
-import { eventAsJson } from '../../words/event-line.ts';
+import { eventAsJson } from '../../words/events.ts';
 import type { LogTail, TailBatch } from './log-tail.ts';
 
 /** What a stream works with. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { listTokens, type Token } from '../../ledger/desk/tokens.ts';
 import { EventStream, type StreamSurroundings, type StreamWish } from './event-stream.ts';
 import type { ApiContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { lastEventSeq, type CampaignEvent } from '../../ledger/events.ts';
 import { EventFeed } from '../../ledger/read/event-feed.ts';
 import type { Store } from '../../ledger/open-ledger.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { codeOfName, codeOf } from '../../input/error-code.ts';
+import { codeOfName, codeOf } from '../../input/errors.ts';
 
 /** A refusal, as RFC 9457 has it. */
 export const problemSchema = z

@@ -4,7 +4,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { ProblemError } from './problem.ts';
 
 /** Bounds of a form; what is left out is the server's. */

@@ -2,9 +2,7 @@ import { openRecording } from '../../control/call-record.ts';
 import { holderOf, type Api } from '../core/app.ts';
 import type { ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
-import { LatelyShown } from '../core/lately-shown.ts';
-import { showTranscript } from '../core/shown-call.ts';
-import { noteShown } from '../core/shown-numbers.ts';
+import { LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
 
 const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };
 

@@ -1,13 +1,12 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { lookAtWorkflow } from '../../control/supervision.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { readCampaignBrief, readCampaignView } from '../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../ledger/wishes.ts';
 import { listCampaigns } from '../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../operations/schemas/all.ts';
-import { statusAsJson } from '../../words/campaign.ts';
+import { statusAsJson, viewAsJson } from '../../words/campaign.ts';
 import { standstillText } from '../../words/standstill.ts';
-import { viewAsJson } from '../../words/view.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';

@@ -6,7 +6,7 @@ import { UpdateCounts } from '../../control/update-counts.ts';
 import { applyUpdate, openUpdate } from '../../control/update.ts';
 import { readCampaign } from '../../preflight/import-list.ts';
 import { CampaignFileError } from '../../input/errors.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import type { Answer } from '../../operations/schemas/all.ts';
 import { usualAssumptions } from '../../preflight/campaign-forecast.ts';
 import type { Api } from '../core/app.ts';

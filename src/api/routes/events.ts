@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { lastEventSeq } from '../../ledger/events.ts';
 import { EventFeed } from '../../ledger/read/event-feed.ts';
-import { eventAsJson } from '../../words/event-line.ts';
+import { eventAsJson } from '../../words/events.ts';
 import { holderOf, type Api } from '../core/app.ts';
 import type { ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { requireCampaign } from '../../control/ledger.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { readCampaignReport } from '../../ledger/read/campaign-report.ts';
 import {
   everyResult,
@@ -20,7 +20,7 @@ import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
-import { noteNumbersShown } from '../core/shown-numbers.ts';
+import { noteNumbersShown } from '../core/shown.ts';
 
 /** Results and report, to hand on. */
 export function handOnRoutes(app: Api, context: ApiContext): void {

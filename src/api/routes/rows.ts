@@ -1,7 +1,7 @@
 import { requireCampaign } from '../../control/ledger.ts';
 import { readDoubtful } from '../../control/resolve.ts';
-import { maskedNumber } from '../../input/masked-number.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { maskedNumber } from '../../input/printable.ts';
+import { withInstants } from '../../input/times.ts';
 import { nextCallText, tellStory } from '../../words/story.ts';
 import { readCallee } from '../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../ledger/read/campaign-rows.ts';
@@ -9,7 +9,7 @@ import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
-import { noteNumbersShown } from '../core/shown-numbers.ts';
+import { noteNumbersShown } from '../core/shown.ts';
 
 /** Rows of a list. */
 export function rowRoutes(app: Api, context: ApiContext): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../input/duration.ts';
+import { parseDuration } from '../../input/times.ts';
 
 /* Every message, here and in the schemas, is the fix, as an instruction; `problems.ts` puts path, line and value before it. */
 

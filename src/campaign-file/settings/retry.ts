@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultRetryDelays } from '../../domain/attempts/retry-schedule.ts';
 import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../domain/campaign-rules.ts';
-import { parseDuration } from '../../input/duration.ts';
+import { parseDuration } from '../../input/times.ts';
 import { duration, durationShape, readBy, whole } from './kinds.ts';
 import { rulesOf, shapeOf, withoutUndefined, type Setting, type SettingGroup, type Written } from './setting.ts';
 

@@ -1,7 +1,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { bases, basisWords, usTerritories, type CampaignRules, type Weekday } from '../../domain/campaign-rules.ts';
-import { parseInstant } from '../../input/instant.ts';
+import { parseInstant } from '../../input/times.ts';
 import { holidayDates, knowsHolidays, type HolidayPlace } from '../holidays.ts';
 import { readWindows, weeklyHours, type WrittenWindow } from '../weekly-hours.ts';
 import { oneOrMore, readBy, text, textShape } from './kinds.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ConfigError, listenText, type Config, type ListenAddress } from '../../config.ts';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { describePortHolder } from '../../sandbox/port-holder.ts';
 
 /** The settings that open a port in a worker. */

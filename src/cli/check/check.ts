@@ -1,17 +1,19 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readCampaignFile } from '../../campaign-file/file.ts';
-import { readConfig } from '../../config.ts';
+import { readConfig, type Config } from '../../config.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../control/check/check.ts';
-import type { CheckedCampaign } from '../../control/check/ledger.ts';
-import { jsonText } from '../../input/json-text.ts';
+import { type CheckedCampaign, checkedLedger, unasked, type CheckedLedger } from '../../control/check/ledger.ts';
+import { jsonText } from '../../input/printable.ts';
 import { usualAssumptions, type ForecastAssumptions } from '../../preflight/campaign-forecast.ts';
 import type { CheckedRow } from '../../preflight/preflight.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { openCheckedLedger } from './ledger.ts';
 import { renderCheck } from './preflight-text.ts';
+import { existsSync } from 'node:fs';
+import { openExistingLedger } from '../../control/ledger.ts';
+import { describeFailure } from '../terminal/failure.ts';
 
 export interface CheckOptions {
   campaignPath: string;
@@ -124,5 +126,17 @@ async function* renderRows(chunks: AsyncIterable<CheckedRow[]>): AsyncGenerator<
       return jsonText({ row: row.row, verdict, reason, e164: row.e164, zones: row.zones });
     });
     yield `${lines.join('\n')}\n`;
+  }
+}
+
+/** Opens the database of the settings if there is one; never makes one, and never fails: a check must be possible anywhere. */
+export async function openCheckedLedger(config: Config, campaign: CheckedCampaign): Promise<CheckedLedger> {
+  if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
+    return unasked({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });
+  try {
+    const store = await openExistingLedger(config);
+    return { ...(await checkedLedger({ config, store }, campaign)), close: () => store.close() };
+  } catch (error) {
+    return unasked({ asked: false, reason: describeFailure(error, false).message });
   }
 }

@@ -1,17 +1,14 @@
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../preflight/preflight.ts';
 import { zoneDataRelease } from '../../domain/time-zone.ts';
-import type { CheckResult } from '../../control/check/check.ts';
+import { type CheckResult, verdictText } from '../../control/check/check.ts';
 import type { LedgerState } from '../../control/check/ledger.ts';
 import type { ServiceState } from '../../control/check/service.ts';
-import { verdictText } from '../../control/check/verdict.ts';
-import { instantText } from '../../input/instant.ts';
-import { exclusionTexts } from '../../words/exclusions.ts';
-import { renderForecast } from '../../words/forecast.ts';
+import { instantText } from '../../input/times.ts';
+import { exclusionTexts, renderForecast } from '../../words/forecast.ts';
 import { lawSentences, renderLaw } from '../../words/law.ts';
 import { count } from '../../input/figures.ts';
-import { printable } from '../../input/printable.ts';
+import { printable, wrapped } from '../../input/printable.ts';
 import { renderOpeningLines } from './words-text.ts';
-import { wrapped } from '../../input/wrapped.ts';
 
 /** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
 export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckResult): string {

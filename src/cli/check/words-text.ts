@@ -1,8 +1,7 @@
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
 import type { CheckReport } from '../../control/check/check.ts';
 import { count, plural, span } from '../../input/figures.ts';
-import { printable } from '../../input/printable.ts';
-import { wrapped } from '../../input/wrapped.ts';
+import { printable, wrapped } from '../../input/printable.ts';
 
 type Told = Pick<CheckReport, 'accepted' | 'openingLines' | 'records' | 'words'>;
 

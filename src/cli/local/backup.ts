@@ -4,8 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { readConfig, requireDatabaseAddress } from '../../config.ts';
-import { codeOf } from '../../input/error-code.ts';
-import { describeFileError, OutputFileError } from '../../input/errors.ts';
+import { codeOf, describeFileError, OutputFileError, UsageError } from '../../input/errors.ts';
 import { count, plural } from '../../input/figures.ts';
 import { copySqliteLedger, type LedgerCopy } from '../../ledger/backup.ts';
 import { describeLocation } from '../../ledger/open-ledger.ts';
@@ -13,7 +12,6 @@ import { syncFolder } from '../../results/whole-file.ts';
 import { requireSqliteFile } from '../../control/ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
-import { UsageError } from '../../input/usage-error.ts';
 
 const examples = `
 Copies the SQLite file of CARILLON_DB as it is at one instant. Workers and commands may go on meanwhile. The copy is opened and checked

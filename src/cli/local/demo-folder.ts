@@ -1,8 +1,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describeFileError, OutputFileError } from '../../input/errors.ts';
+import { describeFileError, OutputFileError, codeOf } from '../../input/errors.ts';
 import { packageFolder } from '../../input/package-folder.ts';
-import { codeOf } from '../../input/error-code.ts';
 
 export interface DemoFolder {
   /** Also the campaign's id. */

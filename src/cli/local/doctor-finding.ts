@@ -1,4 +1,4 @@
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 
 /** One thing that `carillon doctor` looked at. A fault keeps Carillon from working; a warning does not. */
 export interface Finding {

@@ -11,7 +11,7 @@ import { findOnPath } from '../../temporal/binary-probe.ts';
 import { findTemporalBinary } from '../../temporal/server-binary.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
 import { isOldZoneData, timeZoneDataAge } from '../../control/check/time-zone-data.ts';
-import { readVersion } from '../terminal/version.ts';
+import { readVersion } from '../terminal/own-command.ts';
 
 const oldestNode = { major: 20, minor: 19 };
 const mebibyte = 1024 * 1024;

@@ -14,7 +14,7 @@ import { connectTemporal } from '../../temporal/connection.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
 import { openExistingLedger } from '../../control/ledger.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 
 const limitMs = 5_000;
 

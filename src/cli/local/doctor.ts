@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import pc from 'picocolors';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import { readConfig, type Config } from '../../config.ts';
 import type { Finding } from './doctor-finding.ts';
 import {

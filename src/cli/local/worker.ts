@@ -1,12 +1,11 @@
 import { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { ConfigError, readConfig, type Config } from '../../config.ts';
 import { createLogger, type Logger } from '../../logger.ts';
 import { otherServiceText } from '../../domain/service-address.ts';
 import { describeLocation, type Store } from '../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../ledger/campaign/service-move.ts';
-import { logEvents } from '../watch/event-log.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../../control/ledger.ts';
@@ -15,7 +14,10 @@ import { accountIdOf, requireApiKey } from '../../control/service.ts';
 import { checkService } from './doctor-service.ts';
 import type { Traces } from '../../temporal/traces.ts';
 import { moveCommand } from '../terminal/failure.ts';
-import { readVersion } from '../terminal/version.ts';
+import { readVersion } from '../terminal/own-command.ts';
+import { pausedByPerson } from '../../domain/lifecycle.ts';
+import type { NewEvent } from '../../domain/events.ts';
+import { tellEvent } from '../../words/events.ts';
 
 const examples = `
 Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLON_DB or DATABASE_URL) and the service
@@ -139,4 +141,29 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
 class WorkerEndedError extends Error {
   override readonly name = 'WorkerEndedError' as const;
   readonly exitCode = 1;
+}
+
+/** Writes what a campaign does as lines of the worker's log: its states with their reasons, batches and verdicts, and its end. */
+function logEvents(logger: Logger, events: readonly NewEvent[]): void {
+  for (const event of events) {
+    try {
+      const line = tellEvent(event);
+      if (line === null) continue;
+      const { campaignId, batchId, type } = event;
+      logger[isTrouble(event) ? 'warn' : 'info'](
+        { campaignId, ...(batchId === undefined ? {} : { batchId }), type },
+        line,
+      );
+    } catch (error) {
+      // A line of the log is not worth the work that it tells of.
+      logger.debug({ type: event.type, error: String(error) }, 'an event could not be told');
+    }
+  }
+}
+
+/** What a person should look at: a campaign that has stopped by itself, a batch without an answer, a hook that was not told. */
+function isTrouble({ type, data }: NewEvent): boolean {
+  if (type === 'campaign.state')
+    return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByPerson);
+  return type === 'hook.failed' || type === 'caller.out' || (type === 'post.verdict' && data.verdict === 'unknown');
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readCampaignFile, refuseEndedCampaign } from '../../campaign-file/file.ts';
-import { parseDuration } from '../../input/duration.ts';
+import { parseDuration } from '../../input/times.ts';
 import { FictionalNumbers } from '../../list/fictional-numbers.ts';
 import { dialsFrom } from '../../domain/campaign-rules.ts';
 import { startCampaign } from '../../temporal/start-campaign.ts';
@@ -23,7 +23,7 @@ import { createRehearsalFolder, furnish, rehearsalRules, rehearsalWorld, type Re
 import { writeCampaignResults } from '../results/results.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf } from '../../control/service.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 const defaultSpeed = 600;
 const updateLimitMs = 20_000;

@@ -1,16 +1,14 @@
 import pc from 'picocolors';
-import type { ConductReport } from '../../sandbox/judge/conduct-report.ts';
-import { formatConduct } from '../../sandbox/judge/conduct-report.ts';
+import { type ConductReport, formatConduct } from '../../sandbox/judge/conduct-report.ts';
 import type { CampaignForecast } from '../../preflight/campaign-forecast.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { LogReport } from '../../verify/log.ts';
 import { renderOutcomes } from '../../words/campaign.ts';
 import { capital, count, percent, plural, span } from '../../input/figures.ts';
-import { instantText } from '../../input/instant.ts';
+import { instantText, withInstants } from '../../input/times.ts';
 import { endText } from '../../words/forecast.ts';
 import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { withInstants } from '../../input/with-instants.ts';
 import { printable } from '../../input/printable.ts';
 import { dayText, dayTimeText } from './follow.ts';
 import type { RehearsedRows } from './list.ts';

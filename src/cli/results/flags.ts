@@ -1,11 +1,10 @@
 import { extname } from 'node:path';
-import { parseDuration } from '../../input/duration.ts';
-import { parseInstant } from '../../input/instant.ts';
+import { parseDuration, parseInstant } from '../../input/times.ts';
 import { didYouMean } from '../../domain/nearest-name.ts';
 import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
 import { dispositions } from '../../domain/disposition.ts';
 import { outcomes } from '../../domain/outcome.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** The flags as typed. */
 export interface ResultsFlags {

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Control } from '../../control/control.ts';
-import { openService, readServiceTime } from '../../control/service.ts';
-import { serviceList } from '../../control/service-list.ts';
+import { openService, readServiceTime, serviceList } from '../../control/service.ts';
 import { OutputFileError } from '../../input/errors.ts';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { generator, renderHtmlReport } from '../../report/html-report.ts';
 import { readReportData } from '../../report/read-report.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import { writeResults, type WriteResultsInput } from '../../results/file.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -13,17 +13,20 @@ import {
   type ResultFilter,
 } from '../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
-import { withCampaign, type OpenCampaign } from '../../control/control.ts';
+import { withCampaign, type OpenCampaign, connected } from '../../control/control.ts';
 import { plural } from '../../input/figures.ts';
-import { nextSince } from './delta.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
 import { refuseOtherFile } from './replace.ts';
-import { waitForEnd } from './wait.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readClockOrReal } from '../../control/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
+import { realClock } from '../../service/port/service-clock.ts';
+import { keepServiceClock } from '../../temporal/clock-keeper.ts';
+import { createCampaignView } from '../access/campaign-view.ts';
+import { superviseCampaign } from '../../control/supervision.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const examples = `
 Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,
@@ -190,4 +193,46 @@ export async function writeCampaignResults(
 interface WritingChoices extends Pick<WriteResultsInput, 'format' | 'csv' | 'onRow'> {
   /** Default: all rows. */
   filter?: ResultFilter;
+}
+
+/** A change is written with the time at which its activity began; within this much real time it is committed. */
+const commitWithinMs = 2 * 60_000;
+
+/**
+ * Where the next delta has to begin so that it misses nothing: after the latest change, when that is so long ago that no change with
+ * an earlier time can still be on its way to the database; else so much before it. Null without any change.
+ */
+export function nextSince({
+  lastChange,
+  now,
+  speed,
+}: {
+  /** Service time of the latest change that was seen before the rows were read. */
+  lastChange: number | null;
+  /** Service time. */
+  now: number;
+  /** Service milliseconds per real one. */
+  speed: number;
+}): number | null {
+  if (lastChange === null) return null;
+  const overlapMs = commitWithinMs * speed;
+  return Math.round(now - lastChange > overlapMs ? lastChange + 1 : Math.min(now, lastChange) - overlapMs);
+}
+
+const temporalLimitMs = 2_000;
+
+/**
+ * Shows a campaign on standard error until it has ended or the user leaves; answers its last snapshot. Only the database is
+ * needed: Temporal and the service, where they answer, add whether a worker is there and how fast time goes.
+ */
+async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Snapshot> {
+  const { config, store, campaign } = open;
+  const { campaignId } = campaign;
+  const session = await connected(open, temporalLimitMs).catch(() => null);
+  const readClock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = () => readClock().catch(() => realClock(Date.now));
+  const supervise = async () => (session === null ? [] : superviseCampaign(session, campaignId));
+  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
+  const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Press Ctrl-C to leave; the campaign continues.');
+  return watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
 }

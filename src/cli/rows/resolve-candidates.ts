@@ -5,7 +5,7 @@ import { withControl, type Control } from '../../control/control.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { decide, readDoubtful, readRowDecision, type RowDecision } from '../../control/resolve.ts';
 import { plural } from '../../input/figures.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import { DecisionsRefusedError, type DecisionLine, type DecisionProblem } from '../../ledger/people/decision-checks.ts';
 import type { DoubtResolution } from '../../ledger/people/resolve-doubt.ts';
 import { writeJson } from '../terminal/json-output.ts';

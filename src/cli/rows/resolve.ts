@@ -3,7 +3,7 @@ import { withControl } from '../../control/control.ts';
 import { resolveAll, type Resolved } from '../../control/resolve.ts';
 import { plural, span } from '../../input/figures.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { mayRedial, tellSetOff, type Asker } from './redial.ts';
 import { resolveCandidates, resolveRow, type FlaggedDecision } from './resolve-candidates.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { withControl } from '../../control/control.ts';
 import { requireRetriable, retryRows } from '../../control/retry.ts';
 import { plural } from '../../input/figures.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import { retriableOutcomes, type RetriableOutcome } from '../../ledger/people/retry-ended.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';

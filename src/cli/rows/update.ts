@@ -14,7 +14,7 @@ import {
 } from '../../control/update.ts';
 import { count, plural } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../results/whole-file.ts';
 import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';

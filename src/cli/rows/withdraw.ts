@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { withControl } from '../../control/control.ts';
 import { requireWithdrawable, withdraw, type NamedRows } from '../../control/withdraw.ts';
 import { plural } from '../../input/figures.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import type { WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
 import { tellUntold } from '../access/untold.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { parseDuration } from '../../input/duration.ts';
-import { jsonText } from '../../input/json-text.ts';
+import { parseDuration } from '../../input/times.ts';
+import { jsonText } from '../../input/printable.ts';
 import { readConfig } from '../../config.ts';
 import { readControlToken, readJsonFile } from './files.ts';
 import { FixtureError, readFixture } from '../../sandbox/fixture/check-fixture.ts';
@@ -8,7 +8,7 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { count, span } from '../../input/figures.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */
 export class SandboxControlError extends Error {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import { describeFileError } from '../../input/errors.ts';
 import { commandEnvironment } from '../../config.ts';
 import { sandboxKey } from '../../sandbox/http/authentication.ts';

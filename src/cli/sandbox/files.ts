@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** Throws UsageError. */
 export async function readJsonFile(name: string, path: string): Promise<unknown> {

@@ -11,7 +11,7 @@ import { SandboxStartError } from '../../sandbox/core/settings/check-settings.ts
 import { startSandbox, type RunningSandbox } from '../../sandbox/start.ts';
 import { readControlToken, readJsonFile } from './files.ts';
 import { readTextFile } from '../terminal/secret-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import type { CallingHours } from '../../sandbox/judge/conduct.ts';
 
 export const defaultPort = 4010;

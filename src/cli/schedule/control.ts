@@ -11,7 +11,7 @@ import { tellMissingWorker } from '../../control/supervision.ts';
 import { printable } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { operations } from '../../operations/list.ts';
 

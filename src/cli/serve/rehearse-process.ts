@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Rehearse } from '../../control/rehearse.ts';
+import type { Rehearse } from '../../control/control.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `carillon rehearse` in a process of its own: Temporal, sandbox, database and worker of a rehearsal stay out of the one that serves. */

@@ -9,15 +9,14 @@ import { realClock } from '../../service/port/service-clock.ts';
 import { createControl } from '../../control/control.ts';
 import { openLedger } from '../../control/ledger.ts';
 import { openTemporal } from '../../control/temporal.ts';
-import { describeFileError } from '../../input/errors.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { describeFileError, UsageError } from '../../input/errors.ts';
 import { listTokens } from '../../ledger/desk/tokens.ts';
 import { createLogger } from '../../logger.ts';
 import { readPort } from '../terminal/flag-values.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { rehearseInProcess } from './rehearse-process.ts';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 
 const usualPort = 4080;
 

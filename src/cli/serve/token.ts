@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../../input/duration.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { parseDuration, withInstants } from '../../input/times.ts';
 import {
   createToken,
   listTokens,
@@ -11,7 +10,7 @@ import {
 } from '../../ledger/desk/tokens.ts';
 import { withControl } from '../../control/control.ts';
 import { openLedger } from '../../control/ledger.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeAnswer } from '../terminal/json-output.ts';

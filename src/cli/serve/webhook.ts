@@ -10,8 +10,8 @@ import {
   type ChangedWebhook,
 } from '../../control/webhooks.ts';
 import { webhookEventTypes, type WebhookEventType } from '../../domain/webhooks/messages.ts';
-import { withInstants } from '../../input/with-instants.ts';
-import { addressPlace } from '../../hooks/place.ts';
+import { withInstants } from '../../input/times.ts';
+import { addressPlace } from '../../hooks/errors.ts';
 import { listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
 import { webhookAsJson, webhookStanding } from '../../words/webhooks.ts';
 import type { Io } from '../terminal/io.ts';

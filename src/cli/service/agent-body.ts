@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { fieldAt, readBodyFile, withField, type Body } from '../terminal/body-file.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { readSecret } from '../terminal/secret-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** Flags that describe an agent, as typed. */
 export interface AgentFlags {

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
-import type { CreateAgentRequest, UpdateAgentRequest } from './operation.ts';
+import { type CreateAgentRequest, type UpdateAgentRequest, printOperation } from './operation.ts';
 import { addAgentFlags, collect, readAgentBody, type AgentFlags } from './agent-body.ts';
 import { agentColumns, renderAgent } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { addLimitFlags, printList, type ListFlags } from './list.ts';
 import { printable } from '../../input/printable.ts';
-import { printOperation } from './operation.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 const examples = `
 Examples:

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import type { BatchCallsRequest } from './operation.ts';
+import { type BatchCallsRequest, askService } from './operation.ts';
 import { collect } from './agent-body.ts';
 import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
@@ -9,8 +9,7 @@ import { writeAnswer } from '../terminal/json-output.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { plural } from '../../input/figures.ts';
 import { printable } from '../../input/printable.ts';
-import { askService } from './operation.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export interface CallFlags {
   file?: string;

@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
-import type { ImportPhoneNumberRequest } from './operation.ts';
+import { type ImportPhoneNumberRequest, printOperation } from './operation.ts';
 import { readFields, type Body } from '../terminal/body-file.ts';
 import type { Io } from '../terminal/io.ts';
 import type { PersonInput } from '../terminal/person-input.ts';
 import { printable } from '../../input/printable.ts';
 import { readSecret } from '../terminal/secret-input.ts';
-import { printOperation } from './operation.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export interface ImportFlags {
   file?: string;

@@ -11,7 +11,7 @@ import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../input/printable.ts';
 import { explainServiceFault, openWith, whileOpen } from '../../control/service.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** The commands of this folder are the operations of the contract: what they know of its client, they have from here. */
 export { factsFromListEntry, readServiceRecord } from '../../service/convai/record-facts.ts';

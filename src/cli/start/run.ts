@@ -6,7 +6,7 @@ import { createCampaignView } from '../access/campaign-view.ts';
 import { watchCampaign } from '../access/watch-campaign.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { renderOutcomes, statusAsJson } from '../../words/campaign.ts';
 import { unresolvedLines } from '../../words/doubts.ts';

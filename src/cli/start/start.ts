@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { pauseLines } from '../../words/campaign.ts';
 import type { StartResult } from '../../control/start.ts';

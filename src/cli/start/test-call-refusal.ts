@@ -5,7 +5,7 @@ import { calendarsFor } from '../../domain/hours/legal-hours.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { readCaps } from '../../ledger/limits/placed-calls.ts';
 import { findSuppressed } from '../../ledger/rows/suppressions.ts';
-import { instantText } from '../../input/instant.ts';
+import { instantText } from '../../input/times.ts';
 
 /** Thrown when the rules of a campaign forbid a test call now; nothing was imported, nobody was called. */
 export class TestCallRefusedError extends Error {

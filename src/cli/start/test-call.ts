@@ -22,7 +22,7 @@ import { printable } from '../../input/printable.ts';
 import { accountIdOf, readClock } from '../../control/service.ts';
 import { followTestCall } from './test-call-end.ts';
 import { refuseForbiddenCall } from './test-call-refusal.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 const examples = `
 The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It

@@ -7,7 +7,7 @@ import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { plural } from '../../input/figures.ts';
 import { accountIdOf, readClock } from '../../control/service.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 interface Move {
   config: Config;

@@ -1,7 +1,7 @@
 import { adjustable } from '../../campaign-file/settings/pacing.ts';
 import { adjustableLimits, type AdjustableLimit, type PacingLimits } from '../../domain/campaign-rules.ts';
 import type { AccountLimits } from '../../ledger/limits/adjustments.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
   account: boolean;

@@ -12,7 +12,7 @@ import {
 import { withControl, type Control } from '../../control/control.ts';
 import { adjustableLimits } from '../../domain/campaign-rules.ts';
 import { count, percent } from '../../input/figures.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import type { Adjustment } from '../../ledger/limits/adjustments.ts';
 import { tellAdjustment } from '../../words/events.ts';
 import { tellUntold } from '../access/untold.ts';

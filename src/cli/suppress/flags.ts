@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Control } from '../../control/control.ts';
 import { readServiceTime } from '../../control/service.ts';
 import { endOfTerm, type EntryTerms } from '../../control/suppress.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export interface EntryFlags {
   campaign?: string;

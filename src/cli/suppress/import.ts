@@ -2,7 +2,7 @@ import { withControl } from '../../control/control.ts';
 import { openLedger } from '../../control/ledger.ts';
 import { importDoNotCall, type ImportCounts } from '../../control/suppress.ts';
 import { count, plural } from '../../input/figures.ts';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
 import { readTerms, type EntryFlags } from './flags.ts';

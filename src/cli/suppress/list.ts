@@ -1,11 +1,11 @@
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import { listSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import type { Io } from '../terminal/io.ts';
 import { withControl } from '../../control/control.ts';
 import { readServiceTime } from '../../control/service.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export interface ListFlags {
   campaign?: string;

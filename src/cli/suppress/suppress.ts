@@ -5,7 +5,7 @@ import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from
 import { plural } from '../../input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { addEntryFlags, readTerms, type EntryFlags } from './flags.ts';
 import { importNumbers, type ImportFlags } from './import.ts';

@@ -1,7 +1,7 @@
 import { parse, YAMLParseError } from 'yaml';
 import type { PersonInput } from './person-input.ts';
 import { nameOf, readSource } from './secret-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 

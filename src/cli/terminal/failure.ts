@@ -1,5 +1,5 @@
 import { describeOutsideFault } from './outside-faults.ts';
-import { codeOfName } from '../../input/error-code.ts';
+import { codeOfName } from '../../input/errors.ts';
 import { printableLines } from '../../input/printable.ts';
 
 /** What the process says and exits with after a failure. */

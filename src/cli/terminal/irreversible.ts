@@ -1,5 +1,5 @@
 import type { Io } from './io.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /**
  * Whether what cannot be undone, or ends a campaign, may begin: a person said yes, or `--yes` did. Where nobody can be asked it throws

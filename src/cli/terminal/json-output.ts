@@ -1,4 +1,4 @@
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import type { Io } from './io.ts';
 
 /** Data for programs: the service's own names, over several lines. */

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandNames } from './help-lines.ts';
+import { packageFolder } from '../../input/package-folder.ts';
 
 /** What a person types here to run this program: `./carillon` in its clone, `npx carillon` where a project has it, else `carillon`. */
 export function ownCommand(input: { script: string; folder: string; root: string | null; windows: boolean }): string {
@@ -54,4 +55,10 @@ export function speaking(stream: NodeJS.WritableStream, own: string): NodeJS.Wri
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
+}
+
+/** Carillon's version, from its package.json. */
+export function readVersion(): string {
+  const parsed = JSON.parse(readFileSync(packageFolder('package.json'), 'utf8')) as { version: string };
+  return parsed.version;
 }

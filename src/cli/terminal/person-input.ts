@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { createInterface as createPrompt } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** What a command may ask of whoever called it: standard input, and the person at the terminal if there is one. */
 export interface PersonInput {

@@ -1,8 +1,7 @@
 import { capital } from '../../input/figures.ts';
 import { readFile } from 'node:fs/promises';
-import { describeFileError } from '../../input/errors.ts';
+import { describeFileError, UsageError } from '../../input/errors.ts';
 import type { PersonInput } from './person-input.ts';
-import { UsageError } from '../../input/usage-error.ts';
 
 export interface SecretSource {
   /** What it is, as in `the auth token`. */

@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
-import { jsonText } from '../../input/json-text.ts';
+import { jsonText } from '../../input/printable.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../ledger/events.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
-import { eventAsJson } from '../../words/event-line.ts';
-import { tellEvent } from '../../words/events.ts';
+import { eventAsJson, tellEvent } from '../../words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { withCampaign } from '../../control/control.ts';
 
 const examples = `

@@ -3,12 +3,18 @@ import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { callerUseLines } from '../../words/callers.ts';
-import { campaignTitle, dispositionCounts, outcomeCounts, stateText, statusAsJson } from '../../words/campaign.ts';
+import {
+  campaignTitle,
+  dispositionCounts,
+  outcomeCounts,
+  stateText,
+  statusAsJson,
+  viewAsJson,
+} from '../../words/campaign.ts';
 import { apartText, unresolvedLines } from '../../words/doubts.ts';
-import { viewAsJson } from '../../words/view.ts';
 import { hookLines } from '../../words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, withControl, type OpenCampaign } from '../../control/control.ts';

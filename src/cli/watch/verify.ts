@@ -1,14 +1,13 @@
 import { Command } from 'commander';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { withControl } from '../../control/control.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { count, plural } from '../../input/figures.ts';
 import { RowProgress } from '../terminal/row-progress.ts';
-import { openService } from '../../control/service.ts';
-import { serviceList } from '../../control/service-list.ts';
+import { openService, serviceList } from '../../control/service.ts';
 
 const examples = `
 Checks the append-only event log against rules of its own, then tables and results against the log, then the service's list of

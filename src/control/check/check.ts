@@ -23,6 +23,7 @@ import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } f
 import { checkRecords, type RecordsState } from './records.ts';
 import { checkService, clockOfService, type ServiceState } from './service.ts';
 import { zoneDataWarnings } from './time-zone-data.ts';
+import { cannotFinishLine } from '../../words/forecast.ts';
 
 /** All that a check found. */
 export interface CheckReport extends PreflightReport, Outlook {
@@ -191,4 +192,16 @@ function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void 
   if (report.accepted > 0) return;
   const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; fix the rows as described above`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+}
+
+/** What a check comes to, in a sentence or two. */
+export function verdictText({ report, obstacle }: Pick<CheckResult, 'report' | 'obstacle'>): string {
+  if (obstacle !== null) return `Cannot start: ${obstacle}.`;
+  const { accepted, rejected, forecast, service } = report;
+  if (accepted === 0) return 'Cannot start: no row can be dialled.';
+  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
+  if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
+  if (!forecast.canFinish) return cannotFinishLine(forecast);
+  const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
+  return `Ready to start. No call was placed.${kept}`;
 }

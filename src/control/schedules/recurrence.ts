@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon';
-import { parseDuration } from '../../input/duration.ts';
+import { parseDuration } from '../../input/times.ts';
 import { isTimeZoneName, timeZone as tableZone } from '../../domain/time-zone.ts';
 import { describeCronFault } from '../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../temporal/schedules.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 
 /** When a schedule fires, as people write it. */
 export interface WrittenRecurrence {

@@ -1,7 +1,7 @@
 import { readNumbers } from '../../control/suppress.ts';
 import { operations } from '../../operations/list.ts';
 import { hasClosed } from '../../domain/lifecycle.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import { count, facts, figure } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { countCallsTo } from '../../ledger/read/calls-to.ts';

@@ -14,7 +14,7 @@ import { apiCall, type DeskAction, type Given } from '../core/action.ts';
 import { checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
-import { outcomeWord } from '../core/row-state.ts';
+import { outcomeWord } from '../core/state-badges.ts';
 import { operations } from '../../operations/list.ts';
 
 /** Another round of an ended campaign with rows of some outcomes. */

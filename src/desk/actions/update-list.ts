@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { requireCampaign } from '../../control/ledger.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { UsageError } from '../../input/errors.ts';
 import { printable } from '../../input/printable.ts';
 import { count, empty, facts, figure, link, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';

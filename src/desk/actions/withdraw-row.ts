@@ -9,7 +9,7 @@ import { apiCall, type DeskAction } from '../core/action.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { pressView } from '../core/press.ts';
 import { requireRow } from '../core/require-row.ts';
-import { rowBadge } from '../core/row-state.ts';
+import { rowBadge } from '../core/state-badges.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../operations/list.ts';
 

@@ -1,5 +1,5 @@
 import { problemOf, type Problem } from '../../api/core/problem.ts';
-import { showTranscript } from '../../api/core/shown-call.ts';
+import { showTranscript } from '../../api/core/shown.ts';
 import type { ViewRequest } from './view.ts';
 
 /** What was said in a call, or why it cannot be told now, as the API refuses it. */

@@ -1,6 +1,6 @@
 import { phone } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
-import { maskedNumber } from '../../input/masked-number.ts';
+import { maskedNumber } from '../../input/printable.ts';
 import { campaignPath } from './links.ts';
 import { may, type ViewRequest } from './view.ts';
 

@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable } from '../../input/printable.ts';
 import type { LastActs } from '../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { stateBadge } from './campaign-state.ts';
+import { stateBadge } from './state-badges.ts';
 
 /** Who did what, and when. The command line leaves no name in the log. */
 export function actedText(acted: LastActs['acted']): HtmlValue {

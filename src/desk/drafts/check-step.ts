@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { checkCampaign, refuseUnstartable, type CheckResult } from '../../control/check/check.ts';
+import { checkCampaign, refuseUnstartable, type CheckResult, verdictText } from '../../control/check/check.ts';
 import { checkedLedger } from '../../control/check/ledger.ts';
-import { verdictText } from '../../control/check/verdict.ts';
 import { facts, figure, instant, link, muted, panel, table, withInstants } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { printable, printableLines } from '../../input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../preflight/campaign-forecast.ts';
 import { shortfallText } from '../../preflight/shortfall.ts';
 import { problemOf } from '../../api/core/problem.ts';
-import { exclusionTexts } from '../../words/exclusions.ts';
+import { exclusionTexts, endText } from '../../words/forecast.ts';
 import { lawSentences } from '../../words/law.ts';
-import { endText } from '../../words/forecast.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './draft-files.ts';
 import { rehearsalPanel } from './rehearsal-view.ts';

@@ -6,7 +6,7 @@ import { pageHeaders } from '../../html/page-assets.ts';
 import { deleteDraft, sweepDrafts } from '../../ledger/desk/drafts.ts';
 import { requireCampaign } from '../../control/ledger.ts';
 import { keepRehearsal } from '../../ledger/desk/rehearsals.ts';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { findCampaign } from '../../ledger/rows/campaigns.ts';
 import { apiCall } from '../core/action.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
@@ -18,10 +18,9 @@ import { callsStep } from './calls-step.ts';
 import { checkStep } from './check-step.ts';
 import { columnsStep } from './columns-step.ts';
 import { campaignYaml } from './content.ts';
-import { discardView } from './discard-view.ts';
 import { withDraftFiles } from './draft-files.ts';
 import { renderExample } from './example.ts';
-import { listStep, newCampaignView } from './list-step.ts';
+import { listStep, newCampaignView, sizeText } from './list-step.ts';
 import { problemsOfStep, type FieldProblem } from './reading.ts';
 import { ListRefusedError, withReceivedList } from './receive-list.ts';
 import { Rehearsals } from './rehearsals.ts';
@@ -30,6 +29,8 @@ import { problemsOfSent, withSent } from './sent-step.ts';
 import { keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import { formSteps, stepPath, steps, type FormStep } from './steps.ts';
 import { wordsStep } from './words-step.ts';
+import { html } from '../../html/html.ts';
+import { printable } from '../../input/printable.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 const sweepEveryMs = 3_600_000;
@@ -228,4 +229,25 @@ function sweepAsLongAs(app: Api, context: ApiContext): void {
   timer.unref();
   app.addHook('onReady', async () => sweep());
   app.addHook('preClose', async () => clearInterval(timer));
+}
+
+/** Asks whether a draft is to be deleted. */
+function discardView({ draft, fields }: OpenDraft): View {
+  return {
+    title: 'Discard this draft?',
+    section: 'new',
+    crumbs: [['/', 'Campaigns'], ['/new', 'New campaign']], // prettier-ignore
+    body: html`<section class="panel">
+      <p>
+        The draft ${printable(fields['id'] ?? '')} and its list ${printable(draft.list.name)}
+        (${sizeText(draft.list.bytes)}) are deleted. Nobody was called. This cannot be undone.
+      </p>
+      <form class="act" method="post">
+        <p class="actions">
+          <button class="danger">Discard the draft</button>
+          <a href="${stepPath(draft.draftId, 'list')}">Back, change nothing</a>
+        </p>
+      </form>
+    </section>`,
+  };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ApiContext } from '../../api/core/context.ts';
-import { codeOf } from '../../input/error-code.ts';
+import { codeOf } from '../../input/errors.ts';
 import { beginRehearsal, endRehearsal, findRehearsal } from '../../ledger/desk/rehearsals.ts';
 import { withDraftFiles } from './draft-files.ts';
 import type { OpenDraft } from './settings.ts';

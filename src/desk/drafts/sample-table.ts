@@ -1,7 +1,6 @@
 import { html, type Html } from '../../html/html.ts';
 import { readPhoneNumber } from '../../domain/phone-number.ts';
-import { maskedNumber } from '../../input/masked-number.ts';
-import { printable } from '../../input/printable.ts';
+import { maskedNumber, printable } from '../../input/printable.ts';
 import type { OpenDraft } from './settings.ts';
 
 const mostRows = 8;

@@ -2,7 +2,7 @@ import { requireCampaign } from '../../control/ledger.ts';
 import { empty, link, panel } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
-import { readEventKinds } from '../../ledger/read/event-kinds.ts';
+import { readEventKinds } from '../../ledger/read/event-feed.ts';
 import { eventTable, kindChips, typesOfKind } from '../campaign/events.ts';
 import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';

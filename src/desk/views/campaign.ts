@@ -5,12 +5,12 @@ import { clockStrip } from '../../charts/clock-strip.ts';
 import { courseChart } from '../../charts/course.ts';
 import { progressChart } from '../../charts/rows.ts';
 import { hasEnded } from '../../domain/lifecycle.ts';
-import { empty, facts, link, panel } from '../../html/elements.ts';
+import { empty, facts, link, panel, count } from '../../html/elements.ts';
 import { html, type Html } from '../../html/html.ts';
 import { findRehearsal } from '../../ledger/desk/rehearsals.ts';
 import { readNewestEvents } from '../../ledger/events.ts';
 import { reportedCourse } from '../../ledger/read/campaign-report.ts';
-import { readCampaignView, type CampaignView } from '../../ledger/read/campaign-view.ts';
+import { readCampaignView, type CampaignView, type Need } from '../../ledger/read/campaign-view.ts';
 import { readClockStrip } from '../../ledger/read/clock-strip.ts';
 import { readCourse } from '../../ledger/read/course.ts';
 import { readWaiting, type WaitingGroup } from '../../ledger/read/waiting.ts';
@@ -19,7 +19,6 @@ import { campaignTitle } from '../../words/campaign.ts';
 import { tellEvent, toldEvents } from '../../words/events.ts';
 import { eventTable } from '../campaign/events.ts';
 import { liveCallsPanel } from '../campaign/live-calls.ts';
-import { needsPanel } from '../campaign/needs.ts';
 import { assumptionsText, dueParts, endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { statePanel } from '../campaign/state.ts';
 import { lookSoon, whyPanel } from '../campaign/why.ts';
@@ -27,6 +26,7 @@ import { campaignNav } from '../core/campaign-nav.ts';
 import { campaignPath } from '../core/links.ts';
 import { waitFor } from '../../control/readings.ts';
 import type { View, ViewRequest } from '../core/view.ts';
+import { needText } from '../../words/needs.ts';
 
 /** Openings pass, and workers come and go, without an event. */
 const againMs = 15_000;
@@ -146,4 +146,29 @@ async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } 
     eventTable('The newest events', events, empty('Nothing yet', 'What happens to the campaign stands here.')),
     link(campaignPath(campaignId, '/events'), 'All events'),
   );
+}
+
+/** What only a person can set right, each with what to do; nothing where there is nothing. */
+function needsPanel({ campaign, needs }: CampaignView): Html | null {
+  if (needs.length === 0) return null;
+  return html`<section class="panel" id="needs">
+    <header>
+      <h2>Needs a person</h2>
+      <p class="aside">${count(needs.length, 'thing')}</p>
+    </header>
+    <ul class="needs">
+      ${needs.map((need, index) => {
+        const { what, todo } = needText(need);
+        return html`<li id="need-${index}-${need.kind}">
+          <p class="need">${what}</p>
+          <p class="muted">${todo} ${linkOf(need, campaign.campaignId)}</p>
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+function linkOf({ kind }: Need, campaignId: string): Html | null {
+  if (kind === 'unresolved') return link(campaignPath(campaignId, '/unresolved'), 'Decide');
+  return null;
 }

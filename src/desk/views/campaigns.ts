@@ -9,7 +9,7 @@ import { printable } from '../../input/printable.ts';
 import { standstillText, type WorkflowLook } from '../../words/standstill.ts';
 import { endEntries, readOutlook, type Outlook } from '../campaign/outlook.ts';
 import { progressBar } from '../campaign/progress-bar.ts';
-import { stateBadge } from '../core/campaign-state.ts';
+import { stateBadge } from '../core/state-badges.ts';
 import { campaignPath } from '../core/links.ts';
 import { waitFor } from '../../control/readings.ts';
 import { lookAtWorkflows } from '../../control/supervision.ts';

@@ -1,7 +1,6 @@
 import { checkDoNotCall, readNumbers, type CheckedNumber } from '../../control/suppress.ts';
-import { maskedNumber } from '../../input/masked-number.ts';
-import { printable } from '../../input/printable.ts';
-import { UsageError } from '../../input/usage-error.ts';
+import { maskedNumber, printable } from '../../input/printable.ts';
+import { UsageError } from '../../input/errors.ts';
 import { count, empty, figure, instant, link, panel, phone, table } from '../../html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../html/html.ts';
 import { accountScope, countEntries, type StoredSuppression } from '../../ledger/rows/suppressions.ts';

@@ -9,7 +9,7 @@ import { nextCallText, reasonText, tellStory } from '../../words/story.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { numbersForm, shownNumber } from '../core/numbers.ts';
 import { requireRow } from '../core/require-row.ts';
-import { rowBadge } from '../core/row-state.ts';
+import { rowBadge } from '../core/state-badges.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { personCalls } from './person-calls.ts';
 

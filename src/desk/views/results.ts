@@ -6,7 +6,7 @@ import { printable } from '../../input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { lastChange, readResultKeys } from '../../ledger/read/result-rows.ts';
 import { campaignPath, rowsPath } from '../core/links.ts';
-import { outcomeWord, rowBadge } from '../core/row-state.ts';
+import { outcomeWord, rowBadge } from '../core/state-badges.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const formats = [

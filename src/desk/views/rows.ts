@@ -11,7 +11,7 @@ import { dispositionText, reasonText } from '../../words/story.ts';
 import { hidden } from '../core/fields.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { numbersForm, shownNumber } from '../core/numbers.ts';
-import { outcomeWord, rowBadge, rowStateWord } from '../core/row-state.ts';
+import { outcomeWord, rowBadge, rowStateWord } from '../core/state-badges.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const pageSize = 50;

@@ -1,5 +1,5 @@
 import type { ConversationFacts } from '../conversation-facts.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '../collections.ts';
 import {
   isCutOwnLine,
   isNearLine,

@@ -1,6 +1,5 @@
 import { distanceToBeginning, editDistance } from '../nearest-name.ts';
-import { firstThat } from '../first-that.ts';
-import { remember } from '../remember.ts';
+import { firstThat, remember } from '../collections.ts';
 import { nearForm, nearWords } from './near-form.ts';
 
 /** Fewer words than this at the beginning of a line say nothing: many lines begin so. */

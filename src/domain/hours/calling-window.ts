@@ -1,6 +1,6 @@
 import type { Zone } from 'luxon';
 import { weekdays, type CallingCalendar, type DailyWindow, type LegalHours } from '../campaign-rules.ts';
-import { firstThat } from '../first-that.ts';
+import { firstThat } from '../collections.ts';
 import { timeZone } from '../time-zone.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import { firstThat } from '../first-that.ts';
+import { firstThat } from '../collections.ts';
 import { timeZone } from '../time-zone.ts';
 import { windowAt, type WindowInput } from './calling-window.ts';
 import { localTime } from './local-time.ts';

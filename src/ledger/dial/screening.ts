@@ -4,7 +4,7 @@ import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict }
 import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockBatch } from '../locks.ts';
 import { findBatch } from '../reads.ts';

@@ -3,7 +3,7 @@ import { givenUp } from '../../domain/attempts/retry-schedule.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findOpenQuestions } from './dial-guard.ts';
 import { readDoubts } from './doubts.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import { partsOf, readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';

@@ -5,7 +5,7 @@ import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain
 import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
 import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import { readInParts } from '../parts.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */

@@ -8,7 +8,7 @@ import {
   type Named,
 } from './decision-checks.ts';
 import { findQuestions, findUnresolved, readDoubtfulRows } from '../doubt/doubtful-rows.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import { partsOf, readInParts } from '../parts.ts';
 import type { NewEvent } from '../../domain/events.ts';
 import { appendEvents } from '../events.ts';

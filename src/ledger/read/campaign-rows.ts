@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { requestedAttemptStates } from '../../domain/ledger.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import type { Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
 import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
-import { isPostgres } from '../tx.ts';
+import { isPostgres, type Queries } from '../tx.ts';
 
 /** Which events a reader wants. */
 export interface FeedQuery {
@@ -94,4 +94,16 @@ async function readWriters(db: Store['db']): Promise<Set<string>> {
     where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
       and database = (select oid from pg_database where datname = current_database())`.execute(db);
   return new Set(rows.map(({ id }) => id));
+}
+
+/** How many lines of each type the log of a campaign has. Walks through its part of an index: costly where there are many. */
+export async function readEventKinds(db: Queries, campaignId: string): Promise<ReadonlyMap<EventType, number>> {
+  const rows = await db
+    .selectFrom('events')
+    .select('type')
+    .select((eb) => eb.fn.countAll<number>().as('lines'))
+    .where('campaign_id', '=', campaignId)
+    .groupBy('type')
+    .execute();
+  return new Map(rows.map(({ type, lines }) => [type as EventType, lines]));
 }

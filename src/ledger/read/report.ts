@@ -1,5 +1,5 @@
 import { localTime, type LocalTime } from '../../domain/hours/local-time.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import { outcomes } from '../../domain/outcome.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';

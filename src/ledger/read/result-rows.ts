@@ -3,7 +3,7 @@ import type { ConversationFacts } from '../../domain/conversation-facts.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
-import { groupBy } from '../../domain/group-by.ts';
+import { groupBy } from '../../domain/collections.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 

@@ -1,3 +1,5 @@
+import type { TextEncoding } from './text-encoding.ts';
+
 /** One record of a list as it stands in the file. */
 export interface ListRecord {
   /** 0 for the header, then data rows from 1, and below 0 above the header; blank lines are no records. */
@@ -25,4 +27,34 @@ export const fullChunk = { cells: 200_000, characters: 8_000_000 } as const;
 export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string {
   if (row < 0) return `line ${String(line)}, above the header,`;
   return row === 0 ? `the header (line ${String(line)})` : `row ${String(row)} (line ${String(line)})`;
+}
+
+/** A list as CSV. */
+export interface TextLayout {
+  kind: 'text';
+  encoding: TextEncoding;
+  /** Length of the byte order mark. */
+  markBytes: number;
+  delimiter: string;
+}
+
+/** A list as a sheet of a workbook. */
+export interface SheetLayout {
+  kind: 'sheet';
+  /** Name of the sheet. */
+  sheet: string;
+  /** Cells that a row has at least, since a sheet leaves out empty ones at its end; 0 while the header is not known. */
+  width: number;
+}
+
+/** How the records of a list are read, found once and then used for every reading of the file. */
+export type ListLayout = (TextLayout | SheetLayout) & {
+  /** Records above the header: titles, a note to a spreadsheet. */
+  recordsAbove: number;
+};
+
+export interface ListDescription {
+  layout: ListLayout;
+  /** How the file was read, where that is not what everybody expects; each a sentence without its full stop. */
+  notes: string[];
 }

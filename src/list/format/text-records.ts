@@ -1,8 +1,16 @@
 import { CsvError, parse, type InfoRecord, type Parser } from 'csv-parse';
 import { describeFileError, ListFileError } from '../../input/errors.ts';
 import { bytesOf, openList } from './file.ts';
-import type { ListLayout, TextLayout } from './layout.ts';
-import { fullChunk, longestCell, longestRecord, mostColumns, placeOf, type ListRecord } from './record.ts';
+import {
+  type ListLayout,
+  type TextLayout,
+  fullChunk,
+  longestCell,
+  longestRecord,
+  mostColumns,
+  placeOf,
+  type ListRecord,
+} from './record.ts';
 import { toUtf8, type TextEncoding } from './text-encoding.ts';
 
 const recordDelimiters = ['\r\n', '\n', '\r'];

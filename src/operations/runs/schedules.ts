@@ -7,7 +7,7 @@ import {
   pauseSchedule,
   resumeSchedule,
 } from '../../control/schedules/schedules.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import type { Run, Runs } from './run.ts';
 
 /** The log of a campaign tells of its schedule, whether the database has the campaign or not. */

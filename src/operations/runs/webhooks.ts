@@ -6,7 +6,7 @@ import {
   requireWebhook,
   type ChangedWebhook,
 } from '../../control/webhooks.ts';
-import { withInstants } from '../../input/with-instants.ts';
+import { withInstants } from '../../input/times.ts';
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
 import { webhookAsJson } from '../../words/webhooks.ts';
 import type { Doing, Run, Runs } from './run.ts';

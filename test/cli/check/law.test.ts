@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openCheckedLedger } from '../../../src/cli/check/ledger.ts';
-import { runCheck } from '../../../src/cli/check/check.ts';
+import { openCheckedLedger, runCheck } from '../../../src/cli/check/check.ts';
 import { checkLaw } from '../../../src/cli/local/doctor-machine.ts';
 import { readConfig } from '../../../src/config.ts';
 import { minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';

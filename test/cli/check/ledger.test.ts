@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ListRow } from '../../../src/list/recipients.ts';
-import { openCheckedLedger } from '../../../src/cli/check/ledger.ts';
+import { openCheckedLedger } from '../../../src/cli/check/check.ts';
 import { readConfig } from '../../../src/config.ts';
 import { accountScope, addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';

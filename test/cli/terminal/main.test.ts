@@ -7,7 +7,7 @@ import { commands, type CommandEntry } from '../../../src/cli/commands.ts';
 import { describeFailure } from '../../../src/cli/terminal/failure.ts';
 import { createInterrupts, type InterruptReason } from '../../../src/cli/terminal/interrupt.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
-import { readVersion } from '../../../src/cli/terminal/version.ts';
+import { readVersion } from '../../../src/cli/terminal/own-command.ts';
 import { ConfigError } from '../../../src/config.ts';
 import { createTerminal } from '../terminal.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../../src/cli/terminal/failure.ts';
-import { CampaignFileError, ListFileError } from '../../../src/input/errors.ts';
+import { CampaignFileError, ListFileError, UsageError } from '../../../src/input/errors.ts';
 import { TemporalUnreachableError } from '../../../src/temporal/connection.ts';
 import { notReadable } from '../../../src/ledger/schema-state.ts';
 import { EditRefusedError } from '../../../src/ledger/people/edit-refusal.ts';
@@ -14,7 +14,6 @@ import { RedialRefusedError } from '../../../src/ledger/people/resolve.ts';
 import { OtherServiceError } from '../../../src/temporal/start-campaign.ts';
 import { ScheduleExistsError } from '../../../src/temporal/schedules.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
-import { UsageError } from '../../../src/input/usage-error.ts';
 import { createTerminal } from '../terminal.ts';
 
 const raw = /\bE[A-Z]{3,}\b|errno|syscall|\n\s+at /;

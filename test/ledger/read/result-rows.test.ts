@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextSince } from '../../../src/cli/results/delta.ts';
+import { nextSince } from '../../../src/cli/results/results.ts';
 import type { Disposition } from '../../../src/domain/disposition.ts';
 import {
   everyResult,

@@ -1,6 +1,12 @@
 import { ListFileError } from '../../../input/errors.ts';
-import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
-import { fullChunk, longestCell, type ListRecord } from '../record.ts';
+import {
+  type ListDescription,
+  type ListLayout,
+  type SheetLayout,
+  fullChunk,
+  longestCell,
+  type ListRecord,
+} from '../record.ts';
 import { didYouMean } from '../../../domain/nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './archive.ts';
 import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';

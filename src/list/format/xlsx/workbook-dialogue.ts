@@ -1,5 +1,4 @@
-import type { ListDescription, ListLayout, SheetLayout } from '../layout.ts';
-import type { ListRecord } from '../record.ts';
+import type { ListDescription, ListLayout, SheetLayout, ListRecord } from '../record.ts';
 
 export type SheetOfWorkbook = SheetLayout & Pick<ListLayout, 'recordsAbove'>;
 

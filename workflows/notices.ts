@@ -1,9 +1,27 @@
+import type { CompletionNoticeInput, PauseNoticeInput } from './messages.ts';
+import { tellHook } from './tell-hook.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import { completionNoticeId, pauseNoticeId } from '../src/domain/ids.ts';
-import { completionNotice } from './completion-notice.ts';
-import type { CompletionNoticeInput, PauseNoticeInput } from './messages.ts';
-import { pauseNotice } from './pause-notice.ts';
+
+/**
+ * Tells the completion hook that a round has ended. A workflow of its own: the campaign is over whether somebody hears of it or not, and a
+ * schedule does not wait for it with its next firing.
+ */
+export async function completionNotice(input: CompletionNoticeInput): Promise<{ delivered: boolean }> {
+  const { campaignId, round, end } = input;
+  return tellHook(input, { campaignId, round }, ({ notify }) => notify({ campaignId, round, end }));
+}
+
+/**
+ * Tells the pause hook that a campaign has paused by itself. A workflow of its own: the campaign goes on whether somebody hears of it or
+ * not.
+ */
+export async function pauseNotice(input: PauseNoticeInput): Promise<{ delivered: boolean }> {
+  const { campaignId, round, pausedAt } = input;
+  const notice = { campaignId, round, pausedAt };
+  return tellHook(input, notice, ({ notifyPause }) => notifyPause(notice));
+}
 
 /**
  * Has a hook told of the end, or of a pause, by a workflow of its own, which the campaign does not wait for. What was told once is not told

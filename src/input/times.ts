@@ -1,0 +1,47 @@
+import { DateTime } from 'luxon';
+
+/** Reads a date and time with its offset from UTC, such as `2030-11-30T17:00:00-05:00`, as epoch milliseconds; null for anything else. */
+export function parseInstant(value: unknown): number | null {
+  if (typeof value !== 'string' || !/T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(value)) return null;
+  const instant = DateTime.fromISO(value, { setZone: true });
+  return instant.isValid ? instant.toMillis() : null;
+}
+
+/** `2026-11-30 17:05 UTC`. */
+export function instantText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const longestMs = 366 * unitMs.d;
+
+/** Reads `90s`, `5m`, `2h` or `1d` as milliseconds; null for anything else, and for more than a year. */
+export function parseDuration(text: unknown): number | null {
+  if (typeof text !== 'string') return null;
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)\s?([smhd])$/.exec(text.trim());
+  if (match === null) return null;
+  const ms = Math.round(Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]);
+  return ms <= longestMs ? ms : null;
+}
+
+const instantName = /^at$|[a-z]At$/;
+
+/** A value whose instants are texts. */
+type WithInstants<Value> = Value extends readonly (infer Item)[]
+  ? WithInstants<Item>[]
+  : Value extends object
+    ? { [Name in keyof Value]: Name extends 'at' | `${string}At` ? Told<Value[Name]> : WithInstants<Value[Name]> }
+    : Value;
+type Told<Value> = Value extends number ? string : Value;
+
+/**
+ * The same value with every instant of ours as programs get it: ISO 8601 in UTC, under a name that is `at` or ends in `At`. Not for records
+ * of the service, whose names and times are its own.
+ */
+export function withInstants<Value>(value: Value): WithInstants<Value> {
+  return JSON.parse(
+    JSON.stringify(value, (name, inner: unknown) =>
+      typeof inner === 'number' && instantName.test(name) ? new Date(inner).toISOString() : inner,
+    ),
+  ) as WithInstants<Value>;
+}
