@@ -9,8 +9,8 @@ import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 
 /**
- * Both databases, for what differs between them: locks, retries, migrations, isolation, upserts, settings, and what is read. `DIALECTS=sqlite`
- * narrows it while working on one.
+ * Both databases, for what differs between them: locks, retries, migrations, isolation, upserts, settings, and what is read.
+ * `DIALECTS=sqlite` narrows it while working on one.
  */
 export const bothDialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as (
   'sqlite' | 'postgres'
