@@ -17,5 +17,5 @@ COPY --from=build /app/examples ./examples
 RUN mkdir /campaigns && chown node:node /campaigns
 WORKDIR /campaigns
 USER node
-ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+ENTRYPOINT ["node", "/app/dist/src/interfaces/cli/main.js"]
 CMD ["worker"]

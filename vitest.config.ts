@@ -10,8 +10,8 @@ const usual = {
   'worlds/': 60,
   'activities/mixes/': 60,
   'e2e/': 40,
-  'cli/schedule/schedule': 40,
-  'cli/': 10,
+  'interfaces/cli/schedule/schedule': 40,
+  'interfaces/cli/': 10,
 };
 
 class LongestFirst extends BaseSequencer {

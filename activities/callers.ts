@@ -1,4 +1,4 @@
-import { checkNumbers, type CallerCheck } from '../src/preflight/caller-check.ts';
+import { checkNumbers, type CallerCheck } from '../src/campaign/preflight/caller-check.ts';
 import { ServiceError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Campaign } from '../src/ledger/rows/campaigns.ts';

@@ -1,6 +1,6 @@
-import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import { compileTemplates } from '../src/domain/personalisation.ts';
-import { recipientFields } from '../src/domain/columns.ts';
+import type { CampaignRules } from '../src/rules/campaign-rules.ts';
+import { compileTemplates } from '../src/rules/personalisation.ts';
+import { recipientFields } from '../src/rules/columns.ts';
 import type { RenderRecipient } from '../src/ledger/rows/create-batch.ts';
 
 const mostKept = 50;

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { pausedByPerson } from '../src/domain/lifecycle.ts';
+import { pausedByPerson } from '../src/rules/lifecycle.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { Wish, WishedChange } from '../src/ledger/wishes.ts';
 import type { ActivityDependencies } from './dependencies.ts';

@@ -1,4 +1,4 @@
-import { checkCaller } from '../src/preflight/caller-check.ts';
+import { checkCaller } from '../src/campaign/preflight/caller-check.ts';
 import { findCampaign, pauseCampaign } from '../src/ledger/rows/campaigns.ts';
 import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
 import { keepCheck } from './callers.ts';

@@ -1,6 +1,6 @@
 import type { ServiceDate } from '../src/service/port/service-clock.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
+import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
 
 /** The Date header has whole seconds. */
 const dateResolutionMs = 1_000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { failureTypes } from '../src/domain/failure-types.ts';
-import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/domain/webhooks/pace.ts';
-import { HookError, addressPlace } from '../src/hooks/errors.ts';
-import { postSigned } from '../src/hooks/signed-post.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
+import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/rules/webhooks/pace.ts';
+import { HookError, addressPlace } from '../src/shared/hooks/errors.ts';
+import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { EventFeed } from '../src/ledger/read/event-feed.ts';
 import {
   claimDeliveries,

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
 import type { CallService } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/shared/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
 import type { Witness } from './witness.ts';
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
-import { failureTypes } from '../src/domain/failure-types.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 

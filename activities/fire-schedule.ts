@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
-import { CampaignFileError, ListFileError, codeOf } from '../src/input/errors.ts';
+import { readCampaignFile, type CampaignFile } from '../src/campaign/file/file.ts';
+import { CampaignFileError, ListFileError, codeOf } from '../src/shared/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
-import { KeptUrlError } from '../src/input/kept-url.ts';
+import { KeptUrlError } from '../src/shared/input/kept-url.ts';
 import {
   openListSource,
   placeOfList,
@@ -14,11 +14,11 @@ import {
   type ListPlace,
   type OpenListSource,
 } from '../src/list/source.ts';
-import { failureTypes } from '../src/domain/failure-types.ts';
-import { firingCampaignId } from '../src/domain/hours/firing-time.ts';
-import { isSameService } from '../src/domain/service-address.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
+import { firingCampaignId } from '../src/rules/hours/firing-time.ts';
+import { isSameService } from '../src/rules/service-address.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import { importList, ListChangedError, readCampaign } from '../src/preflight/import-list.ts';
+import { importList, ListChangedError, readCampaign } from '../src/campaign/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';

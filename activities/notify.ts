@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { failureTypes } from '../src/domain/failure-types.ts';
-import { HookError, hookPlace } from '../src/hooks/errors.ts';
-import { postSigned } from '../src/hooks/signed-post.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
+import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
+import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
 import { readOwnPause } from '../src/ledger/campaign/own-pause.ts';

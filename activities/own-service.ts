@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { failureTypes } from '../src/domain/failure-types.ts';
-import { isSameService, otherServiceText } from '../src/domain/service-address.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
+import { isSameService, otherServiceText } from '../src/rules/service-address.ts';
 import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { findOpenElsewhere } from '../src/ledger/campaign/service-move.ts';

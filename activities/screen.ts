@@ -1,7 +1,7 @@
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import { failureTypes } from '../src/domain/failure-types.ts';
-import { HookError, hookPlace } from '../src/hooks/errors.ts';
-import { askPreDial } from '../src/hooks/pre-dial.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
+import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
+import { askPreDial } from '../src/shared/hooks/pre-dial.ts';
 import { findUnscreened, noteSilentHook, storeScreening } from '../src/ledger/dial/screening.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';

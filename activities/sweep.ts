@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
+import type { CampaignRules } from '../src/rules/campaign-rules.ts';
+import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
 import {
   listDueReads,
   noteVanished,

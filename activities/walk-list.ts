@@ -1,9 +1,9 @@
 import type { RecordPage } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import { unreadableId } from '../src/service/port/storable-id.ts';
-import type { CampaignRules } from '../src/domain/campaign-rules.ts';
-import type { ConversationFacts } from '../src/domain/conversation-facts.ts';
-import type { CorrelationClock } from '../src/domain/correlation/correlation.ts';
+import type { CampaignRules } from '../src/rules/campaign-rules.ts';
+import type { ConversationFacts } from '../src/rules/conversation-facts.ts';
+import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
 import { storeListed } from '../src/ledger/collect/listed-records.ts';
 import { oldestCampaignStart } from '../src/ledger/collect/matching.ts';
 import { noteReadSucceeded } from '../src/ledger/collect/sweeps.ts';

@@ -1,6 +1,6 @@
 import type { ClockReading } from '../src/service/port/service-clock.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import type { ClockStep } from '../src/domain/events.ts';
+import type { ClockStep } from '../src/rules/events.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findKeptReading, keepReading, noteSteps, type ServiceTime } from '../src/ledger/dial/clocks.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';

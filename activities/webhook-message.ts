@@ -1,4 +1,4 @@
-import { readWebhookEvent, webhookMessageId, type WebhookEvent } from '../src/domain/webhooks/messages.ts';
+import { readWebhookEvent, webhookMessageId, type WebhookEvent } from '../src/rules/webhooks/messages.ts';
 import type { CampaignEvent } from '../src/ledger/events.ts';
 import type { Queries } from '../src/ledger/tx.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';

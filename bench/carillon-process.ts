@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
-import { campaignWorkflowId } from '../src/domain/ids.ts';
-import { campaignRules, readCampaignFile } from '../src/campaign-file/file.ts';
+import { campaignWorkflowId } from '../src/rules/ids.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
 import { readHeader } from '../src/list/header.ts';
 import { readRecipients } from '../src/list/recipients.ts';
-import { readConfig } from '../src/config.ts';
-import { createLogger } from '../src/logger.ts';
+import { readConfig } from '../src/shared/config.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import { readStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { importCampaign } from '../src/ledger/campaign/import-campaign.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../src/config.ts';
+import { childEnvironment } from '../src/shared/config.ts';
 
 export interface BenchChild {
   /** The first line that the process printed. */

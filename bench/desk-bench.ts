@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
-import { views } from '../src/desk/views/all.ts';
+import { views } from '../src/interfaces/desk/views/all.ts';
 import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
 import { noon } from '../test/ledger/scenario.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';

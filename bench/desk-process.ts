@@ -1,9 +1,9 @@
-import { readConfig } from '../src/config.ts';
-import { startApi } from '../src/api/start.ts';
-import { createControl } from '../src/control/control.ts';
+import { readConfig } from '../src/shared/config.ts';
+import { startApi } from '../src/interfaces/api/start.ts';
+import { createControl } from '../src/operations/control/control.ts';
 import { createToken } from '../src/ledger/desk/tokens.ts';
 import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/shared/logger.ts';
 import { keepServiceClock } from '../src/temporal/clock-keeper.ts';
 import { realClock } from '../src/service/port/service-clock.ts';
 import { readInput, writeResult } from './child.ts';

@@ -16,8 +16,8 @@ async function parseOnly(listPath) {
 
 /** As a start imports: the same checks, warnings and transactions. @param {string} campaignPath */
 async function importAll(campaignPath) {
-  const { readCampaignFile } = await load('campaign-file/file.js');
-  const { importList, readCampaign } = await load('preflight/import-list.js');
+  const { readCampaignFile } = await load('campaign/file/file.js');
+  const { importList, readCampaign } = await load('campaign/preflight/import-list.js');
   const { findCampaign } = await load('ledger/rows/campaigns.js');
   const { openStore } = await load('ledger/open-ledger.js');
   const store = await openStore({ sqlitePath: join(dirname(campaignPath), 'import.db') });

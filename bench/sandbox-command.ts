@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { childEnvironment } from '../src/config.ts';
+import { childEnvironment } from '../src/shared/config.ts';
 
 export interface SandboxCommand {
   url: string;
@@ -13,7 +13,7 @@ export interface SandboxCommand {
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../dist/src/interfaces/cli/main.js', import.meta.url));
 
 /** `carillon sandbox` as it was built, on any free port, with flags of one's own. */
 export async function startSandboxCommand(flags: readonly string[] = []): Promise<SandboxCommand> {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { campaignRules, readCampaignFile } from '../src/campaign-file/file.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
 import { readHeader } from '../src/list/header.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { createConvaiClient, type ConvaiClient } from '../src/service/convai/client.ts';
 import { factsFromListEntry, factsFromRecord } from '../src/service/convai/record-facts.ts';
-import { readRecord } from '../src/domain/correlation/record.ts';
-import { compileTemplates } from '../src/domain/personalisation.ts';
-import { recipientFields } from '../src/domain/columns.ts';
+import { readRecord } from '../src/rules/correlation/record.ts';
+import { compileTemplates } from '../src/rules/personalisation.ts';
+import { recipientFields } from '../src/rules/columns.ts';
 import { readInput, say, writeResult } from './child.ts';
 import type { ProgramInput, ProgramResult } from './settings.ts';
 

@@ -7,13 +7,13 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign-file/file.ts';
-import { adjustable } from '../src/campaign-file/settings/pacing.ts';
-import { campaignSchema, type CampaignSettings } from '../src/campaign-file/schema.ts';
-import { commands } from '../src/cli/commands.ts';
-import type { Io } from '../src/cli/terminal/io.ts';
-import { processInput } from '../src/cli/terminal/person-input.ts';
-import { readConfig } from '../src/config.ts';
+import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign/file/file.ts';
+import { adjustable } from '../src/campaign/file/settings/pacing.ts';
+import { campaignSchema, type CampaignSettings } from '../src/campaign/file/schema.ts';
+import { commands } from '../src/interfaces/cli/commands.ts';
+import type { Io } from '../src/interfaces/cli/terminal/io.ts';
+import { processInput } from '../src/interfaces/cli/terminal/person-input.ts';
+import { readConfig } from '../src/shared/config.ts';
 
 /*
  * What the documents say is compared with what the program does. Each check is a function of texts, so that a broken text shows
@@ -112,7 +112,9 @@ test('every path in the documents exists', () => {
   expect([...documents].flatMap(([path, text]) => missingPaths(text).map((missing) => `${path}: ${missing}`))).toEqual(
     [],
   );
-  expect(missingPaths('see `src/store/nothing-here.ts` and `src/config.ts`')).toEqual(['src/store/nothing-here.ts']);
+  expect(missingPaths('see `src/store/nothing-here.ts` and `src/shared/config.ts`')).toEqual([
+    'src/store/nothing-here.ts',
+  ]);
 });
 
 /** Names of functions that the architecture page ties to a file, as in `name` (`path`, ...), and that the file does not have. */
@@ -133,7 +135,7 @@ test('every function in the documents is in the file that is named with it', () 
   expect(strayFunctions('then `noSuchFunction` (`src/ledger/collect/sweeps.ts`)')).toEqual([
     'noSuchFunction in src/ledger/collect/sweeps.ts',
   ]);
-  expect(strayFunctions('[`noSuchLink`](../src/config.ts)')).toEqual(['noSuchLink in src/config.ts']);
+  expect(strayFunctions('[`noSuchLink`](../src/shared/config.ts)')).toEqual(['noSuchLink in src/shared/config.ts']);
 });
 
 // Architecture
@@ -266,7 +268,7 @@ test("the changelog's newest version is that of the package, in the form of Keep
 
 // Configuration
 
-const configSource = read('src/config.ts');
+const configSource = read('src/shared/config.ts');
 const settings = [...(/z\.object\(\{(.*?)\n\}\)/s.exec(configSource)?.[1] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(
   (match) => match[1] ?? '',
 );
@@ -306,7 +308,7 @@ function knownVariables(): Set<string> {
   const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) =>
     readFileSync(path, 'utf8'),
   );
-  const names = [...loader, read('docker-compose.yml'), read('src/cli/sandbox/exec.ts')].flatMap(
+  const names = [...loader, read('docker-compose.yml'), read('src/interfaces/cli/sandbox/exec.ts')].flatMap(
     (source) => source.match(variablePattern) ?? [],
   );
   return new Set([...settings, ...names]);

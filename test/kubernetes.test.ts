@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { commands } from '../src/cli/commands.ts';
-import { readConfig, type Config } from '../src/config.ts';
-import { campaignQueues } from '../src/domain/ids.ts';
+import { commands } from '../src/interfaces/cli/commands.ts';
+import { readConfig, type Config } from '../src/shared/config.ts';
+import { campaignQueues } from '../src/rules/ids.ts';
 import { httpTimeoutMs } from '../src/temporal/timeouts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

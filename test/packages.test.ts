@@ -65,12 +65,12 @@ test('the program as packed checks its own example by its own rules', async () =
   expect(existsSync(join(installed, 'dist/workflow-bundle.js'))).toBe(true);
   const served = [
     'sandbox/page/browser/page.js',
-    'desk/browser/page.js',
-    'html/browser/times.js',
-    'html/browser/styles/colours.css',
+    'interfaces/desk/browser/page.js',
+    'presentation/html/browser/times.js',
+    'presentation/html/browser/styles/colours.css',
   ];
   for (const name of served) expect([name, existsSync(join(installed, 'dist/src', name))]).toEqual([name, true]);
-  expect(existsSync(join(installed, 'dist/src/desk/browser/tsconfig.json'))).toBe(false);
+  expect(existsSync(join(installed, 'dist/src/interfaces/desk/browser/tsconfig.json'))).toBe(false);
 });
 
 test("the sandbox as packed starts inside a stranger's tests, with types for every option that the pages name", async () => {

@@ -13,9 +13,9 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PlanActivityResult } from '../activities/plan.ts';
-import { batchNumberOf } from '../src/domain/ids.ts';
-import { undecidedStates } from '../src/domain/ledger.ts';
-import { nextStep } from '../src/domain/next-step.ts';
+import { batchNumberOf } from '../src/rules/ids.ts';
+import { undecidedStates } from '../src/rules/ledger.ts';
+import { nextStep } from '../src/rules/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
 import {
   cancelUpdate,

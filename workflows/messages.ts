@@ -2,7 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CampaignProgress } from '../activities/collect.ts';
 import type { DeliverInput } from '../activities/deliver.ts';
 import type { NotifyInput, NotifyPauseInput } from '../activities/notify.ts';
-import type { CampaignQueues } from '../src/domain/ids.ts';
+import type { CampaignQueues } from '../src/rules/ids.ts';
 
 /** What every workflow is started with: the task queues of the workers that have its database, and their limits. */
 export interface WorkflowSetting {

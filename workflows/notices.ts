@@ -2,7 +2,7 @@ import type { CompletionNoticeInput, PauseNoticeInput } from './messages.ts';
 import { tellHook } from './tell-hook.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
-import { completionNoticeId, pauseNoticeId } from '../src/domain/ids.ts';
+import { completionNoticeId, pauseNoticeId } from '../src/rules/ids.ts';
 
 /**
  * Tells the completion hook that a round has ended. A workflow of its own: the campaign is over whether somebody hears of it or not, and a

@@ -12,9 +12,9 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { failureTypes } from '../src/domain/failure-types.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
 import { campaign } from './campaign.ts';
-import { firingTimeOf } from '../src/domain/ids.ts';
+import { firingTimeOf } from '../src/rules/ids.ts';
 import type { FiringResult, ScheduledCampaignInput } from './messages.ts';
 
 /** Room for a list of a million rows that comes over a slow line. */

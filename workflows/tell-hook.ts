@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { NoticeFault } from '../activities/notify.ts';
-import { failureTypes } from '../src/domain/failure-types.ts';
+import { failureTypes } from '../src/rules/failure-types.ts';
 import type { WorkflowSetting } from './messages.ts';
 
 /** How long the hook is tried. */

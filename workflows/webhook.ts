@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { longestDeliveryMs } from '../src/domain/webhooks/pace.ts';
+import { longestDeliveryMs } from '../src/rules/webhooks/pace.ts';
 import { deliverNowSignal, type WebhookInput } from './messages.ts';
 
 /** Heartbeats are most of what an idle webhook costs; a worker that died is missed this many times later than by its campaigns. */

@@ -1,5 +1,5 @@
-import type { EventData, NewEvent } from '../domain/events.ts';
-import type { BatchState } from '../domain/ledger.ts';
+import type { EventData, NewEvent } from '../rules/events.ts';
+import type { BatchState } from '../rules/ledger.ts';
 import { compareAndSetBatch } from './batch-state.ts';
 import { appendEvents } from './events.ts';
 import type { Tx } from './tx.ts';

@@ -1,5 +1,5 @@
-import type { BatchState } from '../domain/ledger.ts';
-import { batchTransitions } from '../domain/ledger.ts';
+import type { BatchState } from '../rules/ledger.ts';
+import { batchTransitions } from '../rules/ledger.ts';
 import { preparedByShape } from './prepared.ts';
 import type { Tx } from './tx.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EventType, NewEvent } from '../domain/events.ts';
+import type { EventType, NewEvent } from '../rules/events.ts';
 import type { Queries, Tx } from './tx.ts';
 import { partsOf } from './parts.ts';
 import { preparedByShape } from './prepared.ts';

@@ -10,7 +10,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Which way out of a refusal there is; src/cli/terminal/failure.ts has the command for it. */
+/** Which way out of a refusal there is; src/interfaces/cli/terminal/failure.ts has the command for it. */
 export interface Remedy {
   kind:
     | 'start_first'

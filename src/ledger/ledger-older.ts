@@ -1,4 +1,4 @@
-import { batchNumberOf } from '../domain/ids.ts';
+import { batchNumberOf } from '../rules/ids.ts';
 
 /** What the database has lost. */
 interface Lost {

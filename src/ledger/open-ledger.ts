@@ -1,5 +1,5 @@
 import { Kysely, Migrator, sql } from 'kysely';
-import type { NewEvent } from '../domain/events.ts';
+import type { NewEvent } from '../rules/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import {
   createPostgresDialect,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AttemptState } from '../domain/ledger.ts';
+import type { AttemptState } from '../rules/ledger.ts';
 
 /** A list of states of attempts, for the parentheses of raw SQL: text and not parameters, as the indexes on states have it. */
 export function sqlStates(states: readonly AttemptState[]) {

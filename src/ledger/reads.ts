@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely';
-import type { AttemptState } from '../domain/ledger.ts';
+import type { AttemptState } from '../rules/ledger.ts';
 import type { AttemptRow, BatchRow, Database, RoundRow } from './schema.ts';
 import { prepared } from './prepared.ts';
 import type { Queries } from './tx.ts';

@@ -1,8 +1,8 @@
 import type { Generated, Selectable } from 'kysely';
-import type { Disposition } from '../domain/disposition.ts';
-import type { AttemptState, BatchState, PostVerdict } from '../domain/ledger.ts';
-import type { CampaignState, DrainReason } from '../domain/lifecycle.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { Disposition } from '../rules/disposition.ts';
+import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
+import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
+import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { WishRow } from './wishes.ts';
 

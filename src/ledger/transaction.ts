@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { DoNotCallLockNeeded, lockToWrite } from './locks.ts';
-import type { NewEvent } from '../domain/events.ts';
+import type { NewEvent } from '../rules/events.ts';
 import { collectEvents } from './events.ts';
 import { isPostgres, type Tx } from './tx.ts';
 import type { Database } from './schema.ts';

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { AttemptState } from '../domain/ledger.ts';
+import type { AttemptState } from '../rules/ledger.ts';
 import { preparedByShape } from './prepared.ts';
 import type { Tx } from './tx.ts';
 import type { Database } from './schema.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { nearForm } from '../domain/correlation/near-form.ts';
-import { compileTemplates } from '../domain/personalisation.ts';
-import { recipientFields } from '../domain/columns.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import { nearForm } from '../rules/correlation/near-form.ts';
+import { compileTemplates } from '../rules/personalisation.ts';
+import { recipientFields } from '../rules/columns.ts';
 
 /** Of calls that begin with the agent's own line: it is the same for all of them. */
 const agentsOwnLine = '-';

@@ -1,4 +1,4 @@
-import { ListFileError } from '../input/errors.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import { findDelimiter, readNote } from './format/delimiter.ts';
 import { findForeignLetters } from './format/foreign-letters.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';

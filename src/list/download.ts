@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isLoopback } from '../domain/service-address.ts';
-import { codeOf } from '../input/errors.ts';
+import { isLoopback } from '../rules/service-address.ts';
+import { codeOf } from '../shared/input/errors.ts';
 
 /** Limits of a download; times in milliseconds. */
 export const listDownloadLimits = {

@@ -1,4 +1,4 @@
-import { rowFieldList, type RowFieldKey } from '../campaign-file/row-fields.ts';
+import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
 
 /**
  * Guesses which column is for what, by names, and for phone numbers and time zones by what stands in them. A use that no column or several

@@ -1,8 +1,8 @@
-import { countNamed } from '../domain/columns.ts';
-import { readPhoneNumber } from '../domain/phone-number.ts';
-import type { CampaignFile } from '../campaign-file/file.ts';
-import { ListFileError } from '../input/errors.ts';
-import { namedColumns } from '../campaign-file/columns-of-rules.ts';
+import { countNamed } from '../rules/columns.ts';
+import { readPhoneNumber } from '../rules/phone-number.ts';
+import type { CampaignFile } from '../campaign/file/file.ts';
+import { ListFileError } from '../shared/input/errors.ts';
+import { namedColumns } from '../campaign/file/columns-of-rules.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import { describeList } from './description.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';

@@ -1,5 +1,5 @@
-import { theColumn } from '../domain/columns.ts';
-import { ListFileError } from '../input/errors.ts';
+import { theColumn } from '../rules/columns.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
 

@@ -1,9 +1,9 @@
-import { findColumn } from '../domain/columns.ts';
-import { readPhoneNumber } from '../domain/phone-number.ts';
-import { ListFileError } from '../input/errors.ts';
+import { findColumn } from '../rules/columns.ts';
+import { readPhoneNumber } from '../rules/phone-number.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import { describeList } from './description.ts';
 import { readListRecords } from './records.ts';
-import { didYouMean } from '../domain/nearest-name.ts';
+import { didYouMean } from '../rules/nearest-name.ts';
 
 export interface NumberListInput {
   path: string;

@@ -1,18 +1,18 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import type { RejectionReason } from '../domain/outcome.ts';
-import type { RowTerms, OwnColumns, OwnTerms } from '../domain/row-terms.ts';
-import { compileTemplates, type Personalisation } from '../domain/personalisation.ts';
-import { readPhoneNumber } from '../domain/phone-number.ts';
-import { recipientFields } from '../domain/columns.ts';
-import type { CampaignFile } from '../campaign-file/file.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import type { RejectionReason } from '../rules/outcome.ts';
+import type { RowTerms, OwnColumns, OwnTerms } from '../rules/row-terms.ts';
+import { compileTemplates, type Personalisation } from '../rules/personalisation.ts';
+import { readPhoneNumber } from '../rules/phone-number.ts';
+import { recipientFields } from '../rules/columns.ts';
+import type { CampaignFile } from '../campaign/file/file.ts';
 import type { ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
-import { quoteCell } from '../input/printable.ts';
+import { quoteCell } from '../shared/input/printable.ts';
 import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
-import { describeSpreadsheetError, isRoundedNumber } from '../input/spreadsheet-damage.ts';
-import { ownFields } from '../campaign-file/row-fields.ts';
+import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/spreadsheet-damage.ts';
+import { ownFields } from '../campaign/file/row-fields.ts';
 
 interface AcceptedRow extends RowTerms {
   verdict: 'accepted';

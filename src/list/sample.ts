@@ -1,5 +1,5 @@
-import { readPhoneNumber } from '../domain/phone-number.ts';
-import { ListFileError } from '../input/errors.ts';
+import { readPhoneNumber } from '../rules/phone-number.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import { describeList, type ListChoice } from './description.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';

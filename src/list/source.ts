@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
-import { isLoopback } from '../domain/service-address.ts';
-import { firingWords, wordsOfFiring, type FiringWord } from '../domain/hours/firing-time.ts';
-import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../input/kept-url.ts';
-import { nearestName } from '../domain/nearest-name.ts';
+import { isLoopback } from '../rules/service-address.ts';
+import { firingWords, wordsOfFiring, type FiringWord } from '../rules/hours/firing-time.ts';
+import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../shared/input/kept-url.ts';
+import { nearestName } from '../rules/nearest-name.ts';
 
 /** Where a recurring campaign takes its list from: the pattern of a path or of a URL. */
 export interface OpenListSource {

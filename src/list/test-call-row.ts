@@ -1,7 +1,7 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { ownTerms } from '../domain/row-terms.ts';
-import type { CampaignFile } from '../campaign-file/file.ts';
-import { ListFileError } from '../input/errors.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import { ownTerms } from '../rules/row-terms.ts';
+import type { CampaignFile } from '../campaign/file/file.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import type { ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 import { readPlace } from './row-place.ts';

@@ -1,6 +1,6 @@
-import type { CampaignRules } from '../domain/campaign-rules.ts';
-import { theColumn } from '../domain/columns.ts';
-import { ListFileError } from '../input/errors.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import { theColumn } from '../rules/columns.ts';
+import { ListFileError } from '../shared/input/errors.ts';
 import type { ListChoice } from './description.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';

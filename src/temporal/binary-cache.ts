@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../shared/config.ts';
 import { programFile } from './binary-probe.ts';
 import { tryProcessLock } from '../ledger/worker-lock.ts';
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { childEnvironment } from '../config.ts';
+import { childEnvironment } from '../shared/config.ts';
 
 /** What a finished child process left: its exit code (null when it was killed or could not start) and its output. */
 export interface ChildResult {

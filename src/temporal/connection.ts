@@ -1,7 +1,7 @@
 import { isGrpcServiceError, ServiceError, Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection } from '@temporalio/worker';
-import { ConfigError, type Config } from '../config.ts';
+import { ConfigError, type Config } from '../shared/config.ts';
 
 /** A server and the namespace to work in. */
 export interface TemporalTarget {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import type { Config } from '../config.ts';
+import type { Config } from '../shared/config.ts';
 import { tryProcessLock, type ProcessLock } from '../ledger/worker-lock.ts';
 import { resolveTemporalBinary } from './server-binary.ts';
 import { pickFreePorts, spawnServer, type ServerProcess } from './server-process.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { NativeConnection } from '@temporalio/worker';
-import type { ListenAddress } from '../config.ts';
+import type { ListenAddress } from '../shared/config.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 
 /** What a worker needs to do its work. */

@@ -1,4 +1,4 @@
-import { ConfigError, type Config } from '../config.ts';
+import { ConfigError, type Config } from '../shared/config.ts';
 
 type HookRules = { [Setting in 'preDial' | 'onCompletion' | 'onPause']: { url: string } | null };
 

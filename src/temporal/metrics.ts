@@ -4,7 +4,7 @@ import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import { findCampaign } from '../ledger/rows/campaigns.ts';
 import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../shared/logger.ts';
 
 /** Shortest pause between two readings of the ledger, in real milliseconds. */
 const readEveryMs = 15_000;

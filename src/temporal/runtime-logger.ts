@@ -1,7 +1,7 @@
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
-import { listenText, type ListenAddress } from '../config.ts';
-import type { Logger } from '../logger.ts';
+import { listenText, type ListenAddress } from '../shared/config.ts';
+import type { Logger } from '../shared/logger.ts';
 
 /** What a log line of the SDK may carry on: ids and counts, never inputs or results. */
 const keptFields = [

@@ -8,10 +8,10 @@ import {
   type ScheduleHandle,
   type ScheduleSpec,
 } from '@temporalio/client';
-import { campaignQueues } from '../domain/ids.ts';
+import { campaignQueues } from '../rules/ids.ts';
 import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
 import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../shared/config.ts';
 import { campaignTimeouts } from './timeouts.ts';
 
 /** When a recurring campaign fires. */

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { childEnvironment } from '../config.ts';
+import { childEnvironment } from '../shared/config.ts';
 
 /** A started Temporal server. */
 export interface ServerProcess {

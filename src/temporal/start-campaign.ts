@@ -6,15 +6,15 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { batchIdOf, campaignQueues, campaignWorkflowId } from '../domain/ids.ts';
+import { batchIdOf, campaignQueues, campaignWorkflowId } from '../rules/ids.ts';
 import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../shared/config.ts';
 import { serviceAddress } from '../service/port/address.ts';
-import { failureTypes } from '../domain/failure-types.ts';
-import { undecidedStates, unsentStates } from '../domain/ledger.ts';
+import { failureTypes } from '../rules/failure-types.ts';
+import { undecidedStates, unsentStates } from '../rules/ledger.ts';
 import { requireHookSecret } from './hook-secret.ts';
-import { isSameService, otherServiceText } from '../domain/service-address.ts';
+import { isSameService, otherServiceText } from '../rules/service-address.ts';
 import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { Remedy } from '../ledger/ledger-error.ts';

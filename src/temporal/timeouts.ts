@@ -1,5 +1,5 @@
 import type { CampaignTimeouts } from '../../workflows/messages.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../shared/config.ts';
 
 /** Connect, headers and body limits together: the longest that one request can take. */
 export function httpTimeoutMs(config: Config): number {

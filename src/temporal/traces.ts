@@ -3,7 +3,7 @@ import { SpanKind, SpanStatusCode, TraceFlags, type Attributes } from '@opentele
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { NewEvent } from '../domain/events.ts';
+import type { NewEvent } from '../rules/events.ts';
 import {
   readTracedBatches,
   readTracedCalls,
@@ -13,7 +13,7 @@ import {
   type TracedRound,
 } from '../ledger/read/traced.ts';
 import type { Store } from '../ledger/open-ledger.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../shared/logger.ts';
 
 /** Which span: the ids of batches and calls are apart only within their kind. */
 interface SpanName {

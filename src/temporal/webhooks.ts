@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { Config } from '../config.ts';
-import { campaignQueues, webhookWorkflowId } from '../domain/ids.ts';
-import type { Logger } from '../logger.ts';
+import type { Config } from '../shared/config.ts';
+import { campaignQueues, webhookWorkflowId } from '../rules/ids.ts';
+import type { Logger } from '../shared/logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { deliveringStates, listWebhooks } from '../ledger/webhooks/registry.ts';
 import { deliverNowSignal, type WebhookInput } from '../../workflows/messages.ts';

@@ -11,11 +11,11 @@ import {
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
-import { campaignQueues } from '../domain/ids.ts';
-import { readVariable, type Config } from '../config.ts';
+import { campaignQueues } from '../rules/ids.ts';
+import { readVariable, type Config } from '../shared/config.ts';
 import { serviceAddress } from '../service/port/address.ts';
 import { connectService } from '../service/registry.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../shared/logger.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { countRateLimited, showFigures } from './metrics.ts';

@@ -7,7 +7,7 @@ import { sweepAgent } from '../../activities/sweep.ts';
 import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign, pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
-import type { EventData } from '../../src/domain/events.ts';
+import type { EventData } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';

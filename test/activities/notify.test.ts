@@ -7,7 +7,7 @@ import { endCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { sendJson, startHookServer, type HookAnswer } from '../hooks/hook-server.ts';
+import { sendJson, startHookServer, type HookAnswer } from '../shared/hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPosting } from '../../src/ledger/dial/posting.ts';
-import { allowAll, sendJson, type HookAnswer } from '../hooks/hook-server.ts';
+import { allowAll, sendJson, type HookAnswer } from '../shared/hooks/hook-server.ts';
 import { noon, plainNumbers } from '../sandbox/harness.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';

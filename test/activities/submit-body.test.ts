@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
-import { campaignRules, readCampaignFile } from '../../src/campaign-file/file.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { readRecipients } from '../../src/list/recipients.ts';
 import { createConvaiClient } from '../../src/service/convai/client.ts';

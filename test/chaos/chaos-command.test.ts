@@ -9,7 +9,7 @@ import { edit, type Edit } from '../worlds/guard.ts';
 
 const root = join(import.meta.dirname, '../..');
 const wrongOutcome = edit(
-  'src/domain/attempts/retry-schedule.ts',
+  'src/rules/attempts/retry-schedule.ts',
   "return final('completed', detail ?? 'answered');",
   "return final('exhausted', 'answered');",
 );

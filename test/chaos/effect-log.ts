@@ -1,4 +1,4 @@
-import type { AttemptState, BatchState } from '../../src/domain/ledger.ts';
+import type { AttemptState, BatchState } from '../../src/rules/ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 
 /** What can befall a process at one of its effects: a transaction, a write of its own, or a request to the service. */

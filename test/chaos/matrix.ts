@@ -1,4 +1,4 @@
-import { batchTransitions, type BatchState } from '../../src/domain/ledger.ts';
+import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
 import { acts } from './acts.ts';
 import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
 import { isRefusal, refusals, strikes, type Transition } from './effect-log.ts';

@@ -1,4 +1,4 @@
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';

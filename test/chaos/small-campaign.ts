@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities } from '../../activities/index.ts';
 import type { PlanActivityResult } from '../../activities/plan.ts';
-import { batchNumberOf } from '../../src/domain/ids.ts';
-import { undecidedStates } from '../../src/domain/ledger.ts';
-import { nextStep } from '../../src/domain/next-step.ts';
+import { batchNumberOf } from '../../src/rules/ids.ts';
+import { undecidedStates } from '../../src/rules/ledger.ts';
+import { nextStep } from '../../src/rules/next-step.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
+import { createWorld, numberAt, proven, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {

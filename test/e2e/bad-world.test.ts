@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';

@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { resumeUpdate } from '../../workflows/messages.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';

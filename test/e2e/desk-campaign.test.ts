@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Page } from 'playwright-core';
-import { createWorld, proven } from '../cli/campaign-world.ts';
+import { createWorld, proven } from '../interfaces/cli/campaign-world.ts';
 import { browserTest } from '../sandbox/page/window.ts';
 import { openWindow } from '../support/browser.ts';
 import { until } from '../support/until.ts';

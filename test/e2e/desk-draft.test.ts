@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createWorld } from '../cli/campaign-world.ts';
-import { rehearsedReport } from '../desk/rehearsed-report.ts';
+import { createWorld } from '../interfaces/cli/campaign-world.ts';
+import { rehearsedReport } from '../interfaces/desk/rehearsed-report.ts';
 import { sweepDrafts } from '../../src/ledger/desk/drafts.ts';
 import { beginRehearsal, endRehearsal } from '../../src/ledger/desk/rehearsals.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';

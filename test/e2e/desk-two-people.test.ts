@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createWorld, proven, until, type CampaignWorld } from '../cli/campaign-world.ts';
-import { hiddenFields } from '../desk/desk-world.ts';
+import { createWorld, proven, until, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
+import { hiddenFields } from '../interfaces/desk/desk-world.ts';
 import { signIn } from '../support/sign-in.ts';
 
 interface Answer {

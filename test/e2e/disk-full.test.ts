@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createWorld, numberAt } from '../cli/campaign-world.ts';
+import { createWorld, numberAt } from '../interfaces/cli/campaign-world.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
@@ -42,7 +42,7 @@ test.each([128, 1400])('a start that may write files of %i blocks only says that
   const world = await createWorld();
   const lines = Array.from({ length: 6_000 }, (_, index) => `${numberAt(index % 350)},Row${index}`);
   world.writeCampaign({ lines });
-  const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../../dist/src/interfaces/cli/main.js', import.meta.url));
   const limited = `ulimit -f ${blocks} && exec "$@"`;
   const failed = run('sh', ['-c', limited, 'start', process.execPath, main, 'start', world.campaignPath], {
     env: { PATH: process.env['PATH'], ...world.env },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { campaignWorkflowId, completionNoticeId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId, completionNoticeId } from '../../src/rules/ids.ts';
 import { resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
-import { allowAll, sendJson, startHookServer, type HookCall } from '../hooks/hook-server.ts';
+import { allowAll, sendJson, startHookServer, type HookCall } from '../shared/hooks/hook-server.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';

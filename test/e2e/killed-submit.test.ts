@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { isFull } from '../support/depth.ts';
 import { killInGap } from '../support/kill-gaps.ts';

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { withRun } from '../support/campaign-run.ts';
 import { untilActivityRuns } from '../support/kill-gaps.ts';
 import { plantList } from '../support/planted-list.ts';

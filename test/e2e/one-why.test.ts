@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWorld, type CampaignWorld } from '../cli/campaign-world.ts';
+import { createWorld, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
 import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 

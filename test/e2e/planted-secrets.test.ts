@@ -2,16 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { findTokens, textOf, textOfWorkflow } from '../support/leak-scan.ts';
 import { plantList } from '../support/planted-list.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { runCommand } from '../support/worker-process.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
-import { createWorld, until } from '../cli/campaign-world.ts';
-import { startHookServer } from '../hooks/hook-server.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
+import { createWorld, until } from '../interfaces/cli/campaign-world.ts';
+import { startHookServer } from '../shared/hooks/hook-server.ts';
 
 const temporal = useSharedTemporal();
 

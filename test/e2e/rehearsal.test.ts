@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
-import type { Timeline } from '../../src/cli/rehearse/timeline.ts';
-import { createTerminal, type FakeTerminal } from '../cli/terminal.ts';
+import { runCli } from '../../src/interfaces/cli/run-cli.ts';
+import type { Timeline } from '../../src/interfaces/cli/rehearse/timeline.ts';
+import { createTerminal, type FakeTerminal } from '../interfaces/cli/terminal.ts';
 
 const rows = 200;
 /** A Tuesday, at nine in the morning in New York. */

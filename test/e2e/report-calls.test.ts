@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { groupBy } from '../../src/domain/collections.ts';
-import { createWorld, numberAt, proven } from '../cli/campaign-world.ts';
+import { groupBy } from '../../src/rules/collections.ts';
+import { createWorld, numberAt, proven } from '../interfaces/cli/campaign-world.ts';
 import { until } from '../support/until.ts';
 
 interface Told {

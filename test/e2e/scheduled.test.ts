@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import type { ScheduleView } from '../../src/control/schedules/view.ts';
+import { readConfig } from '../../src/shared/config.ts';
+import type { ScheduleView } from '../../src/operations/control/schedules/view.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
-import type { Firing } from '../../src/domain/events.ts';
+import type { Firing } from '../../src/rules/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
-import { createWorld, numberAt, proven, type CampaignWorld } from '../cli/campaign-world.ts';
+import { createWorld, numberAt, proven, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
 import { patient } from '../support/campaign-run.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { patienceMs, until, within } from '../support/until.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { campaignQueues } from '../../src/domain/ids.ts';
+import { campaignQueues } from '../../src/rules/ids.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { freePort } from '../support/free-port.ts';
 import { findTokens } from '../support/leak-scan.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
 import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
 import { patient, withRun } from '../support/campaign-run.ts';
 import { someOf } from '../support/depth.ts';

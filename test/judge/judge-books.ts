@@ -1,4 +1,4 @@
-import { outcomes } from '../../src/domain/outcome.ts';
+import { outcomes } from '../../src/rules/outcome.ts';
 import type { JoinedCall, Trial, Violation } from './judge.ts';
 import { isReplyLost } from './judge-dispositions.ts';
 import { isDoubtCaused, isRecordOfNobody } from './judge-doubt.ts';

@@ -133,7 +133,7 @@ export const sandboxFloors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     Object.entries(rooms).map(([room, list]) => [
       `${root}/${room}`,
-      [...list.map((name) => `${root}/${name}`), ...(room === 'page' ? ['src/html'] : [])],
+      [...list.map((name) => `${root}/${name}`), ...(room === 'page' ? ['src/presentation/html'] : [])],
     ]),
   ),
   [root]: [`${root}/**`],

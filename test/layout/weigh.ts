@@ -6,14 +6,14 @@ export type Weight = Record<keyof typeof mostOf, number>;
 
 /** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
 export const mostOf = {
-  'production lines': 87_300,
-  'production files': 980,
-  'production files of at most 40 lines': 203,
-  'sandbox lines': 21_300,
-  'test lines': 78_500,
-  'test files': 640,
-  'rooms under src': 23,
-  'files outside src/service/convai that import it': 50,
+  'production lines': 85_900,
+  'production files': 910,
+  'production files of at most 40 lines': 120,
+  'sandbox lines': 19_700,
+  'test lines': 77_200,
+  'test files': 600,
+  'rooms under src': 12,
+  'files outside src/service/convai that import it': 3,
 };
 
 const shortLines = 40;

@@ -1,4 +1,4 @@
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
+import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { RecipientEditor, type EditOptions, type EditResult } from '../../src/ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';

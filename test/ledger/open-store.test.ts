@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeFailure } from '../../src/cli/terminal/failure.ts';
+import { describeFailure } from '../../src/interfaces/cli/terminal/failure.ts';
 import { createMigrations } from '../../src/ledger/migrations.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { refuseInTheClear } from '../../src/ledger/postgres-dialect.ts';

@@ -1,4 +1,4 @@
-import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
 import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
 import { storeRead } from '../../src/ledger/doubt/conversations.ts';
@@ -15,7 +15,7 @@ import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts
 import { leaseAgent, noteReadSucceeded } from '../../src/ledger/collect/sweeps.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
-import { conversationRecord } from '../domain/conversation-record.ts';
+import { conversationRecord } from '../rules/conversation-record.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);

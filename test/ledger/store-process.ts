@@ -1,4 +1,4 @@
-import type { Disposition } from '../../src/domain/disposition.ts';
+import type { Disposition } from '../../src/rules/disposition.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { lockSqliteFile } from '../../src/ledger/worker-lock.ts';

@@ -1,5 +1,5 @@
-import type { LegalHours } from '../../src/domain/campaign-rules.ts';
-import type { AttemptResult, Disposition } from '../../src/domain/disposition.ts';
+import type { LegalHours } from '../../src/rules/campaign-rules.ts';
+import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { adjustAccount, adjustCampaign } from '../../src/ledger/limits/adjustments.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';

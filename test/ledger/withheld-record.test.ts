@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { buildRows, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { openCleanStore } from './clean-store.ts';
 import { violations } from './edit-world.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openListSource, placeOfList, readListSource, showSource } from '../../src/list/source.ts';
-import { KeptUrlError } from '../../src/input/kept-url.ts';
+import { KeptUrlError } from '../../src/shared/input/kept-url.ts';
 
 const noVariable = () => undefined;
 

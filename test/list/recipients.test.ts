@@ -2,11 +2,11 @@ import { mkdir, rm } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
-import { ownFields } from '../../src/campaign-file/row-fields.ts';
-import { readCampaignFile } from '../../src/campaign-file/file.ts';
+import { ownFields } from '../../src/campaign/file/row-fields.ts';
+import { readCampaignFile } from '../../src/campaign/file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { longestCell } from '../../src/list/format/record.ts';
-import { rejectionReasons } from '../../src/domain/outcome.ts';
+import { rejectionReasons } from '../../src/rules/outcome.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
 
 const fullCampaign = `id: test

@@ -1,4 +1,4 @@
-import type { ResultRow } from '../../src/results/columns.ts';
+import type { ResultRow } from '../../src/presentation/results/columns.ts';
 
 /** A row of which nothing is known but that it was rejected. */
 export const blankResult: ResultRow = {

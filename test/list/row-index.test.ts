@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RowIndex } from '../../src/list/row-index.ts';
 import { FictionalNumbers } from '../../src/list/fictional-numbers.ts';
-import { readPhoneNumber } from '../../src/domain/phone-number.ts';
+import { readPhoneNumber } from '../../src/rules/phone-number.ts';
 import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/core/telephony/magic-numbers.ts';
 
 test('the first row of each key is remembered through growth, for numbers and texts alike', () => {

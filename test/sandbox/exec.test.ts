@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runExec, type ExecFlags } from '../../src/cli/sandbox/exec.ts';
+import { runExec, type ExecFlags } from '../../src/interfaces/cli/sandbox/exec.ts';
 
 /** Runs in every script: one request to the service. */
 const ask = `
@@ -167,7 +167,7 @@ test('the command has the whole environment, with the addresses of its own sandb
 });
 
 function runCommandLine(args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'sandbox', ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/interfaces/cli/main.ts', 'sandbox', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

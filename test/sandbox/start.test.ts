@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/cli/sandbox/sandbox.ts';
+import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/interfaces/cli/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { noon, plainNumbers } from './harness.ts';
@@ -100,7 +100,7 @@ test('the command prints a ready line, serves, and ends with 0 when stopped', as
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the process with 0', async (signal) => {
   const script = `
-    import { sandboxCommand } from './src/cli/sandbox/sandbox.ts';
+    import { sandboxCommand } from './src/interfaces/cli/sandbox/sandbox.ts';
     await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
   `;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readRecord } from '../../src/domain/correlation/record.ts';
-import type { ConversationFacts } from '../../src/domain/conversation-facts.ts';
+import { readRecord } from '../../src/rules/correlation/record.ts';
+import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import type { CallRequest, CallService } from '../../src/service/port/call-service.ts';
 import { NotSentError, RefusedError } from '../../src/service/port/errors.ts';
 

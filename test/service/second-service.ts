@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { noPointers, type ConversationFacts } from '../../src/domain/conversation-facts.ts';
+import { noPointers, type ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { createTransport, type Success } from '../../src/service/http/transport.ts';
 import type { CallReport, CallService, Found, ServiceRecord } from '../../src/service/port/call-service.ts';
 import { BadResponseError, ServiceError } from '../../src/service/port/errors.ts';

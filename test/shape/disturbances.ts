@@ -1,4 +1,4 @@
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { until } from '../support/until.ts';
 import { disturbNetwork, networkKinds, type NetworkKind } from './network.ts';

@@ -1,4 +1,4 @@
-import { outcomes } from '../../src/domain/outcome.ts';
+import { outcomes } from '../../src/rules/outcome.ts';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { judgeCalls } from '../judge/judge-calls.ts';
 import { cellsOf, type Person } from './people.ts';

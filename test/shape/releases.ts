@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { until } from '../support/until.ts';
 import { campaignId, type World } from './world.ts';
 

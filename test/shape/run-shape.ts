@@ -1,4 +1,4 @@
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { until } from '../support/until.ts';
 import { drawDisturbances, isOfNetwork, strike, type Disturbance, type Kind } from './disturbances.ts';
 import { ClerkWork } from './clerk-work.ts';

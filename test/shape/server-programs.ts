@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { installBinary, temporalCache, withCacheLock } from '../../src/temporal/binary-cache.ts';
 import { findOnPath, programFile } from '../../src/temporal/binary-probe.ts';
 import { lastLine, runChild } from '../../src/temporal/child-run.ts';

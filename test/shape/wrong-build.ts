@@ -16,5 +16,5 @@ export async function makeWrongBuild(folder: string): Promise<string> {
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
   const { code } = await bundleWorkflows(brokenWorkflow);
   await writeFile(join(folder, 'dist/workflow-bundle.js'), code);
-  return join(folder, 'dist/src/cli/main.js');
+  return join(folder, 'dist/src/interfaces/cli/main.js');
 }

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { readNetworks } from '../../src/hooks/networks.ts';
+import { readNetworks } from '../../src/shared/hooks/networks.ts';
 import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { contractService } from '../../src/service/convai/contract-service.ts';
 import type { ServiceClock } from '../../src/service/port/service-clock.ts';

@@ -1,5 +1,5 @@
-import type { CampaignRules } from '../../src/domain/campaign-rules.ts';
-import { defaultRetryDelays } from '../../src/domain/attempts/retry-schedule.ts';
+import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
+import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 
 export const minuteMs = 60_000;

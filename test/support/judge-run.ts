@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { campaignWorkflowId } from '../../src/domain/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';

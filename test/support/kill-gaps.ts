@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { pausedByPerson } from '../../src/domain/lifecycle.ts';
+import { pausedByPerson } from '../../src/rules/lifecycle.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { readConfig, type Config } from '../../src/config.ts';
+import { readConfig, type Config } from '../../src/shared/config.ts';
 import { connectTemporal, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
 import { sharedServer } from './shared-server.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { ServiceClock } from '../../src/service/port/service-clock.ts';
-import type { Planned } from '../../src/domain/next-step.ts';
+import type { Planned } from '../../src/rules/next-step.ts';
 import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
 import { drainUpdate, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

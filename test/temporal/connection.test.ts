@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
 import { makeFolder } from './fake-programs.ts';

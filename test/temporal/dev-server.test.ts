@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { resolveTemporal, startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
 import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';

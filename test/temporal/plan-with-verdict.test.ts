@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Planned } from '../../src/domain/next-step.ts';
+import type { Planned } from '../../src/rules/next-step.ts';
 import { lookAgainUpdate } from '../../workflows/messages.ts';
 import { startCampaignServer, type CampaignServer } from './campaign-server.ts';
 import { fakeActivities } from './fake-activities.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { describeCronFault } from '../../src/temporal/cron-expression.ts';
 import { createSchedule, describeSchedule, type Recurrence, type ScheduleState } from '../../src/temporal/schedules.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';

@@ -1,7 +1,7 @@
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { failCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { startCampaign, WorkflowConflictError } from '../../src/temporal/start-campaign.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';

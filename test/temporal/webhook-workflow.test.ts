@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import type { CampaignQueues } from '../../src/domain/ids.ts';
-import { failureTypes } from '../../src/domain/failure-types.ts';
+import type { CampaignQueues } from '../../src/rules/ids.ts';
+import { failureTypes } from '../../src/rules/failure-types.ts';
 import { deliverNowSignal } from '../../workflows/messages.ts';
 import type { webhook } from '../../workflows/webhook.ts';
 import { until } from '../support/until.ts';

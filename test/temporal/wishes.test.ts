@@ -16,7 +16,7 @@ import { buildDependencies } from '../support/activity-dependencies.ts';
 import { until } from '../support/until.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
-import { sendJson, startHookServer } from '../hooks/hook-server.ts';
+import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
 import { withCampaign } from './one-campaign.ts';
 
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {

@@ -1,9 +1,9 @@
 import type { Context } from '@temporalio/activity';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { beatWhileRunning } from '../../src/temporal/worker.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { createSdkLogger } from '../../src/temporal/runtime-logger.ts';
-import { readConfig, type ListenAddress } from '../../src/config.ts';
+import { readConfig, type ListenAddress } from '../../src/shared/config.ts';
 import { connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startHealthServer } from '../../src/temporal/health-server.ts';
 import { openTestStore } from '../ledger/test-stores.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { windowAt } from '../../src/domain/hours/calling-window.ts';
-import { retryAt } from '../../src/domain/attempts/retry-delay.ts';
+import { windowAt } from '../../src/rules/hours/calling-window.ts';
+import { retryAt } from '../../src/rules/attempts/retry-delay.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { judgeHours } from '../../src/verify/judge-hours.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LegalHours } from '../../src/domain/campaign-rules.ts';
+import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import type { LoggedEvent } from '../../src/verify/log.ts';
 import { judgeCall } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';

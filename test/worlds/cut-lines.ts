@@ -1,4 +1,4 @@
-import { isCutLine, wordingOf } from '../../src/domain/correlation/line-words.ts';
+import { isCutLine, wordingOf } from '../../src/rules/correlation/line-words.ts';
 import type { Ledger } from '../judge/ledger.ts';
 
 /** Records whose opening line was cut off after so many words, and rows left in doubt that one of them may belong to. */

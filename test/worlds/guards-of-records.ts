@@ -5,8 +5,8 @@ const doubts = 'src/ledger/doubt/doubts.ts';
 const attemptFacts = 'src/ledger/doubt/correlation-rows.ts';
 const openBatches = 'src/ledger/doubt/open-batches.ts';
 const dialGuard = 'src/ledger/doubt/dial-guard.ts';
-const correlation = 'src/domain/correlation/correlation.ts';
-const lineWords = 'src/domain/correlation/line-words.ts';
+const correlation = 'src/rules/correlation/correlation.ts';
+const lineWords = 'src/rules/correlation/line-words.ts';
 
 const settleWithoutDoubts = edit(
   conclude,
@@ -67,7 +67,7 @@ export const guardsOfRecords: readonly Guard[] = [
     name: 'rule 1: other words do not prove another call',
     keeps:
       'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
-    edits: [edit('src/domain/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
+    edits: [edit('src/rules/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
     worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'words that share little' },
   },
@@ -76,14 +76,14 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A line of one or two words may be ours, altered and shortened.',
     edits: [edit(lineWords, 'if (shown.words.length < leastWords) return false;')],
     worlds: ['barge_in', 'altered', 'mixed'],
-    test: { file: 'test/domain/correlation/line-words.test.ts', name: 'few words' },
+    test: { file: 'test/rules/correlation/line-words.test.ts', name: 'few words' },
   },
   {
     name: 'rule 1: a field that was cut',
     keeps: 'A value that was cut off is compared with the beginning of the own one, so that it disowns nobody.',
     edits: [edit(lineWords, 'distanceToBeginning(rest, expected.rest)', 'editDistance(rest, expected.rest)')],
     worlds: ['shortened', 'interrupted', 'mixed'],
-    test: { file: 'test/domain/correlation/line-words.test.ts', name: 'somebody else is' },
+    test: { file: 'test/rules/correlation/line-words.test.ts', name: 'somebody else is' },
   },
   {
     name: 'rule 1: words cut from several lines',
@@ -102,7 +102,7 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'If records of unanswered calls have no times, one without words but with a duration may be a conversation.',
     edits: [
       edit(
-        'src/domain/correlation/record.ts',
+        'src/rules/correlation/record.ts',
         'return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;',
         'return recordedTalk.maybe;',
       ),
@@ -120,7 +120,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 2: silence before any words',
     keeps: 'An empty transcript proves silence only if conversations are known to show their words.',
-    edits: [edit('src/domain/correlation/record.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
+    edits: [edit('src/rules/correlation/record.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
     worlds: ['withheld'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'an empty record may be a talk' },
   },
@@ -214,7 +214,7 @@ export const guardsOfRecords: readonly Guard[] = [
       edit(correlation, "return free.length === 1 ? only : 'tie';", 'return only;'),
     ],
     worlds: ['barge_in', 'altered', 'shortened', 'namesakes', 'mixed', 'two_campaigns', 'foreign'],
-    test: { file: 'test/domain/correlation/correlation.test.ts', name: '' },
+    test: { file: 'test/rules/correlation/correlation.test.ts', name: '' },
   },
   {
     name: 'possible opt-outs',

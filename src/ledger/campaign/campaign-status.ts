@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Outcome } from '../../rules/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countOpen, countPlanned, nextDueAt } from '../limits/counters.ts';

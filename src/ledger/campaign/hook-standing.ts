@@ -1,4 +1,4 @@
-import { hasEnded } from '../../domain/lifecycle.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findNotice } from './notices.ts';
 import type { Queries } from '../tx.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import type { RowTerms } from '../../domain/row-terms.ts';
-import { zoneDataRelease } from '../../domain/time-zone.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { RowTerms } from '../../rules/row-terms.ts';
+import { zoneDataRelease } from '../../rules/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { termColumnsOf } from '../rows/row-terms.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent, NoticeFacts } from '../../domain/events.ts';
+import type { NewEvent, NoticeFacts } from '../../rules/events.ts';
 import { appendEvents, newestEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';

@@ -1,4 +1,4 @@
-import { pausedByPerson } from '../../domain/lifecycle.ts';
+import { pausedByPerson } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';

@@ -1,4 +1,4 @@
-import { callsAmong } from '../../domain/disposition.ts';
+import { callsAmong } from '../../rules/disposition.ts';
 import { readStatus } from './campaign-status.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findRoundRow } from '../reads.ts';

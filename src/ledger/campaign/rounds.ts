@@ -1,4 +1,4 @@
-import { campaignWorkflowId } from '../../domain/ids.ts';
+import { campaignWorkflowId } from '../../rules/ids.ts';
 import { changeCampaignState, findCampaign, requireCampaign, startDialling } from '../rows/campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { appendEvents } from '../events.ts';

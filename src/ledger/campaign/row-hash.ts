@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
-import type { NewEvent, RowHash, RowHashVersion } from '../../domain/events.ts';
-import { ownTerms, type RowTerms } from '../../domain/row-terms.ts';
+import type { NewEvent, RowHash, RowHashVersion } from '../../rules/events.ts';
+import { ownTerms, type RowTerms } from '../../rules/row-terms.ts';
 import type { ImportRow } from './import-campaign.ts';
 import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';

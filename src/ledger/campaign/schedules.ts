@@ -1,5 +1,5 @@
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
-import type { Firing } from '../../domain/events.ts';
+import type { Firing } from '../../rules/events.ts';
 import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';

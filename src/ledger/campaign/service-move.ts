@@ -1,6 +1,6 @@
-import { callingAttemptStates } from '../../domain/ledger.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
-import { isSameService } from '../../domain/service-address.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { isSameService } from '../../rules/service-address.ts';
 import { holdAccount, lockAccount } from '../limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';

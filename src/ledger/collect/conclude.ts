@@ -1,6 +1,6 @@
 import { moveBatch } from '../batch-moves.ts';
 import { deepSweepPauseMs, findOpenBatches, settleDeadline, skipGap, type OpenBatch } from '../doubt/open-batches.ts';
-import { notToldApart, type AttemptResult } from '../../domain/disposition.ts';
+import { notToldApart, type AttemptResult } from '../../rules/disposition.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { countDialable } from '../limits/counters.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';

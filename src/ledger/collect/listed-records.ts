@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { readRecord } from '../../domain/correlation/record.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { readRecord } from '../../rules/correlation/record.ts';
 import { mergeFacts, nextReadAt } from '../doubt/conversations.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { lastEventSeq } from '../events.ts';

@@ -1,13 +1,13 @@
 import { sqlStates } from '../parts.ts';
 import { settleFromRecord } from './record-results.ts';
-import { callingAttemptStates, openAttemptStates, requestedAttemptStates } from '../../domain/ledger.ts';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { callingAttemptStates, openAttemptStates, requestedAttemptStates } from '../../rules/ledger.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import {
   correlate,
   type ConversationMatch,
   type CorrelationAttempt,
   type CorrelationClock,
-} from '../../domain/correlation/correlation.ts';
+} from '../../rules/correlation/correlation.ts';
 import { sql } from 'kysely';
 import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing } from '../doubt/correlation-rows.ts';
 import { appendEvents } from '../events.ts';

@@ -1,7 +1,7 @@
-import { readRules } from '../../domain/campaign-rules.ts';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { readRecord } from '../../domain/correlation/record.ts';
-import { isCutLine, isNearLine, wordingOf } from '../../domain/correlation/line-words.ts';
+import { readRules } from '../../rules/campaign-rules.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { readRecord } from '../../rules/correlation/record.ts';
+import { isCutLine, isNearLine, wordingOf } from '../../rules/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
 import { lockCampaign } from '../locks.ts';

@@ -1,6 +1,6 @@
-import { isSameService } from '../../domain/service-address.ts';
+import { isSameService } from '../../rules/service-address.ts';
 import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
-import type { ClockStep } from '../../domain/events.ts';
+import type { ClockStep } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';

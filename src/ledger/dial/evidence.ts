@@ -1,6 +1,6 @@
-import { requestedAttemptStates } from '../../domain/ledger.ts';
-import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
+import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { Tx } from '../tx.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 

@@ -1,12 +1,12 @@
 import { batchStateEvent } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
-import { unansweredAttemptStates, unsentStates, type BatchState } from '../../domain/ledger.ts';
+import { unansweredAttemptStates, unsentStates, type BatchState } from '../../rules/ledger.ts';
 import { readCallersOut } from '../limits/callers.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { pauseForClocks, type ServiceTime } from './clocks.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents, lastEventSeq } from '../events.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import type { Store } from '../open-ledger.ts';

@@ -1,4 +1,4 @@
-import type { PostVerdict } from '../../domain/ledger.ts';
+import type { PostVerdict } from '../../rules/ledger.ts';
 import type { Tx } from '../tx.ts';
 import { unwitnessedWords } from '../limits/safety.ts';
 

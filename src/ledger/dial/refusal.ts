@@ -1,4 +1,4 @@
-import { callingAttemptStates } from '../../domain/ledger.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
 import { changeCampaignState, lastBatchNumber } from '../rows/campaigns.ts';
 import { createBatch } from '../rows/create-batch.ts';
 import { attemptsOf } from '../reads.ts';

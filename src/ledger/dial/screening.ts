@@ -1,10 +1,10 @@
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { unsentStates } from '../../domain/ledger.ts';
-import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../domain/screening.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { unsentStates } from '../../rules/ledger.ts';
+import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../rules/screening.ts';
 import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockBatch } from '../locks.ts';
 import { findBatch } from '../reads.ts';

@@ -1,6 +1,6 @@
-import { unansweredAttemptStates } from '../../domain/ledger.ts';
-import { judgeByBothClocks } from '../../domain/attempts/eligibility.ts';
-import type { RowTerms } from '../../domain/row-terms.ts';
+import { unansweredAttemptStates } from '../../rules/ledger.ts';
+import { judgeByBothClocks } from '../../rules/attempts/eligibility.ts';
+import type { RowTerms } from '../../rules/row-terms.ts';
 import { readStandings } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { leaveInDoubt, type DoubtAbout } from '../doubt/dial-guard.ts';

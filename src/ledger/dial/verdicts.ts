@@ -1,8 +1,8 @@
 import { batchStateEvent, moveBatch } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
-import { acceptedLate } from '../../domain/disposition.ts';
-import { unansweredAttemptStates, type BatchState } from '../../domain/ledger.ts';
-import { unknownsBeforePause } from '../../domain/pacing/breaker.ts';
+import { acceptedLate } from '../../rules/disposition.ts';
+import { unansweredAttemptStates, type BatchState } from '../../rules/ledger.ts';
+import { unknownsBeforePause } from '../../rules/pacing/breaker.ts';
 import { holdAccount, notePace } from '../limits/account-pace.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';

@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import type { RecordEvidence } from '../../domain/correlation/record.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import type { RecordEvidence } from '../../rules/correlation/record.ts';
 import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import type { ConversationRow, Database } from '../schema.ts';

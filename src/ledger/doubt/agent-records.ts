@@ -1,5 +1,5 @@
-import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
-import type { RecordPointers } from '../../domain/conversation-facts.ts';
+import { readRules, type CampaignRules } from '../../rules/campaign-rules.ts';
+import type { RecordPointers } from '../../rules/conversation-facts.ts';
 import type { Queries } from '../tx.ts';
 
 /** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */

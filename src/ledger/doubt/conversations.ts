@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { readRecord } from '../../domain/correlation/record.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { readRecord } from '../../rules/correlation/record.ts';
 import { learnFromRecord } from './agent-habits.ts';
 import { prepared } from '../prepared.ts';
 import type { Queries, Tx } from '../tx.ts';

@@ -1,5 +1,5 @@
-import { readRules, type CampaignRules } from '../../domain/campaign-rules.ts';
-import { type CorrelationAttempt } from '../../domain/correlation/evidence.ts';
+import { readRules, type CampaignRules } from '../../rules/campaign-rules.ts';
+import { type CorrelationAttempt } from '../../rules/correlation/evidence.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import { readPostBounds, type PostBounds } from './post-bounds.ts';

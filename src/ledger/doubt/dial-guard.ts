@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { readRules } from '../../domain/campaign-rules.ts';
-import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
+import { readRules } from '../../rules/campaign-rules.ts';
+import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readAgent, type Timing } from './correlation-rows.ts';
 import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';

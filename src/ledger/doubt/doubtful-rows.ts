@@ -1,9 +1,9 @@
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { findOpenQuestions } from './dial-guard.ts';
 import { readDoubts } from './doubts.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { partsOf, readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';

@@ -1,6 +1,6 @@
 import { lookAheadOf, readAgent, readBatches, toCorrelation, type Timing } from './correlation-rows.ts';
 import { sql } from 'kysely';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import {
   indexAttempts,
   isPossible,
@@ -9,9 +9,9 @@ import {
   wordsAgainst,
   type Clue,
   type CorrelationAttempt,
-} from '../../domain/correlation/evidence.ts';
-import { wordingOf } from '../../domain/correlation/line-words.ts';
-import { mayHideTalkFrom, recordedTalk } from '../../domain/correlation/record.ts';
+} from '../../rules/correlation/evidence.ts';
+import { wordingOf } from '../../rules/correlation/line-words.ts';
+import { mayHideTalkFrom, recordedTalk } from '../../rules/correlation/record.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';

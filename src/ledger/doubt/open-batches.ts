@@ -1,6 +1,6 @@
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { readAgent, readRulesOf } from './correlation-rows.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { updateBatch } from '../updates.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { findPossibleOwners } from './doubts.ts';
 import { appendEvents } from '../events.ts';
 import type { Tx } from '../tx.ts';

@@ -1,8 +1,8 @@
 import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
-import { openAttemptStates } from '../../domain/ledger.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../domain/correlation/line-words.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../rules/correlation/line-words.ts';
 import { readAgent } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { cutPace, fullPace, raisePace } from '../../domain/pacing/pace-control.ts';
-import type { PostVerdict } from '../../domain/ledger.ts';
+import { cutPace, fullPace, raisePace } from '../../rules/pacing/pace-control.ts';
+import type { PostVerdict } from '../../rules/ledger.ts';
 import { findCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';

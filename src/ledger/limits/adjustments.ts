@@ -1,5 +1,5 @@
-import { adjustableLimits, readRules, type CampaignRules, type PacingLimits } from '../../domain/campaign-rules.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
+import { adjustableLimits, readRules, type CampaignRules, type PacingLimits } from '../../rules/campaign-rules.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';

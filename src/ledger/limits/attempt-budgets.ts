@@ -1,5 +1,5 @@
-import { budgetAllowsAt, type AttemptBudget } from '../../domain/attempts/attempt-budget.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { budgetAllowsAt, type AttemptBudget } from '../../rules/attempts/attempt-budget.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';

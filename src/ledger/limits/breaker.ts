@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
-import { dispositions } from '../../domain/disposition.ts';
-import { breakerOpens, failedDispositions } from '../../domain/pacing/breaker.ts';
+import { dispositions } from '../../rules/disposition.ts';
+import { breakerOpens, failedDispositions } from '../../rules/pacing/breaker.ts';
 import { readCallersOut } from './callers.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { Database } from '../schema.ts';

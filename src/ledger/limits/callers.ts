@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Caller, CallerFault, CallerStanding } from '../../domain/caller-choice.ts';
+import type { Caller, CallerFault, CallerStanding } from '../../rules/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';

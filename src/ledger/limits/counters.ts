@@ -6,8 +6,8 @@ import {
   undecidedStates,
   type AttemptState,
   type BatchState,
-} from '../../domain/ledger.ts';
-import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
+} from '../../rules/ledger.ts';
+import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
 import { countRows } from '../reads.ts';
 import type { At, Queries } from '../tx.ts';
 import type { Campaign } from '../rows/campaigns.ts';

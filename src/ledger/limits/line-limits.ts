@@ -1,6 +1,6 @@
-import { fairShares, type Demand } from '../../domain/pacing/fair-share.ts';
-import { atPace } from '../../domain/pacing/pace-control.ts';
-import { refillAt, slotsToFill, warmUpLines } from '../../domain/pacing/pacing.ts';
+import { fairShares, type Demand } from '../../rules/pacing/fair-share.ts';
+import { atPace } from '../../rules/pacing/pace-control.ts';
+import { refillAt, slotsToFill, warmUpLines } from '../../rules/pacing/pacing.ts';
 import { linesOf, readAccount, type Account } from './account-pace.ts';
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOnLine, countStarts } from './counters.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
-import type { CampaignRules } from '../../domain/campaign-rules.ts';
-import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../domain/frequency-caps.ts';
-import { callsAllowedAt, capsFor } from '../../domain/attempts/legal-caps.ts';
-import type { RecipientPlace } from '../../domain/hours/legal-hours.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { capsLookBackMs, type FrequencyCap, type PlacedCall } from '../../rules/frequency-caps.ts';
+import { callsAllowedAt, capsFor } from '../../rules/attempts/legal-caps.ts';
+import type { RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 
 /** Whom a call goes to, as far as frequency caps are concerned. */

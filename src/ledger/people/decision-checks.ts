@@ -1,4 +1,4 @@
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { AttemptRow, ConversationRow, RecipientRow } from '../schema.ts';
 
 export const doubtDecisions = ['theirs', 'not_theirs', 'redial', 'give_up'] as const;

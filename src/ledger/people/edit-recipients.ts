@@ -1,7 +1,7 @@
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { judgeEdit, type EditFailure, type EditVerdict, type UploadRow } from './edit-verdict.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { findHolders, findOpen, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';

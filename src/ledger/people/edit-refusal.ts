@@ -1,4 +1,4 @@
-import { hasEnded } from '../../domain/lifecycle.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
 import { RefusedError, type Remedy } from '../ledger-error.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { openAttemptStates } from '../../domain/ledger.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
 import type { UploadRow } from './edit-verdict.ts';
 import type { Queries } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { moveBatch } from '../batch-moves.ts';
 import { sql } from 'kysely';
-import { callingAttemptStates } from '../../domain/ledger.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import { settleAsUnknown } from '../rows/settle.ts';

@@ -1,4 +1,4 @@
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
   DecisionsRefusedError,
@@ -8,9 +8,9 @@ import {
   type Named,
 } from './decision-checks.ts';
 import { findQuestions, findUnresolved, readDoubtfulRows } from '../doubt/doubtful-rows.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { partsOf, readInParts } from '../parts.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { assignRecord } from '../collect/matching.ts';
 import type { Store } from '../open-ledger.ts';

@@ -1,8 +1,8 @@
 import { moveBatch } from '../batch-moves.ts';
 import { updateRecipient } from '../updates.ts';
 import { RefusedError } from '../ledger-error.ts';
-import { notToldApart } from '../../domain/disposition.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { notToldApart } from '../../rules/disposition.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';

@@ -1,7 +1,7 @@
-import { hasClosed } from '../../domain/lifecycle.ts';
-import { notToldApart } from '../../domain/disposition.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import { hasClosed } from '../../rules/lifecycle.ts';
+import { notToldApart } from '../../rules/disposition.ts';
+import type { Outcome } from '../../rules/outcome.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { RefusedError } from '../ledger-error.ts';

@@ -1,10 +1,10 @@
-import { openAttemptStates } from '../../domain/ledger.ts';
-import type { CallerSorting } from '../../domain/caller-choice.ts';
-import { judgeEligibility, type EligibilityInput } from '../../domain/attempts/eligibility.ts';
-import { calendarsFor, type RecipientPlace } from '../../domain/hours/legal-hours.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
+import type { CallerSorting } from '../../rules/caller-choice.ts';
+import { judgeEligibility, type EligibilityInput } from '../../rules/attempts/eligibility.ts';
+import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { readBudgets } from '../limits/attempt-budgets.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { readHindrances, type DoubtAbout, type Hindrance } from '../doubt/dial-guard.ts';
 import type { At, Queries, Tx } from '../tx.ts';

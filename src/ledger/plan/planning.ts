@@ -1,9 +1,9 @@
-import { batchIdOf } from '../../domain/ids.ts';
-import { CallerSorting } from '../../domain/caller-choice.ts';
-import { unsentStates, type BatchState } from '../../domain/ledger.ts';
-import { outcomeOfWaiting, type DrainReason } from '../../domain/lifecycle.ts';
-import { earliest, type CampaignRules } from '../../domain/campaign-rules.ts';
-import type { WaitReason } from '../../domain/next-step.ts';
+import { batchIdOf } from '../../rules/ids.ts';
+import { CallerSorting } from '../../rules/caller-choice.ts';
+import { unsentStates, type BatchState } from '../../rules/ledger.ts';
+import { outcomeOfWaiting, type DrainReason } from '../../rules/lifecycle.ts';
+import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
+import type { WaitReason } from '../../rules/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';

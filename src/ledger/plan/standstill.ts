@@ -1,7 +1,7 @@
-import { unsentStates } from '../../domain/ledger.ts';
-import type { EventType } from '../../domain/events.ts';
-import type { WaitReason } from '../../domain/next-step.ts';
-import { hasEnded } from '../../domain/lifecycle.ts';
+import { unsentStates } from '../../rules/ledger.ts';
+import type { EventType } from '../../rules/events.ts';
+import type { WaitReason } from '../../rules/next-step.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import {
   countDialable,

@@ -1,4 +1,4 @@
-import { openAttemptStates } from '../../domain/ledger.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
 /** A call of a row, and its conversation at the service as far as it is known. */

@@ -1,5 +1,5 @@
 import { sqlStates } from '../parts.ts';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { Store } from '../open-ledger.ts';
 import { isPostgres, type Queries } from '../tx.ts';

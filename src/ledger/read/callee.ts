@@ -1,6 +1,6 @@
-import { judgeEligibility, type Eligibility } from '../../domain/attempts/eligibility.ts';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import { openAttemptStates } from '../../domain/ledger.ts';
+import { judgeEligibility, type Eligibility } from '../../rules/attempts/eligibility.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
 import { readQuestions } from '../plan/candidates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';

@@ -1,4 +1,4 @@
-import { callingAttemptStates } from '../../domain/ledger.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 

@@ -2,7 +2,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Store } from '../open-ledger.ts';
 import { readCourse, type Course } from './course.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
-import { lawOutlook, type LawOutlook } from '../../domain/hours/legal-hours.ts';
+import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';

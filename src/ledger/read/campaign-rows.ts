@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { requestedAttemptStates } from '../../domain/ledger.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
+import type { Outcome } from '../../rules/outcome.ts';
+import { groupBy } from '../../rules/collections.ts';
 import type { Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 

@@ -1,6 +1,6 @@
-import { hasEnded, pausedByPerson } from '../../domain/lifecycle.ts';
-import { notToldApart } from '../../domain/disposition.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
+import { notToldApart } from '../../rules/disposition.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { readStatus, type CampaignStatus } from '../campaign/campaign-status.ts';
 import { readHookStanding, type HookStanding } from '../campaign/hook-standing.ts';
 import { readAccount } from '../limits/account-pace.ts';

@@ -1,8 +1,8 @@
-import { windowAt, type WindowInput } from '../../domain/hours/calling-window.ts';
-import { lawFor } from '../../domain/hours/legal-hours.ts';
-import { localDay, openStretches, wallMinutes, type LocalDay } from '../../domain/hours/local-day.ts';
-import { localTime } from '../../domain/hours/local-time.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { windowAt, type WindowInput } from '../../rules/hours/calling-window.ts';
+import { lawFor } from '../../rules/hours/legal-hours.ts';
+import { localDay, openStretches, wallMinutes, type LocalDay } from '../../rules/hours/local-day.ts';
+import { localTime } from '../../rules/hours/local-time.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { atPace, fullPace } from '../../domain/pacing/pace-control.ts';
-import { warmUpLines } from '../../domain/pacing/pacing.ts';
+import { atPace, fullPace } from '../../rules/pacing/pace-control.ts';
+import { warmUpLines } from '../../rules/pacing/pacing.ts';
 import { readMarks, type CampaignEvent } from '../events.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';

@@ -1,10 +1,10 @@
 import { sqlStates } from '../parts.ts';
-import { openAttemptStates } from '../../domain/ledger.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
 import { sql } from 'kysely';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { CampaignStatus } from '../campaign/campaign-status.ts';
-import { acceptedLate, notToldApart } from '../../domain/disposition.ts';
-import { givenUp } from '../../domain/attempts/retry-schedule.ts';
+import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { countRows } from '../reads.ts';
 import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EventType } from '../../domain/events.ts';
+import type { EventType } from '../../rules/events.ts';
 import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { isPostgres, type Queries } from '../tx.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { clockToleranceMs } from '../../domain/correlation/evidence.ts';
-import { callsAmong } from '../../domain/disposition.ts';
-import { callingAttemptStates } from '../../domain/ledger.ts';
-import { hasEnded, pausedByPerson, type CampaignState } from '../../domain/lifecycle.ts';
-import { isBreakersReason } from '../../domain/pacing/breaker.ts';
+import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
+import { callsAmong } from '../../rules/disposition.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
+import { hasEnded, pausedByPerson, type CampaignState } from '../../rules/lifecycle.ts';
+import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { readLineLimits } from '../limits/line-limits.ts';

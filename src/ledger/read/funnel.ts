@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Outcome } from '../../rules/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';

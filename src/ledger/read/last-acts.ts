@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EventData } from '../../domain/events.ts';
+import type { EventData } from '../../rules/events.ts';
 import { newestEvents, sqlMarkTypes } from '../events.ts';
 import type { Queries } from '../tx.ts';
 

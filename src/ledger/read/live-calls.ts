@@ -1,4 +1,4 @@
-import { callingAttemptStates } from '../../domain/ledger.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countRows } from '../reads.ts';
 import type { Queries } from '../tx.ts';

@@ -1,6 +1,6 @@
-import { localTime, type LocalTime } from '../../domain/hours/local-time.ts';
-import { groupBy } from '../../domain/collections.ts';
-import { outcomes } from '../../domain/outcome.ts';
+import { localTime, type LocalTime } from '../../rules/hours/local-time.ts';
+import { groupBy } from '../../rules/collections.ts';
+import { outcomes } from '../../rules/outcome.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countUnresolved } from './doubt-counts.ts';

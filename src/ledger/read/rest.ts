@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { ForecastGroup } from '../../domain/forecast/forecast.ts';
-import { calendarsFor, lawFor } from '../../domain/hours/legal-hours.ts';
-import { capsFor } from '../../domain/attempts/legal-caps.ts';
-import { localDay } from '../../domain/hours/local-day.ts';
+import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
+import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
+import { capsFor } from '../../rules/attempts/legal-caps.ts';
+import { localDay } from '../../rules/hours/local-day.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';

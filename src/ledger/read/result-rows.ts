@@ -1,9 +1,9 @@
-import { requestedAttemptStates } from '../../domain/ledger.ts';
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import type { Outcome } from '../../rules/outcome.ts';
 import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 

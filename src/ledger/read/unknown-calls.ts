@@ -1,4 +1,4 @@
-import type { ConversationFacts } from '../../domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Store } from '../open-ledger.ts';

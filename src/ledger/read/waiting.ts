@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { lastEventSeq, newestEvents } from '../events.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';

@@ -1,6 +1,6 @@
-import { readRules, type CampaignRules, type PacingLimits } from '../../domain/campaign-rules.ts';
-import { campaignTransitions, type CampaignState, type DrainReason } from '../../domain/lifecycle.ts';
-import { refillAt } from '../../domain/pacing/pacing.ts';
+import { readRules, type CampaignRules, type PacingLimits } from '../../rules/campaign-rules.ts';
+import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
+import { refillAt } from '../../rules/pacing/pacing.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';

@@ -1,7 +1,7 @@
-import { openAttemptStates } from '../../domain/ledger.ts';
-import { attemptIdOf, batchIdOf } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/conversation-override.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
+import { attemptIdOf, batchIdOf } from '../../rules/ids.ts';
+import type { JsonObject } from '../../rules/conversation-override.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Tx } from '../tx.ts';

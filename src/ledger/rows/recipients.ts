@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../domain/events.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { NewEvent } from '../../rules/events.ts';
+import type { Outcome } from '../../rules/outcome.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
-import { groupBy } from '../../domain/collections.ts';
+import { groupBy } from '../../rules/collections.ts';
 import { partsOf } from '../parts.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';

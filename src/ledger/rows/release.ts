@@ -1,12 +1,12 @@
 import { compareAndSetBatch } from '../batch-state.ts';
-import { openAttemptStates, unsentStates } from '../../domain/ledger.ts';
-import type { NewEvent } from '../../domain/events.ts';
+import { openAttemptStates, unsentStates } from '../../rules/ledger.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { batchStateEvent } from '../batch-moves.ts';
 import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { finishRecipients, requeueRecipient, requireRecipient, type Finish } from './recipients.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Outcome } from '../../rules/outcome.ts';
 import { updateAttempt, updateBatch } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 

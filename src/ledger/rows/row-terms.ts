@@ -1,4 +1,4 @@
-import { ownTerms, type OwnTerms, type RowTerms } from '../../domain/row-terms.ts';
+import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** What a row says of its own has a column where statements ask for it; the rest stands together in one. */

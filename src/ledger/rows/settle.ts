@@ -1,7 +1,7 @@
-import { hasClosed } from '../../domain/lifecycle.ts';
-import type { Outcome } from '../../domain/outcome.ts';
-import type { AttemptResult } from '../../domain/disposition.ts';
-import { afterAttempt } from '../../domain/attempts/retry-schedule.ts';
+import { hasClosed } from '../../rules/lifecycle.ts';
+import type { Outcome } from '../../rules/outcome.ts';
+import type { AttemptResult } from '../../rules/disposition.ts';
+import { afterAttempt } from '../../rules/attempts/retry-schedule.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
 import { prepared } from '../prepared.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { failingAfterMs } from '../../domain/webhooks/pace.ts';
+import { failingAfterMs } from '../../rules/webhooks/pace.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Tx } from '../tx.ts';
 import { deliveringStates, findWebhook, logChange, updateWebhook, type Webhook } from './registry.ts';

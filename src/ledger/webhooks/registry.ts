@@ -1,5 +1,5 @@
-import type { WebhookChange } from '../../domain/events.ts';
-import type { WebhookEventType } from '../../domain/webhooks/messages.ts';
+import type { WebhookChange } from '../../rules/events.ts';
+import type { WebhookEventType } from '../../rules/webhooks/messages.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import type { Row } from '../schema.ts';

@@ -1,4 +1,4 @@
-import { requestedAttemptStates } from '../../domain/ledger.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
 /** A row as webhooks are told of it: no number, no name. */

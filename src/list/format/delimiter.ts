@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { ListFileError } from '../../input/errors.ts';
+import { ListFileError } from '../../shared/input/errors.ts';
 
 const candidates = [',', ';', '\t', '|'] as const;
 /** Lines that are looked at; a header stands further up. */

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { describeFileError, ListFileError } from '../../input/errors.ts';
+import { describeFileError, ListFileError } from '../../shared/input/errors.ts';
 import { recogniseKind, type ListKind } from './sniff.ts';
 
 /** An open list. Whoever asked for it closes it. */

@@ -1,5 +1,5 @@
 import { CsvError, parse, type InfoRecord, type Parser } from 'csv-parse';
-import { describeFileError, ListFileError } from '../../input/errors.ts';
+import { describeFileError, ListFileError } from '../../shared/input/errors.ts';
 import { bytesOf, openList } from './file.ts';
 import {
   type ListLayout,

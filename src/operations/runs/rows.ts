@@ -1,8 +1,8 @@
-import { decide, readRowDecision, resolveAll, type SetOff } from '../../control/resolve.ts';
-import { retryRows } from '../../control/retry.ts';
-import { withdraw } from '../../control/withdraw.ts';
-import { printable } from '../../input/printable.ts';
-import { withInstants } from '../../input/times.ts';
+import { decide, readRowDecision, resolveAll, type SetOff } from '../control/resolve.ts';
+import { retryRows } from '../control/retry.ts';
+import { withdraw } from '../control/withdraw.ts';
+import { printable } from '../../shared/input/printable.ts';
+import { withInstants } from '../../shared/input/times.ts';
 import type { RetriableOutcome } from '../../ledger/people/retry-ended.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import { noticeText, type Runs } from './run.ts';

@@ -1,5 +1,5 @@
-import type { Notice } from '../../control/campaign-message.ts';
-import type { Control } from '../../control/control.ts';
+import type { Notice } from '../control/campaign-message.ts';
+import type { Control } from '../control/control.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { OperationId } from '../list.ts';
 import type { Answer, Taken } from '../schemas/all.ts';

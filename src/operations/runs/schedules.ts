@@ -6,8 +6,8 @@ import {
   listSchedules,
   pauseSchedule,
   resumeSchedule,
-} from '../../control/schedules/schedules.ts';
-import { withInstants } from '../../input/times.ts';
+} from '../control/schedules/schedules.ts';
+import { withInstants } from '../../shared/input/times.ts';
 import type { Run, Runs } from './run.ts';
 
 /** The log of a campaign tells of its schedule, whether the database has the campaign or not. */

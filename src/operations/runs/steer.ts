@@ -1,7 +1,7 @@
-import { adjustLimits } from '../../control/adjust.ts';
-import type { Notice, Wish } from '../../control/campaign-message.ts';
-import { recoverCampaign } from '../../control/recover.ts';
-import { lookBeforeWish, pause, steer } from '../../control/steer.ts';
+import { adjustLimits } from '../control/adjust.ts';
+import type { Notice, Wish } from '../control/campaign-message.ts';
+import { recoverCampaign } from '../control/recover.ts';
+import { lookBeforeWish, pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { OperationId } from '../list.ts';
 import { noticeText, type PlainRun, type Runs } from './run.ts';

@@ -1,6 +1,6 @@
-import { requireCampaign } from '../../control/ledger.ts';
-import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../control/suppress.ts';
-import { withInstants } from '../../input/times.ts';
+import { requireCampaign } from '../control/ledger.ts';
+import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
+import { withInstants } from '../../shared/input/times.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
 import type { Runs } from './run.ts';
 

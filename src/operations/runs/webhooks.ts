@@ -5,10 +5,10 @@ import {
   removeWebhook,
   requireWebhook,
   type ChangedWebhook,
-} from '../../control/webhooks.ts';
-import { withInstants } from '../../input/times.ts';
+} from '../control/webhooks.ts';
+import { withInstants } from '../../shared/input/times.ts';
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
-import { webhookAsJson } from '../../words/webhooks.ts';
+import { webhookAsJson } from '../../presentation/words/webhooks.ts';
 import type { Doing, Run, Runs } from './run.ts';
 
 const show = (webhook: Webhook) => withInstants(webhookAsJson(webhook));

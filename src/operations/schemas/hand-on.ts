@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bases, consentKinds } from '../../domain/campaign-rules.ts';
-import { outcomes } from '../../domain/outcome.ts';
-import { resultsFormats, type ResultsFormat } from '../../results/file.ts';
+import { bases, consentKinds } from '../../rules/campaign-rules.ts';
+import { outcomes } from '../../rules/outcome.ts';
+import { resultsFormats, type ResultsFormat } from '../../presentation/results/file.ts';
 import { course, funnel } from './campaign.ts';
 import { campaignParams, instant, several } from './common.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outcomes } from '../../domain/outcome.ts';
+import { outcomes } from '../../rules/outcome.ts';
 import { campaignParams, instant, several } from './common.ts';
 
 export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });

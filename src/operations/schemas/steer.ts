@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { adjustable } from '../../campaign-file/settings/pacing.ts';
-import type { AdjustableLimit, PacingLimits } from '../../domain/campaign-rules.ts';
+import { adjustable } from '../../campaign/file/settings/pacing.ts';
+import type { AdjustableLimit, PacingLimits } from '../../rules/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
 import { campaignParams } from './common.ts';
 

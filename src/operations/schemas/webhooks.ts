@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webhookEventTypes } from '../../domain/webhooks/messages.ts';
+import { webhookEventTypes } from '../../rules/webhooks/messages.ts';
 import { instant } from './common.ts';
 
 const eventType = z.enum(webhookEventTypes);

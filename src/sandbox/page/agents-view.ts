@@ -11,8 +11,8 @@ import {
   panel,
   phone,
   table,
-} from '../../html/elements.ts';
-import { html, type HtmlValue } from '../../html/html.ts';
+} from '../../presentation/html/elements.ts';
+import { html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
 import { concealHeaders } from '../schemas/request-schemas.ts';

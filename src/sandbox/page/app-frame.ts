@@ -1,5 +1,5 @@
-import { instant } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { instant } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { agentsView, agentView } from './agents-view.ts';
 import { batchesView } from './batches-view.ts';

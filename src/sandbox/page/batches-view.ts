@@ -1,5 +1,5 @@
-import { aside, count, empty, figure, id, instant, link, panel, table } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { aside, count, empty, figure, id, instant, link, panel, table } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import { callsByBatch } from '../core/state/batch.ts';
 import { countStates, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';

@@ -12,8 +12,8 @@ import {
   panel,
   phone,
   type Tone,
-} from '../../html/elements.ts';
-import { html, type Html, type HtmlValue } from '../../html/html.ts';
+} from '../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn, Assessment } from '../core/state/talk.ts';

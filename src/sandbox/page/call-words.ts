@@ -1,5 +1,5 @@
-import { id, link, muted, phone } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { id, link, muted, phone } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call, CallResult } from '../core/state/call.ts';
 import { viewPath } from './elements.ts';

@@ -13,8 +13,8 @@ import {
   since,
   table,
   type Row,
-} from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+} from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
 import { newestCalls, waitingCalls, type CallFilter } from './call-list.ts';

@@ -1,5 +1,5 @@
-import { aside, badge, count, empty, figure, instant, panel, table } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { aside, badge, count, empty, figure, instant, panel, table } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import { describeViolation } from '../judge/conduct-report.ts';
 import type { View, ViewRequest } from './view.ts';
 

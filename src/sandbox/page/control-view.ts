@@ -1,5 +1,5 @@
-import { aside, facts, instant, panel } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { aside, facts, instant, panel } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import { describeClock } from '../control/clock.ts';
 import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';

@@ -1,5 +1,5 @@
-import { badge, type Tone } from '../../html/elements.ts';
-import { html, type Html, type HtmlValue } from '../../html/html.ts';
+import { badge, type Tone } from '../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { CallState } from '../core/state/call.ts';
 
 const stateWords: Record<CallState, [Tone, string]> = {

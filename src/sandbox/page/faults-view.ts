@@ -1,5 +1,5 @@
-import { code, count, empty, figure, panel, table, type Row } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { code, count, empty, figure, panel, table, type Row } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
 import { button } from './elements.ts';

@@ -15,8 +15,8 @@ import {
   table,
   type Row,
   type Tone,
-} from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+} from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import { parseJson } from '../core/json.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';

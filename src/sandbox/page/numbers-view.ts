@@ -1,5 +1,5 @@
-import { aside, badge, count, empty, id, panel, phone, table, type Row } from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+import { aside, badge, count, empty, id, panel, phone, table, type Row } from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { agentLink } from './call-words.ts';

@@ -1,5 +1,5 @@
-import { html, type Html } from '../../html/html.ts';
-import { renderShell } from '../../html/page-shell.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
+import { renderShell } from '../../presentation/html/page-shell.ts';
 
 /** The document around the data. `view` is null where the data is given only for the control token. */
 export function renderDocument(view: { title: string; markup: Html } | null): Html {

@@ -1,5 +1,5 @@
-import { empty, link } from '../../html/elements.ts';
-import { html, type HtmlValue } from '../../html/html.ts';
+import { empty, link } from '../../presentation/html/elements.ts';
+import { html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { ServiceEventType } from '../core/clock/service-events.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';

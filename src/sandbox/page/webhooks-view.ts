@@ -13,8 +13,8 @@ import {
   table,
   type Row,
   type Tone,
-} from '../../html/elements.ts';
-import { html, type Html } from '../../html/html.ts';
+} from '../../presentation/html/elements.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery, Subscriber } from '../webhooks/subscriber.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';

@@ -1,4 +1,4 @@
-import { noPointers, type RecordPointers } from '../../domain/conversation-facts.ts';
+import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
 import type { CallerNumber, CallRequest, CallService, Placing, SendOnce } from '../port/call-service.ts';
 import { BadResponseError, ServiceError, type RefusedError } from '../port/errors.ts';
 import { placingOf } from '../port/placing.ts';

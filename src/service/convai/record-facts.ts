@@ -4,7 +4,7 @@ import {
   type ConversationFacts,
   type ConversationStatus,
   type RecordPointers,
-} from '../../domain/conversation-facts.ts';
+} from '../../rules/conversation-facts.ts';
 import type { ServiceRecord, Turn } from '../port/call-service.ts';
 import { isRecord } from '../http/refusal-detail.ts';
 import { parseServiceTime } from '../port/service-time.ts';

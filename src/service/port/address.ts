@@ -1,4 +1,4 @@
-import { isLoopback } from '../../domain/service-address.ts';
+import { isLoopback } from '../../rules/service-address.ts';
 import { ServiceOptionsError } from './errors.ts';
 
 /** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/conversation-override.ts';
-import type { CallResult, ConversationFacts, RecordPointers } from '../../domain/conversation-facts.ts';
+import type { JsonObject } from '../../rules/conversation-override.ts';
+import type { CallResult, ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
 import type { ServiceDate, ServiceReadings } from './service-clock.ts';
 
 /** What a service can do. The program asks this, never which service it is. */

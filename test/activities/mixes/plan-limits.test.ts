@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { fullPace } from '../../../src/domain/pacing/pace-control.ts';
+import { fullPace } from '../../../src/rules/pacing/pace-control.ts';
 import type * as BatchStates from '../../../src/ledger/batch-state.ts';
 import { readAllEvents, type CampaignEvent } from '../../../src/ledger/events.ts';
 import type { Queries } from '../../../src/ledger/tx.ts';

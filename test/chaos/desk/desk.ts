@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
-import type { Api } from '../../../src/api/core/app.ts';
-import type { ApiContext } from '../../../src/api/core/context.ts';
-import { buildApi } from '../../../src/api/server.ts';
-import { readConfig, type Config } from '../../../src/config.ts';
-import { Readings } from '../../../src/control/readings.ts';
-import type { TemporalAccess } from '../../../src/control/temporal.ts';
+import type { Api } from '../../../src/interfaces/api/core/app.ts';
+import type { ApiContext } from '../../../src/interfaces/api/core/context.ts';
+import { buildApi } from '../../../src/interfaces/api/server.ts';
+import { readConfig, type Config } from '../../../src/shared/config.ts';
+import { Readings } from '../../../src/operations/control/readings.ts';
+import type { TemporalAccess } from '../../../src/operations/control/temporal.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken } from '../../../src/ledger/desk/tokens.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';

@@ -1,4 +1,4 @@
-import { campaignQueues } from '../../../src/domain/ids.ts';
+import { campaignQueues } from '../../../src/rules/ids.ts';
 import { actOf, wish, type Act, type ActContext } from '../acts.ts';
 import type { Activities } from '../../../activities/index.ts';
 import type { Desk, DeskRequest, DeskRole, Served } from './desk.ts';

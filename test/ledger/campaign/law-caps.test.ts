@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LegalHours } from '../../../src/domain/campaign-rules.ts';
+import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';

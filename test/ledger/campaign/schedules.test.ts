@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Firing } from '../../../src/domain/events.ts';
+import type { Firing } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
   findSchedule,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult, Disposition } from '../../../src/domain/disposition.ts';
+import type { AttemptResult, Disposition } from '../../../src/rules/disposition.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';

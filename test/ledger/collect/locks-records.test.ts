@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
 import { matchRecords } from '../../../src/ledger/collect/matching.ts';
 import { settleRead } from '../../../src/ledger/collect/record-results.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { lockCampaignsOf } from '../../../src/ledger/locks.ts';
-import { conversationRecord } from '../../domain/conversation-record.ts';
+import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { agentId, answered, beginProven, noon, numbers } from '../scenario.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dispositions, type AttemptResult } from '../../../src/domain/disposition.ts';
+import { dispositions, type AttemptResult } from '../../../src/rules/disposition.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { concludeSweep } from '../../../src/ledger/collect/conclude.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallerFault } from '../../../src/domain/caller-choice.ts';
+import type { CallerFault } from '../../../src/rules/caller-choice.ts';
 import { endCampaign, pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { longestSilenceMs, noteSilentHook } from '../../../src/ledger/dial/screening.ts';

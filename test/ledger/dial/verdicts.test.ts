@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BatchState } from '../../../src/domain/ledger.ts';
+import type { BatchState } from '../../../src/rules/ledger.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { unknownBackoffMs } from '../../../src/ledger/limits/safety.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openTestStore } from '../test-stores.ts';

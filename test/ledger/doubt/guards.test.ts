@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult } from '../../../src/domain/disposition.ts';
+import type { AttemptResult } from '../../../src/rules/disposition.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BreakerRules } from '../../../src/domain/campaign-rules.ts';
-import type { AttemptResult } from '../../../src/domain/disposition.ts';
+import type { BreakerRules } from '../../../src/rules/campaign-rules.ts';
+import type { AttemptResult } from '../../../src/rules/disposition.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';

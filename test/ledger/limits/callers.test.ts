@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/domain/caller-choice.ts';
+import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/rules/caller-choice.ts';
 import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import type { EventData } from '../../../src/domain/events.ts';
+import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';

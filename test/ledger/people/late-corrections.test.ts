@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult, Disposition } from '../../../src/domain/disposition.ts';
+import type { AttemptResult, Disposition } from '../../../src/rules/disposition.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { changeCampaignState, endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';

@@ -1,4 +1,4 @@
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { weekdays } from '../../../src/domain/campaign-rules.ts';
+import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
-import type { LegalHours } from '../../../src/domain/campaign-rules.ts';
+import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';

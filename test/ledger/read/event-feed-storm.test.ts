@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
-import type { EventType } from '../../../src/domain/events.ts';
+import type { EventType } from '../../../src/rules/events.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';

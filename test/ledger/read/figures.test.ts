@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { pausedByPerson, type CampaignState } from '../../../src/domain/lifecycle.ts';
-import { breakerOpens } from '../../../src/domain/pacing/breaker.ts';
+import { pausedByPerson, type CampaignState } from '../../../src/rules/lifecycle.ts';
+import { breakerOpens } from '../../../src/rules/pacing/breaker.ts';
 import { listWatched, readFigures } from '../../../src/ledger/read/figures.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { updateCampaign } from '../../../src/ledger/updates.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readReport, reportDimensions, type CallLine } from '../../../src/ledger/read/report.ts';
-import type { Disposition } from '../../../src/domain/disposition.ts';
+import type { Disposition } from '../../../src/rules/disposition.ts';
 import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { conversationRecord } from '../../domain/conversation-record.ts';
+import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';

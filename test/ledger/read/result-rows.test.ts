@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nextSince } from '../../../src/cli/results/results.ts';
-import type { Disposition } from '../../../src/domain/disposition.ts';
+import { nextSince } from '../../../src/interfaces/cli/results/results.ts';
+import type { Disposition } from '../../../src/rules/disposition.ts';
 import {
   everyResult,
   lastChange,

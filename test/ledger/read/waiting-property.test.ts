@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/domain/events.ts';
+import type { NewEvent } from '../../../src/rules/events.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
 import { readWaiting } from '../../../src/ledger/read/waiting.ts';

@@ -5,7 +5,7 @@ import { openCleanStore } from '../clean-store.ts';
 import { violations, idRules, listRows, numberOf, told, upload, uploadRow } from '../edit-world.ts';
 import { beginProven, numbers, type Scenario, noon } from '../scenario.ts';
 import { bothDialects, dialects, type TestDialect } from '../test-stores.ts';
-import type { Disposition } from '../../../src/domain/disposition.ts';
+import type { Disposition } from '../../../src/rules/disposition.ts';
 import { finishRecipients } from '../../../src/ledger/rows/recipients.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compareAndSetBatch } from '../../../src/ledger/batch-state.ts';
-import type { ConversationFacts } from '../../../src/domain/conversation-facts.ts';
-import { batchTransitions, type BatchState } from '../../../src/domain/ledger.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import { batchTransitions, type BatchState } from '../../../src/rules/ledger.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';

@@ -7,7 +7,7 @@ import {
   resumeCampaign,
   reviveCampaign,
 } from '../../../src/ledger/rows/campaigns.ts';
-import { campaignStates, campaignTransitions, type CampaignState } from '../../../src/domain/lifecycle.ts';
+import { campaignStates, campaignTransitions, type CampaignState } from '../../../src/rules/lifecycle.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';

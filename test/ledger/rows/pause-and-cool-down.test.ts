@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult } from '../../../src/domain/disposition.ts';
+import type { AttemptResult } from '../../../src/rules/disposition.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult, Disposition } from '../../../src/domain/disposition.ts';
+import type { AttemptResult, Disposition } from '../../../src/rules/disposition.ts';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventData } from '../../../src/domain/events.ts';
+import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
   addSuppressions,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/cli/sandbox/flags.ts';
+import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
 import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { startTestSandbox } from '../harness.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { Command } from 'commander';
 import { startTestSandbox, type Json } from '../harness.ts';
-import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/cli/sandbox/flags.ts';
+import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
 import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { createModelAgent, holdConversation } from './model-server.ts';
 

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { html } from '../../../src/html/html.ts';
+import { html } from '../../../src/presentation/html/html.ts';
 import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox } from './window.ts';
 
-const folders = ['sandbox/page', 'html'].map((at) => new URL(`../../../src/${at}/browser/`, import.meta.url));
+const folders = ['sandbox/page', 'presentation/html'].map(
+  (at) => new URL(`../../../src/${at}/browser/`, import.meta.url),
+);
 const files = new Map(folders.flatMap((folder) => readdirSync(folder).map((name) => [name, new URL(name, folder)])));
 const scripts = [...files.keys()].filter((name) => name.endsWith('.js'));
 const assets = ['page.css', 'icon.svg', ...scripts].map((name) => `/_page/${name}`);

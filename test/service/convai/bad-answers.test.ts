@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkNumbers } from '../../../src/preflight/caller-check.ts';
+import { checkNumbers } from '../../../src/campaign/preflight/caller-check.ts';
 import { BadResponseError, RefusedError } from '../../../src/service/port/errors.ts';
 import { contractService } from '../../../src/service/convai/contract-service.ts';
 import { parseRefusalDetail } from '../../../src/service/http/refusal-detail.ts';

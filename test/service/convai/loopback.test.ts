@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHookUrl } from '../../../src/campaign-file/settings/hooks.ts';
+import { parseHookUrl } from '../../../src/campaign/file/settings/hooks.ts';
 import { parseBaseUrl } from '../../../src/service/port/address.ts';
 import { readListSource } from '../../../src/list/source.ts';
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
-import { describeFileError, ListFileError } from '../../../input/errors.ts';
+import { describeFileError, ListFileError } from '../../../shared/input/errors.ts';
 import { refusalOf } from '../file.ts';
 
 /** Parts of a workbook that are more than anybody's list, and more than memory should be asked for. */

@@ -1,4 +1,4 @@
-import { ListFileError } from '../../../input/errors.ts';
+import { ListFileError } from '../../../shared/input/errors.ts';
 import {
   type ListDescription,
   type ListLayout,
@@ -7,7 +7,7 @@ import {
   longestCell,
   type ListRecord,
 } from '../record.ts';
-import { didYouMean } from '../../../domain/nearest-name.ts';
+import { didYouMean } from '../../../rules/nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './archive.ts';
 import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';
 import { readSharedStrings } from './strings.ts';

@@ -1,4 +1,4 @@
-import { ListFileError } from '../../../input/errors.ts';
+import { ListFileError } from '../../../shared/input/errors.ts';
 import type { ListRecord } from '../record.ts';
 import type { WorkbookAnswer, WorkbookQuestion } from './workbook-dialogue.ts';
 import { describeWorkbook, readSheetRecords } from './records.ts';

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { ListFileError } from '../../../input/errors.ts';
+import { ListFileError } from '../../../shared/input/errors.ts';
 import type { ListDescription, ListRecord } from '../record.ts';
 import type { SheetOfWorkbook, WorkbookAnswer, WorkbookQuestion } from './workbook-dialogue.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSandboxFlags } from '../../../../src/cli/sandbox/flags.ts';
+import { readSandboxFlags } from '../../../../src/interfaces/cli/sandbox/flags.ts';
 import { planNames, plans } from '../../../../src/sandbox/core/plans.ts';
 import { resolveSettings } from '../../../../src/sandbox/core/settings/settings.ts';
 import { noon, plainNumbers, startTestSandbox, type TestSandbox } from '../../harness.ts';

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { describeIssues, problemAt, type LineOf } from '../../shared/input/problems.ts';
+import { campaignSchema, type CampaignSettings } from './schema.ts';
+import { readCampaignText } from '../../shared/input/yaml-text.ts';
+import { CampaignFileError, describeFileError, ListFileError } from '../../shared/input/errors.ts';
+import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
+import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
+import { timingRules } from './settings/advanced.ts';
+import { breakerRules } from './settings/breaker.ts';
+import { capRules } from './settings/caps.ts';
+import { hookRules } from './settings/hooks.ts';
+import { pacingRules } from './settings/pacing.ts';
+import { recordRules } from './settings/records.ts';
+import { doubtSettings, retryRules } from './settings/retry.ts';
+import { rulesOf } from './settings/setting.ts';
+import { timeRules } from './settings/times.ts';
+import { listTemplates, readTemplate, wordRules } from './settings/words.ts';
+
+/** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
+export interface CampaignFile {
+  id: string;
+  name: string | null;
+  path: string;
+  /**
+   * SHA-256 of what the file says, in hexadecimal: comments, order and spelling of YAML do not matter. Neither the path of
+   * the campaign file nor the bytes of the list are part of it: the list is imported once, at the start.
+   */
+  hash: string;
+  /** Path of the list, resolved against the folder of the campaign file. */
+  listPath: string;
+  /** Undefined: to be found in the list. */
+  delimiter: string | undefined;
+  settings: CampaignSettings;
+  /** Rules by law that hold for this campaign; null when the file turns them off. */
+  law: LegalRules | null;
+  lineOf: LineOf;
+}
+
+/** The refusal of a campaign file for one of its settings. */
+export function refusalOf(
+  { path, lineOf }: Pick<CampaignFile, 'path' | 'lineOf'>,
+  setting: readonly PropertyKey[],
+  message: string,
+): CampaignFileError {
+  return new CampaignFileError(path, [problemAt(lineOf, setting, message)]);
+}
+
+/** The same for its list, none of whose rows can be used. */
+export function refusalOfRows({ path, lineOf }: CampaignFile, message: string): CampaignFileError {
+  return new CampaignFileError(path, [problemAt(lineOf, ['list'], message)], { isAboutRows: true });
+}
+
+/**
+ * Reads and checks a campaign file, or its text where that was kept elsewhere; paths in it count from the folder of `path` all the same.
+ * @throws CampaignFileError with all problems at once.
+ */
+export async function readCampaignFile(path: string, kept?: string): Promise<CampaignFile> {
+  const { content, lineOf } = await readCampaignText(path, kept);
+  const parsed = campaignSchema.safeParse(content);
+  if (!parsed.success) {
+    throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, campaignSchema, lineOf));
+  }
+  const settings = parsed.data;
+  const problems = listTemplates(settings).flatMap(({ path: at, template }) => {
+    const reading = readTemplate(template);
+    return 'fault' in reading ? [problemAt(lineOf, at, reading.fault)] : [];
+  });
+  if (problems.length > 0) throw new CampaignFileError(path, problems);
+  const { law } = settings;
+  const { rules: written, none } = typeof law === 'boolean' ? { rules: null, none: [] } : law;
+  const ownRules = written === null ? null : resolve(dirname(path), written);
+  if (ownRules !== null) await refuseUnreadableRules(ownRules, { path, line: lineOf(['law']), value: String(written) });
+  return {
+    id: settings.id,
+    name: settings.name ?? null,
+    path,
+    hash: createHash('sha256').update(canonicalJson(content)).digest('hex'),
+    listPath: resolve(dirname(path), settings.list.file),
+    delimiter: settings.list.delimiter,
+    settings,
+    law: law === false ? null : await readLegalRules(ownRules, none),
+    lineOf,
+  };
+}
+
+/**
+ * The rules of the campaign over a list with these columns, as they are frozen when it starts at `nowMs`: holidays are those of its time.
+ * @throws CampaignFileError when the file or one of its templates names a column that the list does not have.
+ */
+export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
+  refuseUnknownColumns(file, columns);
+  const { settings } = file;
+  const { list } = settings;
+  return {
+    agentId: settings.agent_id,
+    callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
+    list: {
+      columns: [...columns],
+      ...columnRules(list, columns),
+      defaultRegion: list.default_region ?? null,
+      fallbackTimezone: list.fallback_timezone ?? null,
+    },
+    ...wordRules(settings),
+    ...timeRules(settings, legalHours(file.law?.rules ?? [], nowMs), nowMs),
+    caps: capRules(settings.caps),
+    retry: retryRules(settings),
+    pacing: pacingRules(settings),
+    breaker: breakerRules(settings),
+    ...hookRules(settings),
+    ...recordRules(settings),
+    timing: timingRules(settings),
+    ...rulesOf(doubtSettings, settings),
+  };
+}
+
+/**
+ * Refuses to start a campaign whose end has passed.
+ * @throws CampaignFileError
+ */
+export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
+  const end = file.settings.ends_at;
+  if (end === undefined || end > nowMs) return;
+  throw refusalOf(file, ['ends_at'], `${passedText(end, nowMs)}; write a later time, or leave the setting out`);
+}
+
+function passedText(at: number, nowMs: number): string {
+  return `${new Date(at).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
+}
+
+/**
+ * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at
+ * once.
+ * @throws CampaignFileError
+ */
+export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
+  refuseEndedCampaign(file, nowMs);
+  const start = file.settings.starts_at;
+  if (start === undefined || start >= nowMs) return;
+  const fix = 'write a later time, or leave the setting out to begin at once';
+  throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
+}
+
+/**
+ * SHA-256, in hexadecimal, of what a campaign file says together with the bytes of its list: a changed list under the same id is
+ * another campaign. Reads the list once, in pieces.
+ * @throws ListFileError when the list cannot be read.
+ */
+export async function campaignHash(file: CampaignFile): Promise<string> {
+  const list = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(file.listPath)) list.update(chunk as Buffer);
+  } catch (error) {
+    throw new ListFileError(file.listPath, describeFileError(error), { cause: error });
+  }
+  return createHash('sha256')
+    .update(`${file.hash}\n${list.digest('hex')}`)
+    .digest('hex');
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,179 @@
+import { join } from 'node:path';
+import { unruledCountries, weekdays, type LegalHours } from '../../rules/campaign-rules.ts';
+import { findLaw } from '../../rules/hours/legal-hours.ts';
+import { describeIssues, problemAt, showValue, type LineOf } from '../../shared/input/problems.ts';
+import { loadCampaignText, readCampaignText } from '../../shared/input/yaml-text.ts';
+import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
+import { holidayDates, knowsHolidays } from './holidays.ts';
+import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
+import { packageFolder } from '../../shared/input/package-folder.ts';
+import { weeklyHours } from './weekly-hours.ts';
+
+/** The rules by law that hold for a campaign, and where they come from. */
+export interface LegalRules {
+  rules: readonly LegalRule[];
+  /** Date of the rules that come with the program; null when a file of one's own replaces all of them. */
+  packagedAsOf: string | null;
+  /** Null: none is named. */
+  own: OwnRules | null;
+  /** Countries in which the campaign file lets no rule hold. */
+  none: readonly string[];
+}
+
+/** A rules file of one's own: its date, the ids of packaged rules that it replaces, and those that it adds. */
+export interface OwnRules {
+  path: string;
+  asOf: string;
+  replaced: readonly string[];
+  added: readonly string[];
+}
+
+/** Years of holidays that are worked out: no campaign runs longer. */
+const holidayYears = 3;
+
+/**
+ * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not
+ * even that for countries without one.
+ * @throws CampaignFileError with everything that is wrong with a file.
+ */
+export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
+  const packaged = await readRules(join(packageFolder('rules'), 'calling-hours.yaml'));
+  const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
+  if (ownPath === null)
+    return { rules: withoutLawIn(packaged.rules, none), packagedAsOf: packaged.asOf, own: null, none };
+  const file = await readRules(ownPath);
+  const moved = file.rules.flatMap((rule, index) => findMove(rules.get(rule.id), rule, index, file.lineOf));
+  if (moved.length > 0) throw new CampaignFileError(ownPath, moved);
+  const ids = file.rules.map(({ id }) => id);
+  const replaced = ids.filter((id) => rules.has(id));
+  const added = ids.filter((id) => !rules.has(id));
+  for (const rule of file.rules) rules.set(rule.id, rule);
+  return {
+    rules: withoutLawIn([...rules.values()], none),
+    packagedAsOf: replaced.length === packaged.rules.length ? null : packaged.asOf,
+    own: { path: ownPath, asOf: file.asOf, replaced, added },
+    none,
+  };
+}
+
+/** A rule that is open all day stands for those of each country, so that it does not count as one whose hours nobody knows. */
+function withoutLawIn(rules: readonly LegalRule[], none: readonly string[]): readonly LegalRule[] {
+  const open = none.map((country) => ({
+    id: `none-${country}`,
+    country: country as LegalRule['country'],
+    hours: { daily: [{ from: 0, to: 1440 }] },
+    source: `law: { ${country}: none }`,
+  }));
+  return [...rules.filter(({ country }) => !none.includes(country)), ...open];
+}
+
+/** Date and number of the rules that come with the program. */
+export async function describePackagedRules(): Promise<{ asOf: string; count: number }> {
+  const { rules, packagedAsOf } = await readLegalRules(null);
+  return { asOf: packagedAsOf ?? '', count: rules.length };
+}
+
+interface RulesFile {
+  asOf: string;
+  rules: readonly LegalRule[];
+  lineOf: LineOf;
+}
+
+async function readRules(path: string): Promise<RulesFile> {
+  const { content, lineOf } = await readCampaignText(path);
+  const parsed = legalRulesSchema.safeParse(content);
+  if (!parsed.success)
+    throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, legalRulesSchema, lineOf));
+  return { asOf: parsed.data.as_of, rules: parsed.data.rules, lineOf };
+}
+
+/** A rule that replaces one of another place would leave that place without its law. */
+function findMove(
+  packaged: LegalRule | undefined,
+  own: LegalRule,
+  index: number,
+  lineOf: RulesFile['lineOf'],
+): CampaignProblem[] {
+  if (packaged === undefined || placeOf(packaged) === placeOf(own)) return [];
+  const message = `${showValue(own.id)} cannot be used; choose another id for ${placeOf(own)}, or write the rule for ${placeOf(packaged)}: the packaged rule that it would replace is for that`;
+  return [problemAt(lineOf, ['rules', index, 'id'], message)];
+}
+
+function placeOf({ country, region }: LegalRule): string {
+  return region === undefined ? country : `${country}-${region}`;
+}
+
+/**
+ * Refuses a rules file that cannot be read as text, at the setting that names it.
+ * @throws CampaignFileError of the campaign file.
+ */
+export async function refuseUnreadableRules(
+  ownPath: string,
+  setting: { path: string; line: number | null; value: string },
+): Promise<void> {
+  try {
+    await loadCampaignText(ownPath);
+  } catch (error) {
+    const reason = error instanceof CampaignFileError ? (error.problems[0]?.message ?? '') : String(error);
+    const message = `${showValue(setting.value)} cannot be used as a rules file (${ownPath}); ${reason}`;
+    throw new CampaignFileError(setting.path, [{ line: setting.line, path: 'law', message }], { cause: error });
+  }
+}
+
+/** The rules as a campaign keeps them from its start on, with the holidays of its time written out. */
+export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHours[] {
+  const year = new Date(nowMs).getUTCFullYear();
+  return rules.map((rule) => {
+    const { id, country, region = null, hours, caps = [], from = null, until = null, source } = rule;
+    const { eves, consent, unconfirmed } = rule;
+    const { daily, ...own } = hours ?? {};
+    const isForAll = country === unruledCountries;
+    const holidays =
+      rule.holidays === undefined || isForAll ? [] : holidayDates({ country, region }, year, holidayYears);
+    const week = Object.fromEntries(weekdays.map((day) => [day, own[day] ?? daily ?? []]));
+    return {
+      id,
+      country,
+      region,
+      hours: hours === undefined ? null : weeklyHours(week),
+      closedOn: [...holidays, ...(rule.closed_on ?? []).flatMap((day) => datesOfDay(day, year))],
+      caps: caps.map(({ calls, within }) => ({ by: 'number' as const, calls, withinMs: within })),
+      ...(eves === undefined ? {} : { eves: { dates: holidays.map(dayBefore), windows: eves } }),
+      ...(rule.holidays !== undefined && isForAll ? { holidays: rule.holidays } : {}),
+      ...(consent === undefined ? {} : { consent }),
+      ...(unconfirmed === undefined ? {} : { unconfirmed }),
+      from,
+      until,
+      source,
+    };
+  });
+}
+
+function dayBefore(date: string): string {
+  return new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10);
+}
+
+/**
+ * Adds rules for a country of which none is known, made from those for all such countries: with its public holidays closed, where they are
+ * known. Working holidays out takes a while, so that is done for countries that are called, before the first of their rows is judged.
+ */
+export function closeHolidaysOf(country: string, law: LegalHours[], nowMs: number): void {
+  const closing = findLaw(law, { country, regions: null }).filter(({ holidays }) => holidays === 'closed');
+  const place = { country, region: null };
+  if (closing.length === 0 || !knowsHolidays(place)) return;
+  const dates = holidayDates(place, new Date(nowMs).getUTCFullYear(), holidayYears);
+  for (const rule of closing)
+    law.push({
+      ...rule,
+      id: `${rule.id}-${country}`,
+      country,
+      closedOn: [...rule.closedOn, ...dates],
+      holidays: 'made',
+    });
+}
+
+/** The dates of a day that is written as `01-08`, of every year that is worked out; a date is itself. */
+function datesOfDay(day: string, firstYear: number): string[] {
+  if (day.length > 5) return [day];
+  return Array.from({ length: holidayYears }, (_, index) => `${String(firstYear + index)}-${day}`);
+}

@@ -1,0 +1,161 @@
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { RejectionReason } from '../../rules/outcome.ts';
+import { readPhoneNumber } from '../../rules/phone-number.ts';
+import type { OwnTerms } from '../../rules/row-terms.ts';
+import { timeZone } from '../../rules/time-zone.ts';
+import { instantForms, readInstant, type InstantKind } from '../../shared/input/instant-cell.ts';
+import { quoteCell } from '../../shared/input/printable.ts';
+import { text } from './settings/kinds.ts';
+import type { Setting } from './settings/setting.ts';
+
+/** All that is known of one column of the list that a campaign file may name. */
+interface RowField extends Setting {
+  label: string;
+  /** What a form says below its label. */
+  hint: string;
+  /** What a form says where the list has no such column. */
+  without?: string;
+  rules: string;
+  /** What such columns are called, folded: small letters, and `_` between words. */
+  names: RegExp;
+  /** Whether a cell looks like one of such a column, where the names leave it open. */
+  looksRight?: (cell: string) => boolean;
+  /** Of a column that says something of its row alone: what it says, and how it is read. */
+  own?: OwnField;
+}
+
+interface OwnField {
+  /** Its column stands in the rules under this name and `Column`. */
+  term: keyof OwnTerms;
+  /** The rejection of a row whose cell cannot be read. */
+  reason: RejectionReason;
+  /** Reads a cell that is not empty, without blanks around it. */
+  read: (cell: string, row: RowSoFar) => CellReading;
+  /** Why a row waits for it, of one row and of several; left out: none does. */
+  waits?: { one: string; several: string };
+}
+
+/** What is known of a row: its zones, and the terms of the fields before. */
+export interface RowSoFar {
+  list: CampaignRules['list'];
+  zones: readonly string[];
+  terms: OwnTerms;
+}
+
+/** `fault`: what is wrong with the cell, and what to write. */
+type CellReading = { value: OwnTerms[keyof OwnTerms] } | { fault: string };
+
+const column = text('write the name of a column of the list', 1000);
+
+/** Every column that a campaign file may name, by its key below `list`, in the order in which a row's own terms are read. */
+export const rowFields = {
+  phone: {
+    schema: column,
+    help: 'Column of the number.',
+    label: 'Telephone number',
+    hint: 'The number that is called.',
+    without: 'Choose the column',
+    rules: 'phoneColumn',
+    names:
+      /^(?:(?:e_?164|phone|mobile|cell|telephone|telefon|tel|mobil|handy|rufnummer|number)(?:_?(?:no|nr|number|phone|nummer|e_?164))?|.*_(?:phone|mobile|phone_number))$/,
+    looksRight: (cell) => readPhoneNumber(cell, null).ok || /^\(?0?\d{2,5}\)?[\s./-]\d[\d\s./-]{4,12}$/.test(cell),
+  },
+  id: {
+    schema: column.optional(),
+    help: 'Column of your own id.',
+    label: 'Your own id of each row',
+    hint: 'By it a row is known again when you correct the list later.',
+    rules: 'idColumn',
+    names: /^(?:id|.*_id|customer_?(?:no|nr|number)|kundennummer|reference|ref)$/,
+  },
+  timezone: {
+    schema: column.optional(),
+    help: 'Column of an IANA time zone such as America/New_York.',
+    label: 'Time zone',
+    hint: 'Such as America/New_York.',
+    without: 'Known from the number',
+    rules: 'timezoneColumn',
+    names: /^(?:time_?zone|tz|zeitzone)$/,
+    looksRight: (cell) => /^[A-Za-z]+\/[A-Za-z]/.test(cell) && timeZone(cell).isValid,
+  },
+  country: {
+    schema: column.optional(),
+    help: 'Column of a two-letter country code, for numbers without +.',
+    label: 'Country',
+    hint: 'Of the row; else the country above.',
+    rules: 'countryColumn',
+    names: /^(?:country(?:_?code)?|land|iso_?country)$/,
+  },
+  state: {
+    schema: column.optional(),
+    help: 'Column of the state or province, as code or name.',
+    label: 'State or province',
+    hint: 'Whose law holds, and the zone.',
+    rules: 'regionColumn',
+    names: /^(?:state|province|bundesland|region)$/,
+  },
+  zip: {
+    schema: column.optional(),
+    help: 'Column of the ZIP code (US): its zone and state.',
+    label: 'Postal code',
+    hint: 'Of the US: tells the zone, and whose law holds.',
+    rules: 'zipColumn',
+    names: /^(?:zip(?:_?code)?|postal_?code|postcode|plz)$/,
+  },
+  not_before: {
+    schema: column.optional(),
+    help: 'Column of the time before which the row is not dialled.',
+    label: 'Not called before',
+    hint: 'A date, or a date and time.',
+    rules: 'notBeforeColumn',
+    names: /^(?:not_?before|call_?(?:after|from))$/,
+    own: {
+      term: 'notBefore',
+      reason: 'invalid_date',
+      read: (cell, { zones }) => readTime(cell, 'start', zones),
+      waits: { one: 'its time has not come', several: 'their rows set a later time (list.not_before)' },
+    },
+  },
+  expires_at: {
+    schema: column.optional(),
+    help: 'Column of the time from which on the row is not dialled any more.',
+    label: 'Not called from then on',
+    hint: 'The same.',
+    rules: 'expiresAtColumn',
+    names: /^(?:expires?(?:_?at|_?on)?|valid_?until|call_?(?:before|until))$/,
+    own: {
+      term: 'expiresAt',
+      reason: 'invalid_date',
+      read: (cell, { list, zones, terms: { notBefore } }) => {
+        const end = readTime(cell, 'end', zones);
+        if ('fault' in end || notBefore == null || end.value > notBefore) return end;
+        const from = quoteCell(list.notBeforeColumn ?? '');
+        return { fault: `the row expires before it may be dialled; write a time after that in ${from}` };
+      },
+    },
+  },
+} as const satisfies Record<string, RowField>;
+
+/** Key of a column below `list`. */
+export type RowFieldKey = keyof typeof rowFields;
+
+/** The same in their order, with keys. */
+export const rowFieldList = Object.entries(rowFields as Record<RowFieldKey, RowField>).map(([key, field]) => ({
+  ...field,
+  key: key as RowFieldKey,
+}));
+
+/** Columns that say something of their row alone, in the order in which they are read. */
+export const ownFields = rowFieldList.flatMap(({ own, ...field }) => (own === undefined ? [] : [{ ...field, ...own }]));
+
+/** Why one row, or several, wait for what they say of their own, by the key of the column. */
+export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, string>> {
+  return Object.fromEntries(ownFields.flatMap(({ key, waits }) => (waits === undefined ? [] : [[key, waits[rows]]])));
+}
+
+function readTime(cell: string, kind: InstantKind, zones: readonly string[]): { value: number } | { fault: string } {
+  const value = readInstant(cell, kind, zones);
+  return value === null
+    ? { fault: `${quoteCell(cell)} is no date and time; ${instantForms}, or leave the cell empty` }
+    : { value };
+}

@@ -1,0 +1,41 @@
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { z } from 'zod';
+import { isTimeZoneName } from '../../../rules/time-zone.ts';
+import { rowFields } from '../row-fields.ts';
+import { readBy, text, textShape } from './kinds.ts';
+import { shapeOf, type SettingGroup } from './setting.ts';
+
+const delimiterFix = 'write one character in quotes, such as "," or ";" or "\\t"';
+const delimiter = z.string({ error: delimiterFix }).regex(/^[\t!#-/:-@[-`{-~]$/, { error: delimiterFix });
+
+const region = readBy((value) => {
+  const code = typeof value === 'string' ? value.trim().toUpperCase() : '';
+  return isSupportedCountry(code) ? code : null;
+}, 'write a two-letter country code such as US or GB').meta({ type: 'string', pattern: '^[A-Za-z]{2}$' });
+
+const zone = readBy(
+  (value) => (typeof value === 'string' && isTimeZoneName(value) ? value : null),
+  'write the name of a time zone such as America/New_York',
+).meta(textShape);
+
+// prettier-ignore
+const settings = {
+  file: { schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
+    help: 'Path of the list (CSV or .xlsx), relative to this file.' },
+  delimiter: { schema: delimiter.optional(), help: 'What separates the columns, such as ";". Found when left out.' },
+  sheet: { schema: text('write the name of a sheet of the workbook', 100).optional(),
+    help: 'Sheet of a workbook; the first one when left out.' },
+  ...rowFields,
+  fallback_timezone: { schema: zone.optional(), label: 'Time zone of everybody else',
+    help: 'Zone of recipients of whom nothing tells one.',
+    form: { step: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
+  default_region: { schema: region.optional(), label: 'Country of numbers without +',
+    help: 'Country of numbers without + where no column says it, such as US.',
+    form: { step: 'columns', hint: 'A number without + and without a known country is never called.' } },
+} as const satisfies SettingGroup;
+const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
+
+/** Who is called. */
+export const listSettings = {
+  list: { schema: list, help: 'The recipients.', settings },
+} as const satisfies SettingGroup;

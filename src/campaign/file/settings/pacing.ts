@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { adjustableLimits, type AdjustableLimit, type CampaignRules } from '../../../rules/campaign-rules.ts';
+import { duration, whole } from './kinds.ts';
+import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+
+// prettier-ignore
+const settings = {
+  max_concurrent_calls: { schema: whole(1, 100_000).default(10), rules: 'maxConcurrentCalls', label: 'Concurrent calls',
+    help: 'Calls that may be on the line at once.',
+    form: { step: 'calls', hint: 'Can be changed while it runs.', type: 'number', usual: '5' } },
+  starts_per_minute: { schema: whole(1, 1_000_000).optional(), rules: 'startsPerMinute', label: 'Starts per minute',
+    help: 'Most calls begun in any 60 seconds.' },
+  batch_size: { schema: whole(1, 1000).default(20), rules: 'batchSize', label: 'Batch size', help: 'Calls per request.' },
+  refill_threshold: { schema: whole(1, 100_000).optional(), rules: 'refillThreshold',
+    help: 'Free slots at which the next batch is planned.' },
+  warm_up: { schema: duration(0).prefault('0s'), rules: 'warmUpMs', help: 'All lines are in use only after this long; fewer before.' },
+  priority: { schema: whole(1, 100).default(10), rules: 'priority', label: 'Priority',
+    help: 'Weight among campaigns that share an account, 1 to 100.' },
+} as const satisfies SettingGroup;
+
+const pacing = z
+  .strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' })
+  .refine(
+    // A limit that cannot be used is told by itself; nothing is compared with it.
+    ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
+    {
+      path: ['refill_threshold'],
+      error: 'write at most max_concurrent_calls: more slots than that are never free',
+    },
+  );
+
+/** How fast calls are begun. */
+export const pacingSettings = {
+  pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.', settings },
+} as const satisfies SettingGroup;
+
+/** As frozen. A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
+export function pacingRules({ pacing: written }: Written<typeof pacingSettings>): CampaignRules['pacing'] {
+  const { max_concurrent_calls: lines, batch_size: batch } = written;
+  const { refill_threshold: slots = Math.min(batch, Math.ceil(lines / 5)) } = written;
+  return rulesOf(settings, { ...written, refill_threshold: slots });
+}
+
+/** A setting that may be changed while a campaign runs. */
+interface Adjustable {
+  /** In the campaign file. */
+  key: string;
+  label: string;
+  help: string;
+  bounds: z.ZodType<number>;
+  /** Whether null lifts it. */
+  isLiftable: boolean;
+}
+
+/** All of them, by their names in the rules. */
+export const adjustable = Object.fromEntries(
+  Object.entries(settings).flatMap(([key, { schema, help, rules, ...more }]): [string, Adjustable][] => {
+    if (!('label' in more) || !adjustableLimits.some((name) => name === rules)) return [];
+    const isLiftable = schema instanceof z.ZodOptional;
+    return [[rules, { key, label: more.label, help, bounds: schema.unwrap(), isLiftable }]];
+  }),
+) as Readonly<Record<AdjustableLimit, Adjustable>>;
+
+/** What an adjustable setting is, within a sentence. */
+export function meaningOf({ help }: Adjustable): string {
+  return `${help.slice(0, 1).toLowerCase()}${help.slice(1)}`.replace(/\.$/, '');
+}

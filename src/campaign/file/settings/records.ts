@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { oneOrMore, readBy, scalarShape, text } from './kinds.ts';
+import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';
+const equals = readBy((value) => {
+  const parsed = z
+    .array(scalar)
+    .min(1)
+    .safeParse(Array.isArray(value) ? value : [value]);
+  return parsed.success ? parsed.data : null;
+}, equalsFix).meta(oneOrMore(scalarShape));
+
+const optOutFix = 'write { collected: key, equals: value } or { evaluation: key, equals: value }';
+// prettier-ignore
+const optOut = {
+  collected: { schema: text(optOutFix).optional(), label: 'How the agent notes a wish not to be called again',
+    help: 'Key of a collected value.',
+    form: { step: 'calls', placeholder: 'such as opt_out',
+      hint: 'The name of the value that the agent collects when somebody asks not to be called again. Yes or true there: no campaign calls them again.' } },
+  evaluation: { schema: text(optOutFix).optional(), help: 'Key of an evaluation result.' },
+  equals: { schema: equals, help: 'The value or values that mean it.' },
+} as const satisfies SettingGroup;
+const optOutRule = z
+  .strictObject(shapeOf(optOut), { error: optOutFix })
+  .refine((rule) => (rule.collected === undefined) !== (rule.evaluation === undefined), { error: optOutFix });
+
+const pointerFix = 'write a JSON pointer into the record, such as /metadata/termination_reason';
+/** RFC 6901: each part after a slash, with ~0 and ~1 for ~ and /. */
+const pointer = z
+  .string({ error: pointerFix })
+  .max(500, { error: pointerFix })
+  .regex(/^(?:\/(?:[^~/]|~[01])+)+$/, { error: pointerFix });
+
+const dispositionFix = 'write { when: { pointer: /metadata/…, equals: value }, is: busy }';
+const readable = ['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'opted_out'] as const;
+// prettier-ignore
+const field = {
+  pointer: { schema: pointer, help: 'JSON pointer into the record, such as /metadata/termination_reason.' },
+  equals: { schema: equals, help: 'The value or values that mean it.' },
+} as const satisfies SettingGroup;
+const when = z.strictObject(shapeOf(field), { error: dispositionFix });
+// prettier-ignore
+const disposition = {
+  when: { schema: when, help: 'A field and its value.' },
+  is: { schema: z.literal(readable, { error: `write one of ${readable.join(', ')}` }), help: 'What the call then was.' },
+} as const satisfies SettingGroup;
+const dispositionRule = z.strictObject(shapeOf(disposition), { error: dispositionFix });
+
+const pointers = z
+  .union([pointer.transform((one) => [one]), z.array(pointer, { error: pointerFix }).max(20)], { error: pointerFix })
+  .default([]);
+const correlation = {
+  callee_number: { schema: pointers, help: 'Where the number of the callee stands.', rules: 'calleeNumber' },
+  batch_id: { schema: pointers, help: 'Where the id of the batch stands.', rules: 'batchId' },
+  reference: { schema: pointers, help: 'Where the reference of the call stands.', rules: 'reference' },
+} as const satisfies SettingGroup;
+
+const correlations = z
+  .strictObject(shapeOf(correlation), { error: 'write a mapping such as { callee_number: /metadata/to }' })
+  .prefault({});
+
+const listOf = <Rule extends z.ZodType>(rule: Rule, fix: string) =>
+  z.array(rule, { error: fix }).max(100, { error: 'write at most 100 rules' }).default([]);
+
+/** What records say. */
+// prettier-ignore
+export const recordSettings = {
+  opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,
+    help: 'Rules that find a request not to be called again in the results of a call.' },
+  dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
+    help: 'What fields that no contract names say about the call.' },
+  correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
+} as const satisfies SettingGroup;
+
+/** As frozen. */
+export function recordRules(
+  written: Written<typeof recordSettings>,
+): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation'> {
+  return rulesOf(recordSettings, {
+    opt_out: written.opt_out.map((rule) => ({
+      source: rule.collected === undefined ? ('evaluation' as const) : ('collected' as const),
+      key: rule.collected ?? rule.evaluation ?? '',
+      values: rule.equals,
+    })),
+    dispositions: written.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
+    correlation: rulesOf(correlation, written.correlation),
+  });
+}

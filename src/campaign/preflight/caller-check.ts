@@ -1,0 +1,56 @@
+import type { CallService } from '../../service/port/call-service.ts';
+import { RefusedError } from '../../service/port/errors.ts';
+import { explainFaults, type CallerFault, type CallerStanding } from '../../rules/caller-choice.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { readPhoneNumber } from '../../rules/phone-number.ts';
+import { regionsOfNumber } from '../../shared/place/number-regions.ts';
+
+export type CallerCheck =
+  /** At least one number may call. `proven`: the service itself says so of all that may; otherwise the first calls have to show it. */
+  | { ok: true; proven: boolean; numbers: readonly CallerStanding[] }
+  /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
+  | { ok: false; reason: string; numbers: readonly CallerStanding[] };
+
+/**
+ * Asks the service whether it knows the caller numbers, and whether they are verified where it tells. One read.
+ * Throws what the way to it throws when the service cannot be asked.
+ */
+export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
+  const listed = new Map((await service.callers(ids)).map((number) => [number.id, number]));
+  const numbers = ids.map((phoneNumberId): CallerStanding => {
+    const number = listed.get(phoneNumberId);
+    const verified = number?.verified ?? null;
+    const fault: CallerFault | null = number === undefined ? 'unknown' : verified === false ? 'not_verified' : null;
+    const reading = readPhoneNumber(number?.number ?? '', null);
+    if (!reading.ok) return { phoneNumberId, e164: null, country: null, regions: null, fault, verified };
+    const { e164, country } = reading;
+    // A single number has nobody to be nearer than.
+    return { phoneNumberId, e164, country, regions: ids.length > 1 ? regionsOfNumber(e164) : null, fault, verified };
+  });
+  const fit = numbers.filter(({ fault }) => fault === null);
+  if (fit.length === 0) return { ok: false, reason: explainFaults(numbers), numbers };
+  return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers };
+}
+
+/**
+ * Asks the service whether it knows the agent, then about the numbers that call. Two reads.
+ * Throws what the way to it throws when the service cannot be asked.
+ */
+export async function checkCaller(
+  service: CallService,
+  caller: Pick<CampaignRules, 'agentId' | 'callers'>,
+): Promise<CallerCheck> {
+  try {
+    await service.agent(caller.agentId);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.status === 401 || error.status === 403)
+      return { ok: false, reason: `The service refuses the API key (${error.status}): set SVC_API_KEY`, numbers: [] };
+    return {
+      ok: false,
+      reason: `The service does not know agent ${caller.agentId} (${error.status}): correct agent_id in the campaign file`,
+      numbers: [],
+    };
+  }
+  return checkNumbers(service, caller.callers.numbers);
+}

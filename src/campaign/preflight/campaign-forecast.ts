@@ -1,0 +1,249 @@
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import {
+  forecast,
+  type Course,
+  type Forecast,
+  type ForecastGroup,
+  type ForecastInput,
+} from '../../rules/forecast/forecast.ts';
+import { coarsened } from '../../rules/forecast/coarse.ts';
+import { firstThat } from '../../rules/collections.ts';
+import { warmUpLines } from '../../rules/pacing/pacing.ts';
+import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
+
+/** What nobody can know before the calls are made. */
+export interface ForecastAssumptions {
+  /** Mean length of a call that is answered. */
+  callMs: number;
+  /** Part of the calls that is answered, 0 to 1. */
+  answerRate: number;
+}
+
+export const usualAssumptions: ForecastAssumptions = { callMs: 90_000, answerRate: 0.35 };
+
+/** How long a call rings that nobody answers, and how long the shortest talk is. */
+export const ringMs = 30_000;
+export const shortTalkMs = 30_000;
+
+/** More lines than this no campaign file may ask for. */
+const mostLines = 100_000;
+
+export interface WindowNeeds {
+  /** What does not fit: somebody's first attempt, or only further ones. */
+  missing: 'first_attempts' | 'further_attempts';
+  recipients: number;
+  /** How much later the campaign would have to end; null when no later end is enough. */
+  moreMs: number | null;
+  /** The fewest concurrent calls that are enough; null when no number is. */
+  concurrentCalls: number | null;
+  /** What keeps more calls from being enough. */
+  limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
+}
+
+export interface CampaignForecast {
+  startsAt: number;
+  /** Concurrent calls that campaign and account both allow. */
+  lines: number;
+  assumptions: ForecastAssumptions & { ringMs: number; shortTalkMs: number };
+  /** Everybody answers the first call and says little. */
+  earliest: Forecast;
+  /** As the assumptions say. */
+  likely: Forecast;
+  /**
+   * Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it
+   * down.
+   */
+  slowest: Forecast;
+  /** Whether at least one call to everybody fits before the end, in the best case. */
+  canFinish: boolean;
+  /** What the likely course lacks; null when it fits. */
+  needs: WindowNeeds | null;
+  calls: Range;
+  /** Of talking and ringing. */
+  minutes: Range;
+}
+
+/** The two courses that say whether there is time enough. */
+export type Outlook = Pick<CampaignForecast, 'earliest' | 'likely'>;
+
+export interface Range {
+  fewest: number;
+  likely: number;
+  most: number;
+}
+
+export interface ForecastRequest {
+  rules: CampaignRules;
+  /** Those who can be called. */
+  groups: readonly ForecastGroup[];
+  startsAt: number;
+  /** Default: the usual ones. */
+  assumptions?: ForecastAssumptions;
+  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  accountLines?: number | null;
+  /** Calls that the opening lines let be open at once; null: any number. */
+  wordsLines?: number | null;
+}
+
+/**
+ * When the campaign would end, whether its windows are long enough, and what it costs at most, for those who can be called. Nothing of the
+ * kind is promised: other campaigns, refusals of the service and its speed are left out.
+ */
+export function forecastCampaign(request: ForecastRequest): CampaignForecast {
+  const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
+  const { callMs } = assumptions;
+  const lines = linesFor(request);
+  const tellable = Math.min(lines, wordsLines ?? Infinity);
+  const usual = inputFor(request, tellable, usualCourse(rules, assumptions));
+  // At best the records show whose they are, and words do not matter.
+  const earliest = forecast(inputFor(request, lines, bestCourse));
+  const likely = forecast(usual);
+  const slowCourse = slowestCourse(rules, assumptions);
+  const slowest = forecast(inputFor(request, tellable, slowCourse));
+  const people = groups.reduce((sum, { count }) => sum + count, 0);
+  // A failure of the carrier uses up no attempt, up to so many times before each that counts.
+  const mostCalls = people * (slowCourse.retries + 1) * (rules.retry.maxUncounted + 1);
+  return {
+    startsAt,
+    lines,
+    assumptions: { ...assumptions, ringMs, shortTalkMs },
+    earliest,
+    likely,
+    slowest,
+    canFinish: earliest.neverCalled === 0,
+    needs: findNeeds(rules, usual, likely, { people, lines: tellable, accountLines, wordsLines }),
+    calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
+    minutes: {
+      fewest: inMinutes(earliest.callMs),
+      likely: inMinutes(likely.callMs),
+      most: inMinutes(mostCalls * Math.max(callMs, ringMs)),
+    },
+  };
+}
+
+/** The same without what takes many simulations: neither the worst case nor what the windows lack; opening lines are left out. */
+export function forecastOutlook(request: ForecastRequest): Outlook {
+  const { rules, assumptions = usualAssumptions } = request;
+  const lines = linesFor(request);
+  return {
+    earliest: forecast(inputFor(request, lines, bestCourse)),
+    likely: forecast(inputFor(request, lines, usualCourse(rules, assumptions))),
+  };
+}
+
+/** What is left of a campaign that goes on, in steps as large as its length allows: cheap at any size. Opening lines are left out. */
+export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, 'earliest' | 'likely' | 'slowest'> {
+  const { rules, assumptions = usualAssumptions } = request;
+  const lines = linesFor(request);
+  const run = (course: Course): Forecast => forecast(coarsened(inputFor(request, lines, course)));
+  return {
+    earliest: run(bestCourse),
+    likely: run(usualCourse(rules, assumptions)),
+    slowest: run(slowestCourse(rules, assumptions)),
+  };
+}
+
+const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
+const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
+
+function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssumptions): Course {
+  return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
+}
+
+function slowestCourse({ retry, timing }: CampaignRules, { callMs }: ForecastAssumptions): Course {
+  return { answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longestRetries(retry, timing.settleMs) };
+}
+
+function linesFor({ rules: { pacing }, accountLines }: ForecastRequest): number {
+  return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
+}
+
+function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, course: Course): ForecastInput {
+  return {
+    groups,
+    course,
+    at: startsAt,
+    endsAt: rules.endsAt,
+    marginMs: rules.timing.dispatchMarginMs,
+    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
+    startsPerMinute: rules.pacing.startsPerMinute,
+    caps: rules.caps,
+  };
+}
+
+function inMinutes(ms: number): number {
+  return Math.ceil(ms / 60_000);
+}
+
+function warmingUp(lines: number, warmUpMs: number): ForecastInput['linesAt'] {
+  return (sinceMs) => warmUpLines({ lines, warmUpMs, sinceMs });
+}
+
+interface Room {
+  people: number;
+  lines: number;
+  accountLines: number | null;
+  wordsLines: number | null;
+}
+
+function findNeeds(
+  { pacing: { warmUpMs } }: CampaignRules,
+  input: ForecastInput,
+  likely: Forecast,
+  { people, lines, accountLines, wordsLines }: Room,
+): WindowNeeds | null {
+  const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
+  const lackOf = (result: Forecast): number =>
+    missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled;
+  const recipients = lackOf(likely);
+  if (recipients === 0) return null;
+  const fits = (changes: Partial<ForecastInput>): boolean => lackOf(forecast({ ...input, ...changes })) === 0;
+  const withLines = (lines: number): Partial<ForecastInput> => ({ linesAt: warmingUp(lines, warmUpMs) });
+  // More lines than people are of no use.
+  const enough = Math.min(mostLines, Math.max(people, lines));
+  const allowed = Math.min(enough, accountLines ?? enough, wordsLines ?? enough);
+  const base = { missing, recipients, moreMs: findMoreTime(input, missing, lackOf) } as const;
+  if (allowed > lines && fits(withLines(allowed))) {
+    const concurrentCalls = leastThat((lines) => fits(withLines(lines)), lines, allowed);
+    return { ...base, concurrentCalls, limitedBy: null };
+  }
+  const limits: [WindowNeeds['limitedBy'], Partial<ForecastInput>][] = [
+    ['shared_words', withLines(Math.min(enough, accountLines ?? enough))],
+    ['account_limit', withLines(enough)],
+    ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
+    ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
+  ];
+  const limit = limits
+    .filter(([by]) => by !== 'shared_words' || wordsLines !== null)
+    .find(([, changes]) => fits(changes))?.[0];
+  return {
+    ...base,
+    concurrentCalls: null,
+    limitedBy: limit ?? (missing === 'further_attempts' ? 'delays' : 'windows'),
+  };
+}
+
+/** Without an end the campaign goes the same way up to its own and then on, so one simulation tells how far. */
+function findMoreTime(
+  input: ForecastInput,
+  missing: WindowNeeds['missing'],
+  lackOf: (result: Forecast) => number,
+): number | null {
+  if (input.endsAt === null) return null;
+  const unbounded = forecast({ ...input, endsAt: null });
+  const last = missing === 'first_attempts' ? unbounded.lastFirstStartAt : unbounded.lastStartAt;
+  if (unbounded.endless || last === null || lackOf(unbounded) > 0) return null;
+  // The window must be open beyond a start for longer than the margin.
+  return last + input.marginMs + 1 - input.endsAt;
+}
+
+/** The least number above `tooFew` for which it holds, when it holds for `enough` and for all above the least. */
+function leastThat(holds: (value: number) => boolean, tooFew: number, enough: number): number {
+  let low = tooFew;
+  let high = Math.min(enough, tooFew * 2);
+  while (high < enough && !holds(high)) {
+    low = high;
+    high = Math.min(enough, high * 2);
+  }
+  return firstThat(holds, low, high);
+}

@@ -1,0 +1,254 @@
+import { windowAt } from '../../rules/hours/calling-window.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { judgeEligibility, type Eligibility } from '../../rules/attempts/eligibility.ts';
+import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
+import { capsFor } from '../../rules/attempts/legal-caps.ts';
+import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
+import { rejectionReasons, type RejectionReason } from '../../rules/outcome.ts';
+import type { ListRow } from '../../list/recipients.ts';
+
+/** Why an accepted row would never be called, in the order in which the reasons are looked for. */
+export const exclusionReasons = [
+  'campaign_end',
+  'row_expired',
+  'suppressed',
+  'attempts_used_up',
+  'unknown_timezone',
+  'no_open_window_before_end',
+  'capped_until_end',
+] as const;
+export type ExclusionReason = (typeof exclusionReasons)[number];
+
+/** From the rows of a list down to those who can be called; every row is in exactly one count. */
+export interface Funnel {
+  rows: number;
+  rejected: number;
+  rejections: { reason: RejectionReason; count: number }[];
+  accepted: number;
+  excluded: number;
+  exclusions: { reason: ExclusionReason; count: number }[];
+  dialable: number;
+  /** The dialable rows by what keeps them from being called at `at`. */
+  start: {
+    at: number;
+    open: number;
+    outsideHours: number;
+    /** The row itself says: not yet. */
+    notBefore: number;
+    /** By frequency caps, or by the budget of attempts to the number. */
+    capped: number;
+    /** When the first of those who wait may be called; null when nobody waits. */
+    nextAt: number | null;
+  };
+  /**
+   * When the first of those whom the end of the campaign leaves out could be called if there were no end; null when nobody is, or nobody
+   * could be.
+   */
+  opensAfterEnd: number | null;
+}
+
+/** What a database says about some rows. */
+export interface LedgerFindings {
+  suppressed: ReadonlySet<string>;
+  /** When frequency caps, over all calls of the database, allow one more. */
+  capsAllowAt: (callee: LedgerCallee) => number;
+  /** The same for the budget of attempts per number; null: never. */
+  budgetAllowsAt: (callee: LedgerCallee) => number | null;
+}
+
+export interface LedgerCallee {
+  e164: string;
+  person: string | null;
+  place: RecipientPlace;
+}
+
+type AcceptedRow = Extract<ListRow, { verdict: 'accepted' }>;
+/** What was found out about a number before this campaign. */
+interface History {
+  suppressed: boolean;
+  capsAllowAt: number;
+  budgetAllowsAt: number | null;
+}
+type Waiting = 'open' | 'outsideHours' | 'notBefore' | 'capped';
+type Judgement = { excluded: ExclusionReason; opensAt?: number | null } | { waiting: Waiting; until: number };
+
+/** Ends of single rows, and ends of caps, are told apart no finer than this: each costs the forecast a group of its own. */
+const bucketMs = 15 * 60_000;
+/** Judgements kept to be used again; rows may each have an end of their own. */
+const mostJudgements = 10_000;
+
+/** Sorts rows into the funnel, and those who can be called into groups for the forecast. */
+export class FunnelCounter {
+  readonly #rules: CampaignRules;
+  readonly #at: number;
+  readonly #rejections = new Map<RejectionReason, number>();
+  readonly #exclusions = new Map<ExclusionReason, number>();
+  readonly #waiting: Record<Waiting, number> = { open: 0, outsideHours: 0, notBefore: 0, capped: 0 };
+  readonly #judgements = new Map<string, Judgement>();
+  readonly #groups = new Map<string, ForecastGroup>();
+  readonly #calendarIds = new Map<object, number>();
+  #rows = 0;
+  #nextAt: number | null = null;
+  #opensAfterEnd: number | null = null;
+
+  /** `at`: the instant to which the counts apply, epoch milliseconds. */
+  constructor(rules: CampaignRules, at: number) {
+    this.#rules = rules;
+    this.#at = at;
+  }
+
+  /** Answers why an accepted row would never be called; null for any other. `ledger`: null when no database was asked. */
+  add(row: ListRow, ledger: LedgerFindings | null): ExclusionReason | null {
+    this.#rows += 1;
+    if (row.verdict === 'rejected') {
+      increase(this.#rejections, row.reason);
+      return null;
+    }
+    const { e164, externalId: person, country, regions } = row;
+    const callee = { e164, person, place: { country, regions } };
+    const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(callee) ?? 0);
+    const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(callee);
+    const judgement = this.#judge(row, {
+      suppressed: ledger?.suppressed.has(e164) ?? false,
+      capsAllowAt,
+      budgetAllowsAt,
+    });
+    if ('excluded' in judgement) {
+      increase(this.#exclusions, judgement.excluded);
+      const { opensAt = null } = judgement;
+      if (opensAt !== null) this.#opensAfterEnd = Math.min(this.#opensAfterEnd ?? Infinity, opensAt);
+      return judgement.excluded;
+    }
+    this.#waiting[judgement.waiting] += 1;
+    if (judgement.waiting !== 'open') this.#nextAt = Math.min(this.#nextAt ?? Infinity, judgement.until);
+    this.#addToGroup(row, Math.max(capsAllowAt, budgetAllowsAt ?? 0, row.notBefore ?? 0));
+    return null;
+  }
+
+  counts(): Funnel {
+    const rejected = sum(this.#rejections);
+    const excluded = sum(this.#exclusions);
+    const accepted = this.#rows - rejected;
+    return {
+      rows: this.#rows,
+      rejected,
+      rejections: inOrder(rejectionReasons, this.#rejections),
+      accepted,
+      excluded,
+      exclusions: inOrder(exclusionReasons, this.#exclusions),
+      dialable: accepted - excluded,
+      start: { at: this.#at, ...this.#waiting, nextAt: this.#nextAt },
+      opensAfterEnd: this.#opensAfterEnd,
+    };
+  }
+
+  /** Those who can be called, by place and by the instants between which they can. */
+  groups(): ForecastGroup[] {
+    return [...this.#groups.values()];
+  }
+
+  #judge(row: AcceptedRow, history: History): Judgement {
+    const { zones, country, regions, notBefore, expiresAt } = row;
+    const isClean = !history.suppressed && history.capsAllowAt <= this.#at && history.budgetAllowsAt === this.#at;
+    const key = isClean ? `${zones.join('&')} ${country} ${regions?.join('&')} ${notBefore} ${expiresAt}` : null;
+    const known = key === null ? undefined : this.#judgements.get(key);
+    if (known !== undefined) return known;
+    const judgement = this.#judgeAnew(row, history);
+    if (this.#judgements.size > mostJudgements) this.#judgements.clear();
+    if (key !== null) this.#judgements.set(key, judgement);
+    return judgement;
+  }
+
+  #judgeAnew(row: AcceptedRow, { suppressed, capsAllowAt, budgetAllowsAt }: History): Judgement {
+    const firstAt = Math.max(this.#at, row.notBefore ?? this.#at);
+    const verdict = this.#eligibility(row, firstAt, suppressed);
+    if (verdict.verdict === 'final') {
+      const excluded = exclusionOf(verdict.reason);
+      return isForWantOfTime(excluded) ? { excluded, opensAt: this.#opensWithoutEnd(row, firstAt) } : { excluded };
+    }
+    if (budgetAllowsAt === null) return { excluded: 'attempts_used_up' };
+    const allowedAt = Math.max(capsAllowAt, budgetAllowsAt);
+    if (allowedAt > firstAt) {
+      const later = this.#eligibility(row, allowedAt, false);
+      if (later.verdict === 'final')
+        return { excluded: budgetAllowsAt > capsAllowAt ? 'attempts_used_up' : 'capped_until_end' };
+      return { waiting: 'capped', until: later.verdict === 'wait' ? later.until : allowedAt };
+    }
+    const until = verdict.verdict === 'wait' ? verdict.until : firstAt;
+    if (firstAt > this.#at) return { waiting: 'notBefore', until };
+    return { waiting: verdict.verdict === 'dial' ? 'open' : 'outsideHours', until };
+  }
+
+  /** When the row could be called if the campaign had no end; null: not in sight, or not before the row's own end. */
+  #opensWithoutEnd({ zones, country, regions, expiresAt = null }: AcceptedRow, at: number): number | null {
+    const calendars = calendarsFor(this.#rules, { country, regions });
+    const { dispatchMarginMs: marginMs } = this.#rules.timing;
+    const window = windowAt({ calendars, zones, at, marginMs, endsAt: expiresAt });
+    return window.open ? at : window.opensAt;
+  }
+
+  /** By the rules of the dial transaction, as far as they can be known before it. */
+  #eligibility(
+    { zones, country, regions, expiresAt = null }: AcceptedRow,
+    at: number,
+    suppressed: boolean,
+  ): Eligibility {
+    return judgeEligibility({
+      at,
+      endsAt: this.#rules.endsAt,
+      rowEndsAt: expiresAt,
+      calendars: calendarsFor(this.#rules, { country, regions }),
+      zones,
+      marginMs: this.#rules.timing.dispatchMarginMs,
+      suppressed,
+      numberBusy: false,
+      capsAllowAt: at,
+      budgetAllowsAt: at,
+      attempted: false,
+    });
+  }
+
+  #addToGroup({ zones, country, regions, expiresAt = null }: AcceptedRow, firstAt: number): void {
+    const calendars = calendarsFor(this.#rules, { country, regions });
+    const notBefore = firstAt > this.#at ? Math.ceil(firstAt / bucketMs) * bucketMs : null;
+    const end = expiresAt === null ? null : Math.floor(expiresAt / bucketMs) * bucketMs;
+    const key = `${calendars.map((calendar) => this.#idOf(calendar)).join()} ${zones.join()} ${notBefore} ${end}`;
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      const caps = capsFor(this.#rules, { country, regions });
+      this.#groups.set(key, { count: 1, calendars, zones, notBefore, expiresAt: end, caps });
+    } else group.count += 1;
+  }
+
+  #idOf(calendar: object): number {
+    const known = this.#calendarIds.get(calendar);
+    if (known !== undefined) return known;
+    this.#calendarIds.set(calendar, this.#calendarIds.size);
+    return this.#calendarIds.size - 1;
+  }
+}
+
+/** Whether a later end of the campaign may be all that the row lacks. */
+export function isForWantOfTime(reason: ExclusionReason): boolean {
+  return reason === 'campaign_end' || reason === 'no_open_window_before_end';
+}
+
+function exclusionOf(reason: Extract<Eligibility, { verdict: 'final' }>['reason']): ExclusionReason {
+  if (reason === 'attempts_used_up') throw new Error('A row that was never called has not been called too often.');
+  return reason;
+}
+
+function increase<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function sum(counts: ReadonlyMap<unknown, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
+
+function inOrder<Reason>(order: readonly Reason[], counts: ReadonlyMap<Reason, number>) {
+  return order.flatMap((reason) => {
+    const count = counts.get(reason) ?? 0;
+    return count === 0 ? [] : [{ reason, count }];
+  });
+}

@@ -1,0 +1,104 @@
+import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../file/file.ts';
+import { campaignWarnings } from '../file/warnings.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
+import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
+import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { readHeader, type ListHeader } from '../../list/header.ts';
+import { readRecipients, type ListRow } from '../../list/recipients.ts';
+import { describeImpossible, refuseImpossible } from './impossible-text.ts';
+import { WindowCensus } from './impossible-windows.ts';
+import { refuseMissingBasis } from './missing-basis.ts';
+import { StartTime } from './start-time.ts';
+import { unruledWarnings } from './unruled-countries.ts';
+
+/** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
+export interface ReadCampaign {
+  file: CampaignFile;
+  header: ListHeader;
+  rules: CampaignRules;
+  /** Of file and list together. */
+  hash: string;
+}
+
+export interface ListImport {
+  store: Store;
+  read: ReadCampaign;
+  /** Address of the service whose calls these will be. */
+  accountId: string;
+  /** When the campaign begins, epoch milliseconds of service time. */
+  now: number;
+  /** Import although there is not time enough to call everybody. */
+  allowPartial: boolean;
+  /** The rows of the list, where they were read already. */
+  rows?: AsyncIterable<ListRow[]>;
+  /** What is imported of a chunk of rows; default: all of it. */
+  select?: (rows: ListRow[]) => ListRow[];
+  /** Told how many rows were imported. */
+  onProgress?: (rows: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Thrown when the list was changed while it was read; nothing was imported. */
+export class ListChangedError extends ListFileError {}
+
+/** Throws CampaignFileError and ListFileError. `now`: holidays are frozen as of then. */
+export async function readCampaign(file: CampaignFile, now: number): Promise<ReadCampaign> {
+  const header = await readHeader(file);
+  return { file, header, rules: campaignRules(file, header.columns, now), hash: await campaignHash(file) };
+}
+
+/**
+ * Imports the list of a campaign, unless the ledger has it already: the one way in, whoever starts it. Answers what a person should know
+ * although the campaign can begin, as sentences without a full stop.
+ * @throws CampaignConflictError when the ledger has it from another file or list
+ * @throws CampaignFileError when no row can be dialled, or hours, law and end leave too little time; nothing was imported then
+ * @throws ListChangedError
+ */
+export async function importList(input: ListImport): Promise<string[]> {
+  const { store, read, accountId, now, onProgress } = input;
+  const { file, rules, hash: fileHash } = read;
+  const warnings: string[] = [];
+  const rows = checkedRows(input, linesOf(await readAccount(store.db, accountId)), warnings);
+  const campaign = { campaignId: file.id, name: file.name, fileHash, rules, accountId };
+  await importCampaign(store, campaign, { chunks: rows, now, onProgress });
+  return warnings;
+}
+
+async function* checkedRows(
+  { read, now, allowPartial, select = (rows) => rows, signal, ...input }: ListImport,
+  accountLines: number | null,
+  warnings: string[],
+): AsyncGenerator<ListRow[]> {
+  const { file, header, rules, hash } = read;
+  const census = new WindowCensus(rules, now);
+  const time = new StartTime(rules, now);
+  const rejections = new Map<string, number>();
+  let total = 0;
+  let accepted = 0;
+  for await (const chunk of census.count(input.rows ?? readRecipients(file, header, rules))) {
+    signal?.throwIfAborted();
+    const rows = select(chunk);
+    time.add(rows);
+    total += rows.length;
+    for (const row of rows)
+      if (row.verdict === 'accepted') accepted += 1;
+      else rejections.set(row.reason, (rejections.get(row.reason) ?? 0) + 1);
+    if (rows.length > 0) yield rows;
+  }
+  if (accepted === 0) throw nobody(file, total, rejections);
+  const impossible = census.find(now);
+  refuseImpossible(file, rules, impossible);
+  refuseMissingBasis(file, census.law());
+  const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
+  const unruled = unruledWarnings(rules, census.unruled());
+  warnings.push(...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules));
+  if ((await campaignHash(file)) !== hash)
+    throw new ListChangedError(file.listPath, 'the list was changed while it was read; run the command again');
+}
+
+function nobody(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
+  const why = [...rejections].map(([reason, count]) => `${reason} ${String(count)}`).join(', ');
+  return refusalOfRows(file, `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`);
+}

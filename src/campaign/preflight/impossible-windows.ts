@@ -1,0 +1,156 @@
+import { windowAt, windowHorizonMs, type DatedCalendar } from '../../rules/hours/calling-window.ts';
+import { dialsFrom, type CampaignRules, type LegalHours } from '../../rules/campaign-rules.ts';
+import { closeHolidaysOf } from '../file/legal-rules.ts';
+import {
+  calendarsFor,
+  isForUnruled,
+  lawFor,
+  lawOutlook,
+  type LawOutlook,
+  type RecipientPlace,
+} from '../../rules/hours/legal-hours.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import type { UnruledCountry } from './unruled-countries.ts';
+
+interface CountedPlace extends RecipientPlace {
+  zones: readonly string[];
+  rows: number;
+  /** The first of them. */
+  firstRow: number;
+}
+
+/**
+ * Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the
+ * margin.
+ */
+export interface ImpossiblePlace extends CountedPlace {
+  /**
+   * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
+   * once. Looked for in the places with most rows only; null elsewhere.
+   */
+  law: readonly LegalHours[] | null;
+  /** Whether each zone by itself has a time to call, and only all of them together have none; null like `law`. */
+  onlyTogether: boolean | null;
+}
+
+export interface ImpossibleWindows {
+  /** Places with most rows first. */
+  places: readonly ImpossiblePlace[];
+  /** Rows of those places. */
+  rows: number;
+  /** Whether the rows of no place at all can be called at some time; rows without a known zone are in no place. */
+  all: boolean;
+}
+
+const dayMs = 86_400_000;
+/** Every week of a year, with its holidays and clock changes. */
+const yearMs = 400 * dayMs;
+/** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
+const explainedPlaces = 5;
+
+/**
+ * Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. Rows pass it
+ * first: it adds to the rules what only the list can tell, the holidays of countries without a law of their own.
+ */
+export class WindowCensus {
+  readonly #rules: CampaignRules;
+  readonly #now: number;
+  readonly #places = new Map<string, CountedPlace>();
+
+  constructor(rules: CampaignRules, now: number) {
+    this.#rules = rules;
+    this.#now = now;
+  }
+
+  /** Passes all rows on, counted. */
+  async *count(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
+    for await (const rows of chunks) {
+      for (const row of rows) if (row.verdict === 'accepted') this.#add(row);
+      yield rows;
+    }
+  }
+
+  #add({ row, zones, country, regions }: Extract<ListRow, { verdict: 'accepted' }>): void {
+    const key = `${zones.join()} ${country ?? ''} ${regions?.join() ?? '*'}`;
+    const place = this.#places.get(key);
+    if (place !== undefined) {
+      place.rows += 1;
+      return;
+    }
+    if (country !== null) closeHolidaysOf(country, this.#rules.law as LegalHours[], this.#now);
+    this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
+  }
+
+  /** What else a person should know of the law, for the rows that were counted. */
+  law(): LawOutlook {
+    const { startsAt, endsAt } = this.#rules;
+    const between = { from: dialsFrom({ startsAt }, this.#now), to: endsAt };
+    return lawOutlook(this.#rules, this.#places.values(), between);
+  }
+
+  /** Countries whose hours no rule knows, those with most rows first. */
+  unruled(): UnruledCountry[] {
+    const rows = new Map<string | null, number>();
+    for (const place of this.#places.values()) {
+      if (!lawFor(this.#rules, place).some(isForUnruled)) continue;
+      rows.set(place.country, (rows.get(place.country) ?? 0) + place.rows);
+    }
+    return [...rows].map(([country, count]) => ({ country, rows: count })).sort((a, b) => b.rows - a.rows);
+  }
+
+  /**
+   * What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter
+   * of time, not of rules.
+   */
+  find(at: number): ImpossibleWindows {
+    const begins = dialsFrom(this.#rules, at);
+    const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);
+    const closed = neverOpen(this.#rules, known, begins).sort((a, b) => b.rows - a.rows || a.firstRow - b.firstRow);
+    const places = closed.map((place, index) => ({
+      ...place,
+      ...(index < explainedPlaces ? explain(this.#rules, place, begins) : { law: null, onlyTogether: null }),
+    }));
+    const rows = closed.reduce((sum, place) => sum + place.rows, 0);
+    return { places, rows, all: known.length > 0 && closed.length === known.length };
+  }
+}
+
+/** Asked instant by instant, not place by place, since windows are worked out for one day at a time. */
+function neverOpen(rules: CampaignRules, places: readonly CountedPlace[], at: number): CountedPlace[] {
+  let closed = [...places];
+  for (let from = at; from < at + yearMs && closed.length > 0; from += windowHorizonMs)
+    closed = closed.filter((place) => !opensFrom(rules, calendarsFor(rules, place), place.zones, from));
+  return closed;
+}
+
+function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<ImpossiblePlace, 'law' | 'onlyTogether'> {
+  const opensUnder = (law: readonly LegalHours[], zones = place.zones): boolean => {
+    for (let from = at; from < at + yearMs; from += windowHorizonMs)
+      if (opensFrom(rules, [rules.calendar, ...law], zones, from)) return true;
+    return false;
+  };
+  const law = opensUnder([]) ? leastLaw(lawFor(rules, place), (rest) => !opensUnder(rest)) : [];
+  return { law, onlyTogether: place.zones.every((zone) => opensUnder(law, [zone])) };
+}
+
+/** One rule that closes by itself, else rules that do so together and of which none can be spared. */
+function leastLaw(all: readonly LegalHours[], closes: (law: readonly LegalHours[]) => boolean): readonly LegalHours[] {
+  const alone = all.find((rule) => closes([rule]));
+  if (alone !== undefined) return [alone];
+  let law = all;
+  for (const candidate of all) {
+    const rest = law.filter((rule) => rule !== candidate);
+    if (closes(rest)) law = rest;
+  }
+  return law;
+}
+
+function opensFrom(
+  rules: CampaignRules,
+  calendars: readonly DatedCalendar[],
+  zones: readonly string[],
+  at: number,
+): boolean {
+  const window = windowAt({ calendars, zones, at, marginMs: rules.timing.dispatchMarginMs, endsAt: null });
+  return window.open || window.opensAt !== null;
+}

@@ -1,0 +1,109 @@
+import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../rules/campaign-rules.ts';
+import type { Course } from '../../rules/forecast/forecast.ts';
+import { retryAt } from '../../rules/attempts/retry-delay.ts';
+
+/** How often and when somebody is called again whom no call reaches. */
+export type RetryPath = Pick<Course, 'retries' | 'retryAt'>;
+
+type RetryRules = CampaignRules['retry'];
+
+const dayMs = 24 * 60 * 60_000;
+
+/** What a call that is not answered mostly is. Of many people some meet the slower of them each time, and those decide the end. */
+const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
+/** What it is else, the most frequent first. */
+const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
+
+/**
+ * As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried.
+ */
+export function likelyRetries(rules: RetryRules): RetryPath {
+  const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
+    Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));
+  const isRetried = (kind: RetryDisposition): boolean => rules.delays[kind] !== 'never';
+  const usual = usualFailures.filter(isRetried).map(delaysAfter);
+  const rare = rareFailures.find(isRetried);
+  const [first] = usual;
+  if (first === undefined) return rare === undefined ? pathOf([], 0) : pathOf(delaysAfter(rare), rules.jitterMs / 2);
+  const longest = usual.reduce((best, delays) => (lengthOf(delays) > lengthOf(best) ? delays : best), first);
+  return pathOf(longest, rules.jitterMs / 2);
+}
+
+/**
+ * The dispositions that together make a recipient wait longest, whatever order they come in. `settleMs`: how much later `unreached` is
+ * found out than anything else.
+ */
+export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
+  const kinds = (Object.keys(rules.delays) as RetryDisposition[]).filter((kind) => rules.delays[kind] !== 'never');
+  if (kinds.length === 0) return pathOf([], 0);
+  const retries = budgetOf(rules) - 1;
+  /** By how many retries are spread over the kinds looked at so far: the delays that last longest. */
+  let best: RetryDelay[][] = [[], ...Array.from({ length: retries }, () => [])];
+  let isFirst = true;
+  for (const kind of kinds) {
+    const extraMs = kind === 'unreached' ? settleMs : 0;
+    const own = Array.from({ length: retries }, (_, index) =>
+      lengthened(delayOf(rules.delays[kind], index + 1), extraMs),
+    );
+    best = best.map((_, total) => {
+      const choices = isFirst
+        ? [own.slice(0, total)]
+        : Array.from({ length: total + 1 }, (_, ofKind) => [...(best[total - ofKind] ?? []), ...own.slice(0, ofKind)]);
+      return choices.reduce((longest, choice) => (lengthOf(choice) > lengthOf(longest) ? choice : longest));
+    });
+    isFirst = false;
+  }
+  return pathOf(best[retries] ?? [], rules.jitterMs);
+}
+
+/** Each number stands in a list once, so the budget of the number is one more limit of the recipient's. */
+function budgetOf({ maxAttempts, maxAttemptsPerNumber }: RetryRules): number {
+  return Math.min(maxAttempts, maxAttemptsPerNumber ?? maxAttempts);
+}
+
+function delayOf(delays: RetryDelays, nth: number): RetryDelay {
+  if (delays === 'never') throw new Error('There is no delay after a disposition that is never retried.');
+  return delays[Math.min(nth, delays.length) - 1] ?? 0;
+}
+
+function lengthened(delay: RetryDelay, byMs: number): RetryDelay {
+  return delay === 'next_day' ? delay : delay + byMs;
+}
+
+function lengthOf(delays: readonly RetryDelay[]): number {
+  return delays.reduce<number>((sum, delay) => sum + (delay === 'next_day' ? dayMs : delay), 0);
+}
+
+function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
+  const nextDay = rememberNextDay();
+  return {
+    retries: delays.length,
+    // Drawn for each attempt by its own name; here all have the same.
+    retryAt: (retry, endedAt, zones) => {
+      const delay = delays[retry - 1];
+      if (delay === undefined) return endedAt + jitterMs;
+      return (delay === 'next_day' ? nextDay(endedAt, zones) : endedAt + delay) + jitterMs;
+    },
+  };
+}
+
+/**
+ * When the next day begins for somebody who may be in these zones: a simulation asks so for every call, mostly on the same day in the same
+ * zones.
+ */
+function rememberNextDay(): (from: number, zones: readonly string[]) => number {
+  const known = new Map<string, { from: number; until: number }>();
+  const ofZone = (from: number, zone: string): number => {
+    const day = known.get(zone);
+    if (day !== undefined && from >= day.from && from < day.until) return day.until;
+    const until = nextDayAt(from, [zone]);
+    known.set(zone, { from, until });
+    return until;
+  };
+  return (from, zones) =>
+    zones.length === 0 ? nextDayAt(from, []) : zones.reduce((latest, zone) => Math.max(latest, ofZone(from, zone)), 0);
+}
+
+function nextDayAt(from: number, zones: readonly string[]): number {
+  return retryAt({ delays: ['next_day'], nth: 1, from, zones, jitterMs: 0, key: '' }) ?? from;
+}

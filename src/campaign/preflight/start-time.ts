@@ -1,0 +1,124 @@
+import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
+import { refusalOf, refusalOfRows, type CampaignFile } from '../file/file.ts';
+import type { CampaignFileError } from '../../shared/input/errors.ts';
+import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import { dialsFrom, type CampaignRules } from '../../rules/campaign-rules.ts';
+import type { Forecast } from '../../rules/forecast/forecast.ts';
+import { neverCalledText, shortfallText } from './shortfall.ts';
+import { plural } from '../../shared/input/figures.ts';
+
+export interface StartTimeInput {
+  file: CampaignFile;
+  rules: CampaignRules;
+  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  accountLines: number | null;
+  /** Start although not everybody can be called in time. */
+  allowPartial: boolean;
+  /** Rows that can be called in no week at all; they are told elsewhere. */
+  impossibleRows: number;
+}
+
+/**
+ * Finds out, while a start reads its list, whether there is time enough to call everybody; by the forecast of `check`, but without
+ * do-not-call list and earlier calls. Costs nothing for a campaign in which time cannot run out.
+ */
+export class StartTime {
+  readonly #funnel: FunnelCounter | null;
+  readonly #startsAt: number;
+
+  constructor(rules: CampaignRules, now: number) {
+    this.#startsAt = dialsFrom(rules, now);
+    this.#funnel = hasAnEnd(rules) ? new FunnelCounter(rules, this.#startsAt) : null;
+  }
+
+  add(rows: readonly ListRow[]): void {
+    if (this.#funnel !== null) for (const row of rows) this.#funnel.add(row, null);
+  }
+
+  /**
+   * Answers what a person should know, as sentences without a full stop.
+   * @throws CampaignFileError when nobody can be called in time, or not everybody although all answer the first call.
+   */
+  judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
+    if (this.#funnel === null) return [];
+    const counts = this.#funnel.counts();
+    refuseTooEarlyEnd(file, rules, counts);
+    if (counts.dialable === 0) throw nobody(file, counts);
+    const request = { rules, groups: this.#funnel.groups(), startsAt: this.#startsAt, accountLines };
+    const { earliest, likely } = forecastOutlook(request);
+    if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
+    return [
+      ...lateRows(counts, impossibleRows),
+      ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely)),
+    ];
+  }
+}
+
+function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
+  if (neverCalled + cutShort === 0) return [];
+  const whom =
+    neverCalled > 0
+      ? `${plural(neverCalled, 'recipient')} would likely never be called`
+      : `${plural(cutShort, 'recipient')} would likely not get all attempts`;
+  return [`the window is short: ${whom} before the end; a check of the file tells what it needs`];
+}
+
+function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
+  const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
+  return refusalOfRows(file, `none of the rows of ${file.settings.list.file} would be called (${why})`);
+}
+
+function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignForecast): CampaignFileError {
+  const shortfall = shortfallText(rules, forecast);
+  const needs = shortfall === null ? '' : ` ${shortfall}`;
+  const fix = 'Write what it needs, or call as many as there is time for with --allow-partial';
+  // The setting that ends it too soon: of the campaign, where a later end would do, else of the rows.
+  const { endsAt, list } = rules;
+  const byRows = list.expiresAtColumn != null && (endsAt === null || forecast.needs?.moreMs === null);
+  const value = byRows ? JSON.stringify(list.expiresAtColumn) : isoText(endsAt ?? 0);
+  const message = `${value} leaves too little time: ${neverCalledText(forecast.earliest)}.${needs} ${fix}`;
+  return refusalOf(file, byRows ? ['list', 'expires_at'] : ['ends_at'], message);
+}
+
+function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
+  const late = exclusions.reduce((sum, { reason, count }) => sum + (isForWantOfTime(reason) ? count : 0), 0);
+  const rows = late - impossibleRows;
+  if (rows <= 0) return [];
+  return [
+    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`,
+  ];
+}
+
+/** Whether time can run out for this campaign or for single rows of it. */
+export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
+  return endsAt !== null || list.expiresAtColumn != null;
+}
+
+/**
+ * The first instant at which somebody could be called if the campaign ended later, where nobody can be and its end alone is to blame; null
+ * otherwise.
+ */
+export function opensTooLate({ endsAt }: CampaignRules, funnel: Funnel): number | null {
+  const { dialable, exclusions, opensAfterEnd } = funnel;
+  if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
+  return opensAfterEnd;
+}
+
+/**
+ * Refuses a campaign that ends before anybody of its list can be called.
+ * @throws CampaignFileError with the end, and the first instant at which a row could be called.
+ */
+export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funnel: Funnel): void {
+  const opensAt = opensTooLate(rules, funnel);
+  if (opensAt === null) return;
+  const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
+  const message =
+    `${isoText(rules.endsAt ?? 0)} is too early: no recipient in the list can be called before it. The first hours open ${isoText(opensAt)}, ` +
+    `and a call must begin longer than advanced.dispatch_margin (${margin}) before the end; write a later time`;
+  throw refusalOf(file, ['ends_at'], message);
+}
+
+function isoText(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,41 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Token, TokenRole } from '../../../ledger/desk/tokens.ts';
+import type { LogTail } from './log-tail.ts';
+
+/** The server as the routes see it: their schemas are zod's. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may ask; a route that does not say is refused to everybody. */
+    role?: TokenRole | 'anybody';
+    /** Names of the files that it takes, for the description. */
+    files?: readonly string[];
+  }
+  interface FastifyInstance {
+    /** The end of the log, one for all who follow it in this process. */
+    tail: LogTail;
+    /** Whether clients come over TLS, that of this server or of a proxy before it. */
+    isBehindTls: boolean;
+    /** Whose request it is that comes from inside this process, by the ticket that it carries. */
+    tickets: Map<string, Token>;
+  }
+  interface FastifyRequest {
+    /** Whose request it is; null on routes for anybody. */
+    holder: Token | null;
+  }
+}
+
+/** Whose request it is. Only for routes that are not for anybody. */
+export function holderOf(request: FastifyRequest): Token {
+  if (request.holder === null) throw new Error('a route for anybody asked who is there');
+  return request.holder;
+}

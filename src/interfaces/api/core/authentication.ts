@@ -1,0 +1,57 @@
+import { findToken, mayAct, type Token } from '../../../ledger/desk/tokens.ts';
+import type { Api } from './app.ts';
+import type { ApiContext } from './context.ts';
+import { ProblemError } from './problem.ts';
+import { isLoopback } from '../../../rules/service-address.ts';
+
+/** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
+export const ticketScheme = 'Ticket';
+const howToGet = 'carillon token create makes one.';
+
+/** Lets a request through to its route only with a token whose role the route asks for. */
+export function authenticate(app: Api, context: ApiContext): void {
+  app.decorateRequest('holder', null);
+  app.decorate('tickets', new Map());
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404)
+      throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
+    const { role = 'admin' } = request.routeOptions.config;
+    if (role === 'anybody') return;
+    const [, scheme, text] = /^(Bearer|Ticket) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = await findHolder(scheme, text);
+    if (token === null) {
+      void reply.header('www-authenticate', 'Bearer');
+      const detail =
+        text === undefined
+          ? `Send a token: Authorization: Bearer carillon_… (${howToGet})`
+          : `The token is unknown, revoked or has expired. ${howToGet}`;
+      throw new ProblemError(401, text === undefined ? 'token_missing' : 'token_refused', detail);
+    }
+    if (!mayAct(token.role, role))
+      throw new ProblemError(403, 'role', `This takes the role ${role}; the token of ${token.name} has ${token.role}.`);
+    request.holder = token;
+  });
+
+  async function findHolder(scheme = '', text = ''): Promise<Token | null> {
+    if (scheme !== ticketScheme) return findToken(context.store, text, context.now());
+    const holder = app.tickets.get(text) ?? null;
+    app.tickets.delete(text);
+    return holder;
+  }
+}
+
+/**
+ * Refuses requests to a server of this machine alone that name another host: a foreign page may have its own name point here, and its
+ * scripts would then be of the same origin.
+ */
+export function refuseForeignHosts(app: Api): void {
+  app.addHook('onRequest', async ({ headers: { host = '' } }) => {
+    const url = `http://${host}`;
+    if (!URL.canParse(url) || !isLoopback(new URL(url)))
+      throw new ProblemError(
+        421,
+        'foreign_host',
+        'This server is for its own machine alone: ask it as localhost, 127.0.0.1 or [::1].',
+      );
+  });
+}

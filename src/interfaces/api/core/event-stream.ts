@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf } from '../../../shared/input/errors.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import type { CampaignEvent } from '../../../ledger/events.ts';
+import { EventFeed } from '../../../ledger/read/event-feed.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import { eventAsJson } from '../../../presentation/words/events.ts';
+import type { LogTail, TailBatch } from './log-tail.ts';
+
+/** What a stream works with. */
+export interface StreamSurroundings {
+  store: Pick<Store, 'db'>;
+  logger: Logger;
+  tail: LogTail;
+  /** How long a client may need for what waits for it before it is let go. */
+  longestStallMs: number;
+}
+
+/** What a client wants to hear. */
+export interface StreamWish {
+  /** Null: of all campaigns. */
+  campaignId: string | null;
+  /** The line after which it begins. */
+  cursor: number;
+}
+
+const pageSize = 500;
+const retryMs = 500;
+/** Room for a page of the tail, so that a client that keeps up never has to read for itself. */
+const mostWaitingBytes = 128_000;
+/** Lines are sent together up to here: a thousand clients cost a thousand small writes else, for each line. */
+const pieceBytes = 8_000;
+
+/** Lines as they are sent, made once for all who hear of them. */
+interface Piece {
+  events: readonly CampaignEvent[];
+  first: number;
+  last: number;
+  bytes: Buffer;
+}
+
+const pieces = new WeakMap<readonly CampaignEvent[], Map<string | null, readonly Piece[]>>();
+
+/**
+ * Server-sent events to one client, each line of the log once and in order. As long as it keeps up it is served by the tail; one that is
+ * behind reads for itself until it has caught up, so that never much more than 128 kB waits for it.
+ */
+export class EventStream {
+  readonly #with: StreamSurroundings;
+  readonly #response: ServerResponse;
+  readonly #campaignId: string | null;
+  readonly #stopListening: () => void;
+  readonly #left = new AbortController();
+  #cursor: number;
+  #isBehind = false;
+  #isQuiet = true;
+
+  /** `response` has its headers. */
+  constructor(surroundings: StreamSurroundings, response: ServerResponse, { campaignId, cursor }: StreamWish) {
+    this.#with = surroundings;
+    this.#response = response;
+    this.#campaignId = campaignId;
+    this.#cursor = cursor;
+    this.#stopListening = surroundings.tail.listen((batch) => this.#take(batch));
+    response.on('close', () => {
+      this.#left.abort();
+      this.#stopListening();
+    });
+    response.on('error', () => response.destroy());
+    // An id without data is no event: a client that has seen none yet knows where to go on, too.
+    response.write(`id: ${cursor}\n\n`);
+    const { tail } = surroundings;
+    if (tail.cursor !== null && cursor < tail.cursor) void this.#catchUp();
+  }
+
+  /** Says a word to a client that has heard none since the last beat, so that nobody between takes the connection for dead. */
+  beat(): void {
+    if (this.#isQuiet && !this.#response.writableNeedDrain) this.#response.write(`id: ${this.#cursor}\n\n`);
+    this.#isQuiet = true;
+  }
+
+  /** A client that does not take what was sent before is not waited for. */
+  end(): void {
+    if (this.#response.writableNeedDrain) this.#response.destroy();
+    else this.#response.end();
+  }
+
+  #take({ from, to, events }: TailBatch): void {
+    if (this.#isBehind || this.#left.signal.aborted) return;
+    if (from <= this.#cursor && this.#write(events)) this.#cursor = Math.max(this.#cursor, to);
+    else void this.#catchUp();
+  }
+
+  get #isFull(): boolean {
+    return this.#response.writableLength > mostWaitingBytes;
+  }
+
+  /** False once too much waits for the client: what follows is left for later. */
+  #write(events: readonly CampaignEvent[]): boolean {
+    for (const { events: all, first, last, bytes } of piecesOf(events, this.#campaignId)) {
+      if (last <= this.#cursor) continue;
+      const seen = this.#cursor;
+      this.#response.write(first > seen ? bytes : textOf(all.filter(({ seq }) => seq > seen)));
+      this.#cursor = last;
+      this.#isQuiet = false;
+      if (this.#isFull) return false;
+    }
+    return true;
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#isBehind = true;
+    const { store, logger, tail } = this.#with;
+    const feed = new EventFeed(store);
+    while (!this.#left.signal.aborted) {
+      if (this.#isFull && !(await this.#hasDrained())) {
+        this.#response.destroy();
+        return;
+      }
+      const before = this.#cursor;
+      try {
+        const query = { afterSeq: before, campaignId: this.#campaignId, limit: pageSize };
+        const { events, cursor } = await feed.read(query);
+        if (this.#left.signal.aborted) return;
+        if (this.#write(events)) this.#cursor = cursor;
+      } catch (error) {
+        logger.warn({ code: codeOf(error) }, 'the log could not be read for one who follows it');
+      }
+      // Between this look and the next batch of the tail nothing can be added unseen.
+      if (!this.#isFull && tail.cursor !== null && this.#cursor >= tail.cursor) break;
+      if (this.#cursor === before) await pause(retryMs, undefined, { signal: this.#left.signal }).catch(() => {});
+    }
+    this.#isBehind = false;
+  }
+
+  async #hasDrained(): Promise<boolean> {
+    const signal = AbortSignal.any([this.#left.signal, AbortSignal.timeout(this.#with.longestStallMs)]);
+    return once(this.#response, 'drain', { signal }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** The lines of a batch that are of this campaign. */
+function piecesOf(events: readonly CampaignEvent[], campaignId: string | null): readonly Piece[] {
+  const known = pieces.get(events) ?? new Map<string | null, readonly Piece[]>();
+  pieces.set(events, known);
+  let made = known.get(campaignId);
+  if (made === undefined) {
+    made = splitInPieces(events.filter((event) => campaignId === null || event.campaignId === campaignId));
+    known.set(campaignId, made);
+  }
+  return made;
+}
+
+function splitInPieces(events: readonly CampaignEvent[]): Piece[] {
+  const made: Piece[] = [];
+  let [from, text] = [0, ''];
+  for (const [index, event] of events.entries()) {
+    text += frameOf(event);
+    if (text.length < pieceBytes && index < events.length - 1) continue;
+    const part = events.slice(from, index + 1);
+    made.push({ events: part, first: part[0]?.seq ?? 0, last: event.seq, bytes: Buffer.from(text) });
+    [from, text] = [index + 1, ''];
+  }
+  return made;
+}
+
+function textOf(events: readonly CampaignEvent[]): string {
+  return events.map(frameOf).join('');
+}
+
+function frameOf(event: CampaignEvent): string {
+  const data = JSON.stringify(withInstants(eventAsJson(event)));
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { codeOfName, codeOf } from '../../../shared/input/errors.ts';
+
+/** A refusal, as RFC 9457 has it. */
+export const problemSchema = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().meta({ description: 'The status in words.' }),
+    status: z.int(),
+    detail: z.string().meta({ description: 'What is wrong, and what to do.' }),
+    code: z
+      .string()
+      .meta({ description: 'What a program may go by; stays when the words change.', examples: ['unknown_campaign'] }),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Every field that cannot be used.' }),
+    differs: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Of `key_reused`: what the first request with the key had otherwise.',
+        examples: [['path', 'body.numbers']],
+      }),
+    lastChange: z
+      .object({ name: z.string(), action: z.string(), at: z.iso.datetime() })
+      .optional()
+      .meta({ description: 'Where a campaign does not allow it: who last changed it through the API or the page.' }),
+  })
+  .meta({ id: 'Problem', description: 'A refusal (RFC 9457).' });
+export type Problem = z.infer<typeof problemSchema>;
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'No valid token',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  408: 'Too slow',
+  409: 'Conflict',
+  413: 'Too large',
+  415: 'Unsupported media type',
+  421: 'Misdirected request',
+  422: 'Cannot be processed',
+  500: 'A defect of Carillon',
+  503: 'Temporarily unavailable',
+};
+
+/** What some refusals tell besides. */
+type More = Pick<Problem, 'errors' | 'differs' | 'lastChange'>;
+
+export function problem(status: number, code: string, detail: string, more: More = {}): Problem {
+  return { type: 'about:blank', title: titles[status] ?? 'Error', status, detail, code, ...more };
+}
+
+/** Thrown by a route to refuse what was asked for. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError' as const;
+  readonly problem: Problem;
+
+  constructor(status: number, code: string, detail: string, more: More = {}) {
+    super(detail);
+    this.problem = problem(status, code, detail, more);
+  }
+
+  /** A refusal that was given before. */
+  static of(given: Problem): ProblemError {
+    const { status, code, detail, ...more } = given;
+    return new ProblemError(status, code, detail, more);
+  }
+}
+
+/** By the name of the error; every other one that was foreseen is 422 for bad input, and 409 or 503 for what stands in the way. */
+const statuses: Readonly<Record<string, number>> = {
+  CampaignConflictError: 409,
+  DecisionsRefusedError: 422,
+  CampaignMessageError: 409,
+  ConfigError: 503,
+  EditRefusedError: 409,
+  NoDatabaseError: 503,
+  NoRecordError: 404,
+  OtherServiceError: 409,
+  RedialRefusedError: 409,
+  RetryRefusedError: 409,
+  ScheduleExistsError: 409,
+  ServiceUnusableError: 503,
+  StillHeardOfError: 409,
+  TemporalUnreachableError: 503,
+  UnknownCampaignError: 404,
+  UnknownScheduleError: 404,
+  UnknownWebhookError: 404,
+  WrongStateError: 409,
+};
+
+/**
+ * What is answered for an error. What was foreseen is told in its own words; a fault of database, Temporal or network is 503; anything
+ * else is a defect, of which nothing is told but that there is one.
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const errors = error.validation.map(({ instancePath, message }) => {
+      const path = instancePath.replace(/^\//, '').replaceAll('/', '.');
+      return { path: path === '' ? (error.validationContext ?? '') : path, message: message ?? 'cannot be used' };
+    });
+    const what = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    return problem(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
+  }
+  if (!(error instanceof Error)) return unexpected;
+  const { isBadInput, exitCode, statusCode, code } = error as {
+    isBadInput?: unknown;
+    exitCode?: unknown;
+    statusCode?: unknown;
+    code?: unknown;
+  };
+  const known = statuses[error.name];
+  const isForeseen = typeof isBadInput === 'boolean' || typeof exitCode === 'number';
+  if (known !== undefined || isForeseen)
+    return problem(known ?? (isBadInput === true || exitCode === 2 ? 422 : 409), codeOfName(error.name), error.message);
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return problem(
+      statusCode,
+      (typeof code === 'string' ? code : 'invalid').toLowerCase(),
+      `${error.message}.`.replace(/\.\.$/, '.'),
+    );
+  if (isOutside(error, code))
+    return problem(
+      503,
+      'unavailable',
+      'The database or Temporal does not answer. Nothing was half-written; ask again later.',
+    );
+  return unexpected;
+}
+
+const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log tells more.');
+
+function isOutside(error: Error, code: unknown): boolean {
+  if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code))
+    return true;
+  return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
+}
+
+/** An error for the log: its kind, its code and where it came from, but not its message, which may hold a number or a name. */
+export function errorFacts(error: unknown): { error: string; code: string | null; at: string[] } {
+  if (!(error instanceof Error)) return { error: typeof error, code: null, at: [] };
+  const at = (error.stack ?? '').split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
+  return { error: error.name, code: codeOf(error), at: at.map((line) => line.trim()) };
+}

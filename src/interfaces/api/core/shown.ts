@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify';
+import { appendEvents } from '../../../ledger/events.ts';
+import { mayAct, type Token } from '../../../ledger/desk/tokens.ts';
+import { holderOf } from './app.ts';
+import { serviceNow, type ApiContext } from './context.ts';
+import { ProblemError } from './problem.ts';
+import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
+
+/** Writes to the log who is shown whole numbers. Throws ProblemError for whoever may only look. */
+export async function noteNumbersShown(
+  context: ApiContext,
+  request: FastifyRequest,
+  campaignId: string,
+): Promise<void> {
+  const holder = holderOf(request);
+  const { name, role } = holder;
+  if (!mayAct(role, 'operate'))
+    throw new ProblemError(403, 'role', `Whole numbers take the role operate; the token of ${name} has ${role}.`);
+  await noteShown(context, holder, { campaignId, action: 'numbers_shown' });
+}
+
+/** Writes to the log who is shown what; of a single call, in the story of its row. */
+export async function noteShown(
+  context: ApiContext,
+  { name }: Token,
+  { action, ...what }: { campaignId: string; recipientId?: string; attemptId?: string; action: string },
+): Promise<void> {
+  const at = await serviceNow(context);
+  await context.store.transaction((tx) =>
+    appendEvents(tx, [{ at, ...what, type: 'operator.acted', data: { name, action } }]),
+  );
+}
+
+/** What was said in a call, read from the service for `holder`, as the log tells. Throws as `readCallRecord`, before the log is told. */
+export async function showTranscript(context: ApiContext, holder: Token, named: NamedCall) {
+  const { ids, record } = await readCallRecord(context, named);
+  await noteShown(context, holder, { ...ids, action: 'transcript_shown' });
+  const { conversationId, startedAt, durationMs, callResult, audio } = record.facts;
+  return {
+    ...named,
+    campaignId: ids.campaignId,
+    conversationId,
+    startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
+    durationMs,
+    callResult,
+    isRecorded: audio !== null,
+    turns: [...record.turns],
+  };
+}
+
+/** How long it counts that somebody has asked for something: numbers stay on a page, and the log is not told again. */
+const lastsMs = 15 * 60_000;
+
+/** Who has asked to be shown what, such as the numbers of a campaign, and until when it counts. A restart of the process forgets. */
+export class LatelyShown {
+  readonly #until = new Map<string, number>();
+
+  /** `now`: real time. The event log has been told before. */
+  show(tokenId: string, what: string, now: number): void {
+    for (const [key, until] of this.#until) if (until <= now) this.#until.delete(key);
+    this.#until.set(`${tokenId} ${what}`, now + lastsMs);
+  }
+
+  hide(tokenId: string, what: string): void {
+    this.#until.delete(`${tokenId} ${what}`);
+  }
+
+  isShown(tokenId: string, what: string, now: number): boolean {
+    return (this.#until.get(`${tokenId} ${what}`) ?? 0) > now;
+  }
+}

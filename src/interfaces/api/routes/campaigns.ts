@@ -1,0 +1,57 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { lookAtWorkflow } from '../../../operations/control/supervision.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { readCampaignBrief, readCampaignView } from '../../../ledger/read/campaign-view.ts';
+import { countOwnPauses } from '../../../ledger/wishes.ts';
+import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
+import type { Answer } from '../../../operations/schemas/all.ts';
+import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
+import { standstillText } from '../../../presentation/words/standstill.ts';
+import type { Api } from '../core/app.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
+import { serve } from '../core/serve.ts';
+import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
+import { readCourse } from '../../../ledger/read/course.ts';
+import { readFunnel } from '../../../ledger/read/funnel.ts';
+import { readWaiting } from '../../../ledger/read/waiting.ts';
+
+/** Campaigns as a whole, and what they have come to. */
+export function campaignRoutes(app: Api, context: ApiContext): void {
+  const { store } = context;
+  serve(app, 'listCampaigns', async () => {
+    const campaigns: unknown[] = [];
+    const now = await serviceNow(context);
+    for (const campaign of await listCampaigns(store.db)) {
+      const view = await readCampaignBrief(store.db, campaign, now);
+      campaigns.push({ ...statusAsJson(campaign, view.status), needs: view.needs.length });
+    }
+    return withInstants({ campaigns: campaigns.toReversed() }) as Answer<'listCampaigns'>;
+  });
+
+  serve(app, 'showCampaign', async ({ params }) => {
+    const campaign = await requireCampaign(store, params.campaign);
+    const clock = await context.clock();
+    const view = await readCampaignView(store.db, campaign, clock);
+    const look = await lookAtWorkflow({ ...context, campaign });
+    const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
+    const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
+    const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
+    return withInstants({ ...viewAsJson(view), why, needs, pausesSeen }) as Answer<'showCampaign'>;
+  });
+
+  serve(app, 'showWaiting', async ({ params }) => {
+    const campaign = await requireCampaign(store, params.campaign);
+    const groups = await readWaiting(store.db, campaign, await serviceNow(context));
+    const waiting = groups.map(({ rule, rows, from, to }) => ({ rule, rows, fromAt: from, toAt: to }));
+    return withInstants({ waiting });
+  });
+
+  serve(app, 'showFunnel', async ({ params }) => readFunnel(store.db, await requireCampaign(store, params.campaign)));
+
+  serve(app, 'showCourse', async ({ params }) => {
+    const campaign = await requireCampaign(store, params.campaign);
+    const found = await readCourse(store.db, campaign, await serviceNow(context));
+    const told = found === null ? { stepMs: 0, points: [], pauses: [] } : reportedCourse(found);
+    return withInstants(told);
+  });
+}

@@ -1,0 +1,102 @@
+import { checkAsJson, checkCampaign, refuseUnstartable } from '../../../operations/control/check/check.ts';
+import { checkedLedger } from '../../../operations/control/check/ledger.ts';
+import { tellToLook } from '../../../operations/control/campaign-message.ts';
+import { startFromFile } from '../../../operations/control/start.ts';
+import { UpdateCounts } from '../../../operations/control/update-counts.ts';
+import { applyUpdate, openUpdate } from '../../../operations/control/update.ts';
+import { readCampaign } from '../../../campaign/preflight/import-list.ts';
+import { CampaignFileError } from '../../../shared/input/errors.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import type { Answer } from '../../../operations/schemas/all.ts';
+import { usualAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
+import type { Api } from '../core/app.ts';
+import { withCampaignUpload } from '../core/campaign-upload.ts';
+import { changeCampaign, makeChange } from '../core/changes.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
+import { serve } from '../core/serve.ts';
+import { withoutFolder, withUploads } from '../core/uploads.ts';
+
+/** Campaigns and lists that are sent. */
+export function createRoutes(app: Api, context: ApiContext): void {
+  serve(app, 'createCampaign', async (request, reply) =>
+    withCampaignUpload(request, async ({ file, hashes }) => {
+      const allowPartial = request.query.allow_partial;
+      const work = async () => {
+        const [notes, warnings]: [string[], string[]] = [[], []];
+        const read = await readCampaign(file, await serviceNow(context));
+        const result = await startFromFile(context, read, {
+          check: true,
+          allowPartial,
+          onNote: (note) => notes.push(note),
+          onProgress: () => {},
+          onWarnings: (told) => warnings.push(...told),
+        });
+        const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;
+        const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
+        return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
+      };
+      return makeChange(context, {
+        request,
+        reply,
+        action: 'start',
+        campaignId: file.id,
+        sent: { files: hashes, query: request.query },
+        status: 201,
+        work,
+      });
+    }),
+  );
+
+  serve(app, 'checkCampaign', async (request) =>
+    withCampaignUpload(request, async ({ file }) => {
+      const result = await checkCampaign({
+        config: context.config,
+        now: context.now(),
+        file,
+        assumptions: usualAssumptions,
+        openLedger: (campaign) => checkedLedger(context, campaign),
+      });
+      const { campaign, ...told } = checkAsJson(result) as { campaign: Record<string, unknown> };
+      // Where the files lie here is nobody's business.
+      const { path: _path, list: _list, ...named } = campaign;
+      return withInstants({
+        ...told,
+        campaign: named,
+        refusal: refusalOf(result),
+        warnings: result.warnings,
+      }) as object as Answer<'checkCampaign'>;
+    }),
+  );
+
+  serve(app, 'updateList', async (request, reply) =>
+    withUploads(request, ['list'], async ({ folder, paths, hashes }) => {
+      const { dry_run: dryRun, add, restore } = request.query;
+      const change = async (campaignId: string) => {
+        const update = await openUpdate(context, { campaignId, path: paths.list });
+        const counts = new UpdateCounts();
+        for await (const rows of applyUpdate(context, update, { dryRun, add, restore })) counts.add(rows);
+        const summary = counts.summary();
+        const hasChanged = !dryRun && summary.accepted + summary.corrected > 0;
+        const notice = hasChanged ? await tellToLook(context, campaignId) : ({ told: true } as const);
+        return { campaignId, dryRun, ...summary, notice: notice.told ? null : notice.why };
+      };
+      const work = (campaignId: string) =>
+        change(campaignId).catch((error: unknown) => {
+          throw withoutFolder(error, folder);
+        });
+      const sent = { files: hashes, query: request.query };
+      return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', sent, work });
+    }),
+  );
+}
+
+/** Why a start would be refused; null: it would not. */
+function refusalOf(result: Parameters<typeof refuseUnstartable>[0]): string | null {
+  try {
+    refuseUnstartable(result);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CampaignFileError)) throw error;
+    return error.problems.map(({ path, message }) => `${path}: ${message}`).join('\n');
+  }
+}

@@ -1,0 +1,110 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { readDoubtful } from '../../../operations/control/resolve.ts';
+import { maskedNumber } from '../../../shared/input/printable.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { nextCallText, tellStory } from '../../../presentation/words/story.ts';
+import { readCallee } from '../../../ledger/read/callee.ts';
+import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
+import type { Api } from '../core/app.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
+import { serve } from '../core/serve.ts';
+import { ProblemError } from '../core/problem.ts';
+import { noteNumbersShown } from '../core/shown.ts';
+
+/** Rows of a list. */
+export function rowRoutes(app: Api, context: ApiContext): void {
+  const { store } = context;
+  serve(app, 'listRows', async (request) => {
+    const { params, query } = request;
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
+    const wanted: RowQuery = {
+      afterRow: query.after,
+      limit: query.limit,
+      ...(query.state === undefined ? {} : { states: query.state }),
+      ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
+      ...(query.reason === undefined ? {} : { reasons: query.reason }),
+      ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
+      ...(query.search === undefined ? {} : { search: query.search }),
+    };
+    const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
+    const rows = found.map((row) =>
+      query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) },
+    );
+    const next = found.length < query.limit ? null : (found.at(-1)?.row ?? null);
+    return withInstants({ rows, next });
+  });
+
+  serve(app, 'showStory', async (request) => {
+    const { params, query } = request;
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    const now = await serviceNow(context);
+    const [row] = await readCampaignRows(store.db, campaignId, { search: `#${params.row}` }, now);
+    if (row === undefined)
+      throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
+    const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
+    const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};
+    const told = {
+      e164: row.e164 === null || query.numbers === 'shown' ? row.e164 : maskedNumber(row.e164),
+      suppressed: suppressions.some(({ expiresAt }) => expiresAt === null || expiresAt > now),
+      rows: rows.map((each) => ({
+        campaignId: each.campaign.campaignId,
+        row: each.recipient.row_number,
+        state: each.recipient.state,
+        outcome: each.recipient.outcome,
+        reason: each.recipient.reason,
+        next: nextCallText(each),
+        calls: each.calls.map(({ attempt }) => ({
+          number: attempt.number,
+          state: attempt.state,
+          plannedAt: attempt.planned_at,
+          postedAt: attempt.posted_at,
+          settledAt: attempt.settled_at,
+          disposition: attempt.disposition,
+          detail: attempt.detail,
+          conversationId: attempt.conversation_id,
+        })),
+      })),
+      suppressions: suppressions.map(({ scope, source, reason, createdAt, expiresAt }) => ({
+        scope,
+        source,
+        reason,
+        createdAt,
+        expiresAt,
+      })),
+      story: events.map((event) => ({
+        seq: event.seq,
+        at: event.at,
+        campaignId: event.campaignId,
+        text: tellStory(event),
+      })),
+      truncated,
+    };
+    return withInstants(told);
+  });
+
+  serve(app, 'listDoubtful', async ({ params }) => {
+    const { campaignId } = await requireCampaign(store, params.campaign);
+    const found = await readDoubtful(context, campaignId, null);
+    const rows = found.map(({ recipient, calls }) => ({
+      row: recipient.row_number,
+      externalId: recipient.external_id,
+      e164: recipient.e164 === null ? null : maskedNumber(recipient.e164),
+      reason: recipient.reason,
+      calls: calls.map(({ attempt, records }) => ({
+        attemptId: attempt.attempt_id,
+        postedAt: attempt.posted_at,
+        detail: attempt.detail,
+        records: records.map(({ conversationId, facts }) => ({
+          conversationId,
+          startedAt: facts.startedAt,
+          durationMs: facts.durationMs,
+          openingLine: facts.openingLine,
+          userTurns: facts.userTurns,
+        })),
+      })),
+    }));
+    return withInstants({ rows });
+  });
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import { hasEnded, pausedByPerson } from '../../../rules/lifecycle.ts';
+import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { lastEventSeq, readEvents, type CampaignEvent } from '../../../ledger/events.ts';
+import { countStarts } from '../../../ledger/limits/counters.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { findCampaign, type Campaign } from '../../../ledger/rows/campaigns.ts';
+import { toldEvents } from '../../../presentation/words/events.ts';
+
+/** A campaign at one moment. */
+export interface Snapshot {
+  campaign: Campaign;
+  status: CampaignStatus;
+  /** Calls begun per minute of service time, lately. */
+  startsPerMinute: number;
+  /** Real milliseconds until the end at the pace of the last minute; null while nothing can be said. */
+  leftMs: number | null;
+  /** What happened since the snapshot before. */
+  events: CampaignEvent[];
+}
+
+/** Shows a campaign as it goes on. */
+export interface CampaignView {
+  /** `notices`: what stands in the way now, such as a missing worker. */
+  show(snapshot: Snapshot, notices: readonly string[]): void;
+}
+
+interface WatchInput {
+  store: Store;
+  campaignId: string;
+  clock: () => Promise<ServiceClock>;
+  /** Where in the event log to begin; null for its end. */
+  fromSeq: number | null;
+  view: CampaignView;
+  /** Aborted when the watcher is to leave; the campaign goes on. */
+  leave: AbortSignal;
+  /** Looks at what the database cannot tell: whether Temporal and a worker are there. Never throws for those. */
+  supervise?: () => Promise<string[]>;
+  /** Nobody is there to have the campaign go on: a pause that it made by itself, and does not end by itself, is its end. */
+  alone?: boolean;
+}
+
+const everyMs = 500;
+const superviseEveryMs = 5_000;
+
+/** Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Throws what `supervise` throws. */
+export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
+  const { view, leave, supervise = () => Promise.resolve([]), alone = false } = input;
+  const read = createReader(input);
+  let notices: string[] = [];
+  let supervisedAt = performance.now();
+  let supervising: Promise<void> | null = null;
+  let failure: { error: unknown } | null = null;
+  for (;;) {
+    const snapshot = await read();
+    const { campaign } = snapshot;
+    const over = hasEnded(campaign) || leave.aborted || (alone && needsPerson(campaign));
+    view.show(snapshot, over ? [] : notices);
+    if (over) return snapshot;
+    if (failure !== null) throw (failure as { error: unknown }).error;
+    if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
+      supervising = supervise()
+        .then(
+          (said) => {
+            notices = said;
+          },
+          (error: unknown) => {
+            failure = { error };
+          },
+        )
+        .finally(() => {
+          supervisedAt = performance.now();
+          supervising = null;
+        });
+    }
+    await sleep(everyMs, undefined, { signal: leave }).catch(() => {});
+  }
+}
+
+function needsPerson({ state, stateReason, resumeAt }: Campaign): boolean {
+  return state === 'paused' && stateReason !== pausedByPerson && resumeAt === null;
+}
+
+const minuteMs = 60_000;
+/** A minute of a fast sandbox is too short to count in. */
+const startsOverRealMs = 10_000;
+const paceOverMs = 60_000;
+const shortestPaceMs = 3_000;
+const mostEvents = 200;
+
+/** Takes snapshots of one campaign and keeps what the next one needs: where the log was read to, and the pace. */
+function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: WatchInput): () => Promise<Snapshot> {
+  let seq = fromSeq;
+  let samples: { at: number; done: number }[] = [];
+
+  const readNewEvents = async (): Promise<CampaignEvent[]> => {
+    if (seq === null) {
+      seq = await lastEventSeq(db, campaignId);
+      return [];
+    }
+    const events = await readEvents(db, campaignId, { afterSeq: seq, limit: mostEvents, types: toldEvents });
+    seq = events.at(-1)?.seq ?? seq;
+    return events;
+  };
+  const estimate = ({ done, total, open, nextDueAt }: CampaignStatus, clock: ServiceClock): number | null => {
+    const at = Date.now();
+    samples = [...samples.filter((sample) => at - sample.at <= paceOverMs), { at, done }];
+    const [first] = samples;
+    if (first === undefined || at - first.at < shortestPaceMs || done <= first.done || done >= total) return null;
+    const left = ((total - done) * (at - first.at)) / (done - first.done);
+    const untilDue = open > 0 || nextDueAt === null ? 0 : clock.atReal(nextDueAt) - at;
+    return Math.max(left, untilDue);
+  };
+  return async () => {
+    const campaign = await findCampaign(db, campaignId);
+    if (campaign === undefined) throw new Error(`campaign ${campaignId} has gone from the database`);
+    const status = await readStatus(db, campaign);
+    const clock = await readClock();
+    const withinMs = Math.max(minuteMs, startsOverRealMs * clock.speed);
+    const { count } = await countStarts(db, { campaignId, now: Math.round(clock.now()) }, withinMs);
+    const startsPerMinute = Math.round((count * minuteMs) / withinMs);
+    const leftMs = estimate(status, clock);
+    return { campaign, status, startsPerMinute, leftMs, events: await readNewEvents() };
+  };
+}

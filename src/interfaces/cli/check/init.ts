@@ -1,0 +1,70 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
+import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
+import { packageFolder } from '../../../shared/input/package-folder.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeJson } from '../terminal/json-output.ts';
+
+const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
+
+const examples = `
+Writes a campaign file that explains its settings, a list of five fictional numbers, and an agent with values to collect and an
+evaluation criterion. The campaign is named after the folder. Existing files are never overwritten: if one exists, nothing is written.
+
+Examples:
+  carillon init autumn-reminders
+  carillon check autumn-reminders/campaign.yaml`;
+
+export function initCommand(io: Io): Command {
+  return new Command('init')
+    .argument('[folder]', 'target folder; created if it does not exist', '.')
+    .option('--json', 'print the paths as JSON', false)
+    .addHelpText('after', examples)
+    .action((folder: string, options: { json: boolean }) => runInit(io, folder, options));
+}
+
+/** Writes all of the files or none. Throws OutputFileError. */
+export async function runInit(io: Io, folder: string, { json }: { json: boolean }): Promise<void> {
+  const id = campaignIdFrom(basename(resolve(folder)));
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
+  });
+  const source = join(packageFolder('examples'), 'starter');
+  const texts = await Promise.all(
+    files.map(async (name) => {
+      const text = await readFile(join(source, name), 'utf8');
+      return { path: join(folder, name), text: text.replace(/^id: my-campaign/m, `id: ${id}`) };
+    }),
+  );
+  await requireFree(texts.map(({ path }) => path));
+  for (const { path, text } of texts) {
+    await writeFile(path, text, { flag: 'wx' }).catch((error: unknown) => {
+      throw new OutputFileError(path, `it was not written: ${describeFileError(error)}`, { cause: error });
+    });
+  }
+  const paths = texts.map(({ path }) => path);
+  if (json) {
+    writeJson(io, { campaignId: id, files: paths.map((path) => resolve(path)) });
+    return;
+  }
+  const campaign = relative('.', join(folder, 'campaign.yaml'));
+  io.stdout.write(`${paths.join('\n')}\n`);
+  io.stderr.write(
+    `Campaign ${id}. See what it would do: carillon check ${campaign}\nPlay it through, nothing real is called: carillon rehearse ${campaign}\n`,
+  );
+}
+
+async function requireFree(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const taken = await readFile(path).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+    if (taken)
+      throw new OutputFileError(path, 'it is there already, so nothing was written. Name another folder', {
+        isBadInput: true,
+      });
+  }
+}

@@ -1,0 +1,149 @@
+import { join, relative, resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { readConfig, type Config } from '../../../shared/config.ts';
+import { sandboxKey } from '../../../sandbox/http/authentication.ts';
+import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { listElsewhere, listSchedulesElsewhere } from '../../../ledger/campaign/service-move.ts';
+import { packageFolder } from '../../../shared/input/package-folder.ts';
+import { readFactor, readPort } from '../terminal/flag-values.ts';
+import { untilAborted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import {
+  inLocalWorld,
+  LocalWorldError,
+  portOrAny,
+  type LocalWorld,
+  type LocalWorldInput,
+} from '../access/local-world.ts';
+import { accountIdOf } from '../../../operations/control/service.ts';
+import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
+
+const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
+
+const examples = `
+Runs in one process: a Temporal dev server with its web UI (or the server at TEMPORAL_ADDRESS), the sandbox, a worker for the
+database of CARILLON_DB or DATABASE_URL, and the page and HTTP API of carillon serve with a token for this machine. Temporal keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder;
+the database is kept, too; the sandbox keeps nothing. A database that holds a schedule or an unfinished campaign of another
+service is refused. If a default port is taken, another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
+
+Ctrl-C stops all parts in order with exit code 0. Exit code 1 if a part ended by itself.
+
+Examples:
+  carillon dev
+  carillon dev --speed 60          one hour of calls in one minute
+  carillon dev --dialect spec      a service that returns nothing beyond its contract`;
+
+interface DevFlags {
+  port?: number;
+  temporalPort?: number;
+  speed?: number;
+  dialect?: 'spec' | 'extended';
+  json: boolean;
+}
+
+export function devCommand(io: Io): Command {
+  return new Command('dev')
+    .description('Run Temporal, the sandbox, a worker and the page together until Ctrl-C')
+    .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort)
+    .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort)
+    .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
+    .addOption(new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']))
+    .option('--json', 'print one JSON line on standard output when ready', false)
+    .addHelpText('after', examples)
+    .action((flags: DevFlags) => runDev(io, flags));
+}
+
+async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevFlags): Promise<void> {
+  const config = readConfig(io.env);
+  const input: LocalWorldInput = {
+    sandbox: {
+      port: port ?? (await portOrAny(ports.sandbox)),
+      ...(speed === undefined ? {} : { speed }),
+      ...(dialect === undefined ? {} : { dialect }),
+    },
+    temporal: {
+      dataFile: temporalDataFile(config),
+      port: temporalPort ?? (await portOrAny(ports.temporal)),
+      uiPort: await portOrAny(ports.ui),
+      ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
+    },
+    // Receivers that are being tried run on the same machine.
+    settings: { defaults: { CARILLON_LOG_LEVEL: 'error', CARILLON_HOOK_NETWORKS: '127.0.0.0/8, ::1' } },
+    mayWork: requireNobodyElse,
+    advice: '\nEverything else is stopped. Run carillon dev again.',
+  };
+  const wasUp = await inLocalWorld(io, input, async (world, leave) => {
+    const port = await portOrAny(ports.page);
+    const work = async (desk: LocalDesk): Promise<void> => {
+      announce(io, { ...world, desk }, json);
+      await untilAborted(leave);
+      io.stderr.write('\nStopping: page, worker, database, Temporal, sandbox. Again to stop at once.\n');
+    };
+    await withLocalDesk(io, world, { port, work });
+  });
+  io.stderr.write(
+    wasUp
+      ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n'
+      : 'Stopped before everything was up.\n',
+  );
+}
+
+/** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */
+async function requireNobodyElse(store: Store, config: Config): Promise<void> {
+  const sandbox = accountIdOf(config);
+  const [campaign] = await listElsewhere(store.db, sandbox);
+  const [schedule] = await listSchedulesElsewhere(store.db, sandbox);
+  const other = campaign ?? schedule;
+  if (other === undefined) return;
+  const what = campaign === undefined ? 'a schedule' : 'a campaign that has not ended';
+  const place = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: resolve(config.CARILLON_DB) });
+  throw new LocalWorldError(
+    `The database (${place}) has ${what}, ${other.campaignId}, of the service at ${other.accountId}, and not of this sandbox at ${sandbox}. Nothing was touched. ` +
+      'Use another database: unset DATABASE_URL, and set CARILLON_DB to a new file. If that service was a sandbox, give this one its port with --port.',
+    2,
+  );
+}
+
+/** Beside the database unless there is a folder for state: both belong together, so a folder of its own gets a server of its own. */
+function temporalDataFile({ XDG_STATE_HOME: state }: Config): string {
+  return state === undefined ? resolve('.carillon', 'temporal.db') : join(state, 'carillon', 'temporal.db');
+}
+
+function announce(io: Io, world: LocalWorld & { desk: LocalDesk }, json: boolean): void {
+  const { config, sandbox, temporal, desk } = world;
+  const database = config.DATABASE_URL === undefined ? resolve(config.CARILLON_DB) : null;
+  const settings = {
+    TEMPORAL_ADDRESS: temporal.address,
+    SVC_BASE_URL: sandbox.url,
+    SVC_API_KEY: sandboxKey,
+    ...(database === null ? {} : { CARILLON_DB: database }),
+  };
+  if (json) {
+    const { address, uiUrl } = temporal;
+    io.stdout.write(
+      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, page: desk.signInUrl, api: desk.url, settings })}\n`,
+    );
+  }
+  const lines = [
+    'Ready. Nothing real is called.',
+    `  page       ${desk.signInUrl}`,
+    `  its API    ${desk.url}/api/v1/openapi.json`,
+    `  Temporal   ${temporal.address}`,
+    ...(temporal.uiUrl === null ? [] : [`  its UI     ${temporal.uiUrl}`]),
+    `  sandbox    ${sandbox.url}   (what it thinks of its caller: ${sandbox.url}/_sandbox/conduct?format=text)`,
+    `  database   ${describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: resolve(config.CARILLON_DB) })}`,
+    '',
+    'In another shell:',
+    ...Object.entries(settings).map(([name, value]) => `  export ${name}=${quote(value)}`),
+    ...(database === null ? ['  (and the same DATABASE_URL as here)'] : []),
+    `  carillon run ${quote(relative('.', join(packageFolder('examples'), 'reminders', 'campaign.yaml')))}`,
+    '',
+    'Ctrl-C stops all of it.',
+  ];
+  io.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** For a shell: as it is when nothing in it has a meaning there. */
+function quote(value: string): string {
+  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}

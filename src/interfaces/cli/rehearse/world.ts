@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { privateSettings, type LocalWorldInput } from '../access/local-world.ts';
+
+export interface RehearsalSettings {
+  /** Service seconds per real second. */
+  speed: number;
+  /** Service time at which it begins, epoch milliseconds. */
+  startAt: number;
+  seed: string;
+  dialect: 'spec' | 'extended';
+}
+
+export interface RehearsalFolder {
+  folder: string;
+  databasePath: string;
+  logPath: string;
+  /** Deletes it, unless it is to be kept. */
+  tidy(): Promise<void>;
+}
+
+/** No sweep sooner than this after the last one, in real time: a machine that does nothing but look gets nothing else done. */
+const shortestPollRealMs = 100;
+
+/** Fetching a Temporal server takes minutes at worst. */
+const longestStartRealMs = 3_600_000;
+
+/** Limits in real time: a loaded machine is slow, and at the usual ones a lost answer would hold people up for days of service time. */
+const limits = {
+  SVC_CONNECT_TIMEOUT_MS: '5000',
+  SVC_HEADERS_TIMEOUT_MS: '10000',
+  SVC_BODY_TIMEOUT_MS: '10000',
+  SVC_READS_PER_SECOND: '2000',
+  CARILLON_POSTING_WINDOW_MS: '5000',
+  CARILLON_SUBMITS_PER_SECOND: '100',
+};
+
+/**
+ * A folder of the rehearsal's own: the one named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError.
+ */
+export async function createRehearsalFolder(keep: string | null): Promise<RehearsalFolder> {
+  const folder = keep === null ? await mkdtemp(join(tmpdir(), 'carillon-rehearsal-')) : await makeEmpty(resolve(keep));
+  return {
+    folder,
+    databasePath: join(folder, 'carillon.db'),
+    logPath: join(folder, 'worker.log'),
+    tidy: async () => {
+      if (keep === null) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeEmpty(folder: string): Promise<string> {
+  let names: string[];
+  try {
+    await mkdir(folder, { recursive: true });
+    names = await readdir(folder);
+  } catch (error) {
+    throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
+  }
+  if (names.length === 0) return folder;
+  throw new OutputFileError(folder, 'the folder of --keep is not empty; name a new one', { isBadInput: true });
+}
+
+/**
+ * The rules as they are rehearsed, and in words what differs from the file: nobody outside is asked or told, and the list of conversations
+ * is read no faster than this machine can.
+ */
+export function rehearsalRules(rules: CampaignRules, speed: number): { rules: CampaignRules; notes: string[] } {
+  const pollMs = Math.max(rules.timing.pollMs, Math.round(shortestPollRealMs * speed));
+  const notes = [
+    ...(rules.preDial === null ? [] : ['pre_dial is not asked: it counts as allowing every call']),
+    ...(rules.onCompletion === null ? [] : ['on_completion is not told']),
+    ...(rules.onPause === null ? [] : ['on_pause is not told']),
+    ...(pollMs === rules.timing.pollMs
+      ? []
+      : [
+          `finished calls are looked for every ${pollMs / 1000} s of service time, not every ${rules.timing.pollMs / 1000} s as in the file: ` +
+            'lines are free a little later than they would be (a lower --speed is more exact)',
+        ]),
+  ];
+  return {
+    rules: { ...rules, preDial: null, onCompletion: null, onPause: null, timing: { ...rules.timing, pollMs } },
+    notes,
+  };
+}
+
+/** Temporal, sandbox, database and worker, all of the rehearsal's own. */
+export function rehearsalWorld(
+  { databasePath, logPath }: RehearsalFolder,
+  { speed, startAt, seed, dialect }: RehearsalSettings,
+  rules: CampaignRules,
+): LocalWorldInput {
+  return {
+    sandbox: {
+      port: 0,
+      speed,
+      // Service time passes while everything comes up, so it is set to the start once all is ready.
+      epochMs: startAt - longestStartRealMs * speed,
+      seed,
+      dialect,
+      // As many lines as the campaign asks for: what the account really has is not known here.
+      concurrency: Math.max(30, rules.pacing.maxConcurrentCalls),
+    },
+    settings: privateSettings(databasePath, limits),
+    logPath,
+  };
+}
+
+interface SandboxState {
+  agents: { agentId: string; agent: { platform: { data_collection?: object; evaluation?: { criteria: object[] } } } }[];
+  numbers: object[];
+}
+
+/** Puts agent and caller numbers into a sandbox under the ids of the campaign file, through its own controls. */
+export async function furnish(url: string, rules: CampaignRules): Promise<void> {
+  const state = (await ask(`${url}/_sandbox/export`)) as SandboxState;
+  const [seed] = state.agents;
+  if (seed === undefined) throw new Error('the sandbox has no agent to start from');
+  const { platform } = seed.agent;
+  const asked = rules.optOut
+    .filter(({ source }) => source === 'collected')
+    .map(({ key }) => [key, optOutItem] as const);
+  const judged = rules.optOut
+    .filter(({ source }) => source === 'evaluation')
+    .map(({ key }) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: optOutItem.description }));
+  const agent = {
+    ...seed.agent,
+    agentId: rules.agentId,
+    platform: {
+      ...platform,
+      data_collection: { ...platform.data_collection, ...Object.fromEntries(asked) },
+      evaluation: { ...platform.evaluation, criteria: [...(platform.evaluation?.criteria ?? []), ...judged] },
+    },
+  };
+  const numbers = rules.callers.numbers.map((phoneNumberId, index) => ({
+    phoneNumberId,
+    phoneNumber: callerNumber(index),
+    label: 'Rehearsal',
+    agentId: rules.agentId,
+    type: 'purchased',
+    provider: 'telephony',
+    accountSid: null,
+    verified: true,
+  }));
+  await ask(`${url}/_sandbox/import`, { ...state, agents: [{ agentId: rules.agentId, agent }], numbers });
+}
+
+const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
+const callerAreas = ['212', '312', '415', '305', '713', '602', '206', '404', '617', '303'];
+
+/** Fictional numbers that no recipient is given: 555-0190 to 555-0199 of ten area codes. */
+function callerNumber(index: number): string {
+  const area = callerAreas[index % callerAreas.length] ?? '212';
+  return `+1${area}5550${190 + (Math.floor(index / callerAreas.length) % 10)}`;
+}
+
+async function ask(url: string, body?: object): Promise<unknown> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(url, body === undefined ? {} : post);
+  if (!response.ok)
+    throw new Error(`the rehearsal's sandbox was not set up: ${response.status} ${await response.text()}`);
+  return response.json();
+}

@@ -1,0 +1,238 @@
+import { Command } from 'commander';
+import { jsonText } from '../../../shared/input/printable.ts';
+import { writeResults, type WriteResultsInput } from '../../../presentation/results/file.ts';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import {
+  everyResult,
+  lastChange,
+  readReasons,
+  readResultKeys,
+  readResults,
+  type ResultFilter,
+} from '../../../ledger/read/result-rows.ts';
+import type { Io } from '../terminal/io.ts';
+import { withCampaign, type OpenCampaign, connected } from '../../../operations/control/control.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
+import { refuseOtherFile } from './replace.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { readClockOrReal } from '../../../operations/control/service.ts';
+import { fetchTranscripts } from './transcripts.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import { realClock } from '../../../service/port/service-clock.ts';
+import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import { createCampaignView } from '../access/campaign-view.ts';
+import { superviseCampaign } from '../../../operations/control/supervision.ts';
+import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
+
+const examples = `
+Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,
+times, duration, audio, and one column per collected value and evaluation. While the campaign runs, rows without an outcome show
+"in_progress". The file is written completely or not at all, and replaces only earlier results of the same campaign in the same format.
+
+For Excel use .xlsx, in which nothing can run as a formula. In CSV, added cells are made safe and the list's own cells are unchanged;
+if the file is meant for a spreadsheet, add --safe-cells and --bom.
+
+--outcome, --disposition (of the latest call) and --reason accept comma-separated names; a row must match every filter. --since keeps
+rows that changed since a time on the service's clock. Every run with --since, and every run before the end of the campaign, prints
+where the next --since should begin. A job that continues there misses no change, and may see one twice.
+
+Transcripts are not kept in the database. --transcripts reads them from the service for all rows and writes one file per conversation,
+<row>-<conversation id>.txt. Existing files are not fetched again.
+
+Exit code 0 if the results were written; 1 if they could not be written, or you left with Ctrl-C; 2 for an invalid flag or file.
+
+Examples:
+  carillon results reminders                                 writes reminders-results.csv
+  carillon results reminders --output out/results.xlsx       an Excel workbook
+  carillon results reminders --output - | head               to standard output
+  carillon results reminders --outcome exhausted,unresolved  only these rows, to reminders-results-part.csv
+  carillon results reminders --since 2h --output new.jsonl   what changed in the last two hours, one JSON object per row
+  carillon results reminders --json -o r.csv                 CSV, and a summary with nextSinceAt as JSON on standard output
+  carillon results reminders --wait                          waits until the campaign has ended
+  carillon results reminders --transcripts transcripts/      also writes transcripts`;
+
+export function resultsCommand(io: Io): Command {
+  return new Command('results')
+    .argument('<campaign>', 'id of the campaign')
+    .option('-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)')
+    .option('--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)')
+    .option(
+      '--safe-cells',
+      "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns",
+      false,
+    )
+    .option('--bom', 'CSV: begin with a byte order mark, so that Excel reads accented letters', false)
+    .option('--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet')
+    .option('--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions')
+    .option('--reason <names>', 'only rows with one of these comma-separated reasons')
+    .option('--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h')
+    .option('--wait', 'wait until the campaign has ended, then write', false)
+    .option('--transcripts <folder>', "write transcripts, read from the service's records")
+    .option(
+      '--json',
+      'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise',
+      false,
+    )
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
+}
+
+/** Thrown when the user leaves before the results are written. */
+class ResultsLeftError extends Error {
+  override readonly name = 'ResultsLeftError' as const;
+  readonly exitCode = 1;
+}
+
+async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
+  await withCampaign(io, campaignId, async (open) => {
+    const path = options.output ?? defaultPath(campaignId, options);
+    if (path !== '-') await refuseOtherFile(path, open.campaign, options.format);
+    if (path === '-' && options.format === 'xlsx' && io.isTerminal) {
+      throw new UsageError('A workbook cannot be shown on a terminal. Name a file: --output results.xlsx');
+    }
+    await leavable(io, path, async (leave) => {
+      const campaign = options.wait ? await waitUntilEnded(io, open, leave) : open.campaign;
+      await writeAndTell(io, { ...open, campaign }, { options, path, leave });
+    });
+    if (options.transcripts !== null) await fetchTranscripts(io, open, options.transcripts);
+  });
+}
+
+function defaultPath(campaignId: string, { format, filter, since }: ResultsOptions): string {
+  const isPart = since !== null || Object.values(filter).some((names) => names !== null);
+  return `${campaignId}-results${isPart ? '-part' : ''}.${format}`;
+}
+
+/** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
+async function leavable(io: Io, path: string, work: (leave: AbortSignal) => Promise<void>): Promise<void> {
+  if (path === '-') await work(new AbortController().signal);
+  else await untilInterrupted(io, ({ signal }) => work(signal));
+}
+
+async function waitUntilEnded(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Campaign> {
+  const { campaign } = await waitForEnd(io, open, leave);
+  if (hasEnded(campaign)) return campaign;
+  const { campaignId: id } = campaign;
+  throw new ResultsLeftError(
+    `You left; campaign ${id} continues while a worker is running, and no results were written. Wait again: carillon results ${id} --wait`,
+  );
+}
+
+const clockLimitMs = 3_000;
+
+async function writeAndTell(
+  io: Io,
+  { config, store, campaign }: OpenCampaign,
+  { options, path, leave }: { options: ResultsOptions; path: string; leave: AbortSignal },
+): Promise<void> {
+  const { campaignId } = campaign;
+  const { since, format, csv } = options;
+  const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
+  const changedSince = since === null ? null : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
+  await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
+  // Read first: what changes while the rows are read belongs to the next delta.
+  const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
+  const progress = new RowProgress(io, 'written');
+  const onRow = (count: number): void => {
+    progress.update(count);
+    if (leave.aborted) throw new ResultsLeftError('You left before the results were written; nothing was changed.');
+  };
+  const filter = { ...options.filter, changedSince };
+  const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() =>
+    progress.clear(),
+  );
+  const ended = hasEnded(campaign);
+  const open = ended ? '' : 'The campaign has not ended: rows without an outcome read in_progress.';
+  if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
+  const nextSinceAt = next === null ? null : new Date(next).toISOString();
+  if (options.json && path !== '-')
+    io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
+  const wanted = since !== null || (!ended && path !== '-');
+  if (wanted && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
+}
+
+/** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
+async function tellUnknownReasons(
+  io: Io,
+  store: Store,
+  campaignId: string,
+  reasons: readonly string[] | null,
+): Promise<void> {
+  if (reasons === null) return;
+  const known = await readReasons(store.db, campaignId);
+  const unknown = reasons.filter((reason) => !known.includes(reason));
+  if (unknown.length === 0) return;
+  const have = known.length === 0 ? 'none has a reason yet' : `they have ${known.join(', ')}`;
+  io.stderr.write(`No row of ${campaignId} has the reason ${unknown.join(' or ')}: ${have}.\n`);
+}
+
+/** Writes the results to a file, or to standard output for `-`; answers the number of rows. Throws OutputFileError. */
+export async function writeCampaignResults(
+  io: Pick<Io, 'stdout'>,
+  store: Store,
+  campaign: Campaign,
+  path: string,
+  { filter = everyResult, ...settings }: WritingChoices = {},
+): Promise<number> {
+  const { collected, evaluation } = await readResultKeys(store.db, campaign.campaignId);
+  return writeResults({
+    columns: campaign.rules.list.columns,
+    rows: readResults(store.db, campaign.campaignId, filter),
+    collectedKeys: collected,
+    evaluationKeys: evaluation,
+    path,
+    stdout: io.stdout,
+    ...settings,
+  });
+}
+
+interface WritingChoices extends Pick<WriteResultsInput, 'format' | 'csv' | 'onRow'> {
+  /** Default: all rows. */
+  filter?: ResultFilter;
+}
+
+/** A change is written with the time at which its activity began; within this much real time it is committed. */
+const commitWithinMs = 2 * 60_000;
+
+/**
+ * Where the next delta has to begin so that it misses nothing: after the latest change, when that is so long ago that no change with
+ * an earlier time can still be on its way to the database; else so much before it. Null without any change.
+ */
+export function nextSince({
+  lastChange,
+  now,
+  speed,
+}: {
+  /** Service time of the latest change that was seen before the rows were read. */
+  lastChange: number | null;
+  /** Service time. */
+  now: number;
+  /** Service milliseconds per real one. */
+  speed: number;
+}): number | null {
+  if (lastChange === null) return null;
+  const overlapMs = commitWithinMs * speed;
+  return Math.round(now - lastChange > overlapMs ? lastChange + 1 : Math.min(now, lastChange) - overlapMs);
+}
+
+const temporalLimitMs = 2_000;
+
+/**
+ * Shows a campaign on standard error until it has ended or the user leaves; answers its last snapshot. Only the database is
+ * needed: Temporal and the service, where they answer, add whether a worker is there and how fast time goes.
+ */
+async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Snapshot> {
+  const { config, store, campaign } = open;
+  const { campaignId } = campaign;
+  const session = await connected(open, temporalLimitMs).catch(() => null);
+  const readClock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = () => readClock().catch(() => realClock(Date.now));
+  const supervise = async () => (session === null ? [] : superviseCampaign(session, campaignId));
+  const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
+  const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Press Ctrl-C to leave; the campaign continues.');
+  return watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
+}

@@ -1,0 +1,167 @@
+import { extname } from 'node:path';
+import { Command } from 'commander';
+import { tellToLook } from '../../../operations/control/campaign-message.ts';
+import { withControl, type Control } from '../../../operations/control/control.ts';
+import { UpdateCounts } from '../../../operations/control/update-counts.ts';
+import type { UpdatedRow } from '../../../operations/control/update-rows.ts';
+import {
+  applyUpdate,
+  findMissing,
+  openUpdate,
+  UnreadableIdsError,
+  withdrawMissing,
+  type ListUpdate,
+} from '../../../operations/control/update.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
+import { tellUntold } from '../access/untold.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { RowProgress } from '../terminal/row-progress.ts';
+import { renderUpdate, reportLines, stillCalledWarning } from './update-report.ts';
+
+const examples = `
+Reads a corrected or extended list into a campaign that has not ended. Rows are matched by the column that list.id names in the
+campaign file; the rules are those the campaign was started with. Each row of the file ends as one of
+
+  accepted    a new id; added after the last row of the campaign
+  corrected   a known id with other cells, another number or place; a rejected or undialable row waits to be called again
+  unchanged   as it was
+  failed      call_open: a call is planned or open, upload the row again later; already_ended: it has its outcome;
+              withdrawn: --restore puts it back; duplicate_phone: another row has the number; or the fault in the row
+
+A failed row leaves the campaign's row unchanged, including its old number. The command warns about such rows if they may still be
+called. Rows that are missing from the file are left alone. Exit code 1 if a row failed; the other rows are changed. Repeating the
+command is harmless.
+
+Examples:
+  carillon update reminders corrected.csv --dry-run
+  carillon update reminders corrected.csv --report report.csv
+  carillon update reminders more.csv --add`;
+
+interface UpdateFlags {
+  dryRun: boolean;
+  add: boolean;
+  restore: boolean;
+  withdrawMissing: boolean;
+  report?: string;
+  delimiter?: string;
+  sheet?: string;
+  json: boolean;
+  yes: boolean;
+}
+
+export function updateCommand(io: Io): Command {
+  return new Command('update')
+    .argument('<campaign>', 'id of the campaign')
+    .argument('<list>', 'CSV file or Excel workbook with the columns of the campaign')
+    .option('--dry-run', 'show what would be done; change nothing', false)
+    .option('--add', 'use the list even if it looks like the list of another campaign', false)
+    .option('--restore', 'restore withdrawn rows', false)
+    .option('--withdraw-missing', 'withdraw the rows that are missing from the list', false)
+    .option('--report <file>', 'write a CSV file with one line per row of the list')
+    .option('--delimiter <character>', 'column separator (default: detected)')
+    .option('--sheet <name>', 'sheet of the workbook (default: the first)')
+    .option('--json', 'print the counts as JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation before withdrawing rows', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, path: string, flags: UpdateFlags) => runUpdate(io, campaignId, path, flags));
+}
+
+async function runUpdate(io: Io, campaignId: string, path: string, flags: UpdateFlags): Promise<void> {
+  if (['.yaml', '.yml'].includes(extname(path).toLowerCase())) {
+    throw new UsageError(
+      `${path} is a campaign file; name the list. The rules of a campaign that exists are frozen, so only its rows are updated.`,
+    );
+  }
+  if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !io.input.isInteractive)
+    throw new UsageError(
+      '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
+    );
+  await withControl(io, async (control) => {
+    const { delimiter, sheet } = flags;
+    const update = await openUpdate(control, { campaignId, path, delimiter, sheet });
+    for (const note of update.upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
+    if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
+    await carryOut(io, control, { update, flags });
+  });
+}
+
+interface Work {
+  update: ListUpdate;
+  flags: UpdateFlags;
+}
+
+async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
+  const { update, flags } = work;
+  const { campaignId } = update.campaign;
+  const { dryRun, json } = flags;
+  const { path } = update.upload;
+  const counts = new UpdateCounts();
+  const progress = new RowProgress(io, dryRun ? 'looked at' : 'updated');
+  try {
+    const told = observe(applyUpdate(control, update, flags), counts, progress);
+    if (flags.report === undefined) for await (const _ of told) continue;
+    else await writeWholeFile(flags.report, reportLines(told));
+  } finally {
+    progress.clear();
+  }
+  const missing = flags.withdrawMissing ? await withdrawOthers(io, control, work) : null;
+  const noticed = dryRun || tellUntold(io, await tellToLook(control, campaignId));
+  const summary = counts.summary();
+  if (summary.failed > 0 || !noticed) io.exitCode = 1;
+  const warning = stillCalledWarning(campaignId, counts);
+  if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
+  if (json) return writeJson(io, { campaign: campaignId, list: path, dryRun, ...summary, missing });
+  const done = dryRun ? 'read, nothing was changed. It would be' : 'read';
+  io.stdout.write(`Campaign ${campaignId}: ${plural(summary.rows, 'row')} of ${path} ${done}\n`);
+  io.stdout.write(renderUpdate(io, summary, counts.firstFailed));
+  io.stdout.write(tellMissing(missing, dryRun));
+}
+
+async function* observe(
+  parts: AsyncIterable<UpdatedRow[]>,
+  counts: UpdateCounts,
+  progress: RowProgress,
+): AsyncGenerator<UpdatedRow[]> {
+  for await (const rows of parts) {
+    counts.add(rows);
+    progress.update(counts.rows);
+    yield rows;
+  }
+}
+
+/** Rows that the file does not have. */
+interface MissingRows {
+  missing: number;
+  withdrawn: number;
+  callOpen: number;
+}
+
+/** Takes out who still waits and is not in the list. */
+async function withdrawOthers(io: Io, control: Control, { update, flags }: Work): Promise<MissingRows> {
+  const { dryRun } = flags;
+  const missing = await findMissing(control, update);
+  const counts = { missing: missing.length, withdrawn: 0, callOpen: 0 };
+  if (missing.length === 0) return counts;
+  const { unreadable } = update.listed;
+  if (unreadable > 0) {
+    io.stderr.write(`${new UnreadableIdsError(unreadable).message}\n`);
+    io.exitCode = 1;
+    return counts;
+  }
+  const question = `Withdraw ${plural(missing.length, 'row')} of campaign ${update.campaign.campaignId} that the list does not have?`;
+  if (!dryRun && !(await mayBegin(io, flags.yes, question))) return counts;
+  return { ...counts, ...(await withdrawMissing(control, update, { missing, dryRun })) };
+}
+
+function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
+  if (missing === null)
+    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
+  const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
+  const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
+  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
+}

@@ -1,0 +1,125 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { withControl } from '../../../operations/control/control.ts';
+import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/withdraw.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
+import { tellUntold } from '../access/untold.ts';
+import type { Io } from '../terminal/io.ts';
+import { mayBegin } from '../terminal/irreversible.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { renderTable, terminalWidth } from '../terminal/table.ts';
+
+const examples = `
+Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn. A planned
+or open call continues and is reported as call_open; rows with an outcome keep it. Nobody is added to the do-not-call list (use
+carillon suppress). carillon update --restore restores withdrawn rows.
+
+Exit code 1 if a named row does not exist, or has a planned or open call.
+
+Examples:
+  carillon withdraw reminders --id A17,A18 --reason "moved away"
+  carillon withdraw reminders --row 3,4 --yes
+  carillon withdraw reminders --file gone.csv`;
+
+interface WithdrawFlags {
+  id?: string[];
+  row?: number[];
+  file?: string;
+  reason?: string;
+  dryRun: boolean;
+  json: boolean;
+  yes: boolean;
+}
+
+export function withdrawCommand(io: Io): Command {
+  return new Command('withdraw')
+    .argument('<campaign>', 'id of the campaign')
+    .addOption(new Option('--id <ids>', 'comma-separated ids of the rows').argParser(readNames))
+    .addOption(new Option('--row <rows>', 'comma-separated row numbers, as in the results').argParser(readRows))
+    .option('--file <ids.csv>', "file with the ids, in the campaign's id column or in its only column")
+    .option('--reason <text>', 'reason, recorded for later')
+    .option('--dry-run', 'show what would be done; change nothing', false)
+    .option('--json', 'print JSON', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, campaignId, flags));
+}
+
+async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Promise<void> {
+  const { dryRun, json, reason = null } = flags;
+  const named = readNamed(flags);
+  await withControl(io, async (control) => {
+    await requireWithdrawable(control, campaignId, named);
+    const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;
+    const rows = count === null ? `the rows of ${flags.file}` : plural(count, 'row');
+    const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
+    if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
+    const { results, notice } = await withdraw(control, { campaignId, named, note: reason, dryRun });
+    // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
+    tellUntold(io, notice);
+    if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
+    if (json) writeJson(io, asJson(campaignId, dryRun, results));
+    else io.stdout.write(render(io, campaignId, dryRun, results));
+  });
+}
+
+function readNamed({ id, row, file }: WithdrawFlags): NamedRows {
+  const named = [
+    ...(id === undefined ? [] : [{ ids: id }]),
+    ...(row === undefined ? [] : [{ rows: row }]),
+    ...(file === undefined ? [] : [{ file }]),
+  ];
+  const [one] = named;
+  if (one === undefined || named.length > 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
+  return one;
+}
+
+function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
+  const counts = { withdrawn: 0, call_open: 0, already_ended: 0, not_found: 0 };
+  for (const { result } of results) counts[result] += 1;
+  return { campaign, dryRun, ...counts, left: results.filter(({ result }) => result !== 'withdrawn') };
+}
+
+const mostShown = 20;
+const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
+  withdrawn: 'withdrawn',
+  call_open: 'its call is planned or open, and continues; run the command again when it has ended',
+  already_ended: 'it has its outcome, and keeps it',
+  not_found: 'the campaign has no such row',
+};
+
+function render(io: Io, campaignId: string, dryRun: boolean, results: readonly WithdrawResult[]): string {
+  const left = results.filter(({ result }) => result !== 'withdrawn');
+  const withdrawn = plural(results.length - left.length, 'row');
+  const head = `${withdrawn} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
+  if (left.length === 0) return head;
+  const table = renderTable(
+    [
+      { title: 'Named', value: ({ key }: WithdrawResult) => String(key) },
+      { title: 'Row', value: ({ campaignRow }) => (campaignRow === null ? '-' : String(campaignRow)) },
+      { title: 'Code', value: ({ result }) => result },
+      { title: 'Why', value: ({ result }) => meanings[result], flexible: true },
+    ],
+    left.slice(0, mostShown),
+    terminalWidth(io),
+  );
+  const more =
+    left.length > mostShown ? `… and ${plural(left.length - mostShown, 'row')} more: --json has them all.\n` : '';
+  return `${head}\n${table}${more}`;
+}
+
+function readNames(text: string, before: string[] = []): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Write one id or several, with commas between them.');
+  return [...new Set([...before, ...names])];
+}
+
+function readRows(text: string, before: number[] = []): number[] {
+  const rows = text.split(',').map((part) => (/^\s*[1-9]\d{0,8}\s*$/.test(part) ? Number(part) : 0));
+  if (rows.includes(0)) throw new InvalidArgumentError('Write row numbers from 1, with commas between them.');
+  return [...new Set([...before, ...rows])];
+}

@@ -1,0 +1,203 @@
+import type { Command } from 'commander';
+import { readConfig, type Config } from '../../../shared/config.ts';
+import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../../sandbox/faults/rule.ts';
+import { checkFixture, FixtureError, readFixture } from '../../../sandbox/fixture/check-fixture.ts';
+import type { FixtureInput } from '../../../sandbox/fixture/fixture.ts';
+import { retryAfterStyles, defaultPlan, planNames } from '../../../sandbox/core/plans.ts';
+import type { LiveKitSettings } from '../../../sandbox/core/settings/connection-settings.ts';
+import { readWorld, WorldError } from '../../../sandbox/core/world/read-world.ts';
+import type { SandboxOptions } from '../../../sandbox/core/settings/settings.ts';
+import { SandboxStartError } from '../../../sandbox/core/settings/check-settings.ts';
+import { startSandbox, type RunningSandbox } from '../../../sandbox/start.ts';
+import { readControlToken, readJsonFile } from './files.ts';
+import { readTextFile } from '../terminal/secret-input.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import type { CallingHours } from '../../../sandbox/judge/conduct.ts';
+
+export const defaultPort = 4010;
+
+/** Each flag as the help has it. */
+const flagTexts = (usualPort: string) =>
+  ({
+    host: [
+      '--host <address>',
+      'address to listen on, such as 0.0.0.0 for containers and other machines; requires a control token (default: 127.0.0.1)',
+    ],
+    port: ['--port <number>', `0 for any free port (default: ${usualPort})`],
+    dialect: [
+      '--dialect <name>',
+      'spec: only what the contract promises; extended: also likely inner fields (default: extended)',
+    ],
+    speed: ['--speed <factor>', 'service seconds per real second (default: 1)'],
+    clock: [
+      '--clock <mode>',
+      'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed',
+    ],
+    data: ['--data <file>', 'keep the state in this file, and its key in a file next to it (default: in memory)'],
+    controlTokenFile: [
+      '--control-token-file <file>',
+      'token required for the page and everything under /_sandbox except health (default: CARILLON_SANDBOX_TOKEN)',
+    ],
+    seed: ['--seed <text>', 'the same seed gives the same calls (default: carillon)'],
+    plan: ['--plan <name>', `account limits: ${planNames.join(', ')} (default: ${defaultPlan})`],
+    concurrency: ['--concurrency <calls>', 'concurrent calls (default: by plan)'],
+    retryAfter: [
+      '--retry-after <style>',
+      'form of Retry-After for requests over the limit: seconds, date or none (default: seconds)',
+    ],
+    fixture: ['--fixture <file>', 'YAML or JSON file with initial agents, numbers, webhooks, callees and fault rules'],
+    faults: ['--faults <file>', 'JSON file with fault rules'],
+    world: ['--world <file>', 'YAML file with the callees behind the numbers'],
+    callingHours: [
+      '--calling-hours <from-to>',
+      'permitted calling hours in local time, such as 08:00-21:00; checked by the conduct report',
+    ],
+    loose: ['--loose', 'accept unknown request fields, and responses requested with the header x-sandbox-prefer'],
+    unansweredRecords: ['--no-unanswered-records', 'create no conversation record for unanswered calls'],
+    allowOutbound: [
+      '--allow-outbound <host>',
+      'host or host:port outside this machine that may be contacted; repeat for more (default: none)',
+    ],
+    modelStream: ['--no-model-stream', "request unstreamed responses from agents' custom models"],
+    modelLatency: [
+      '--model-latency <kind>',
+      "how long agents' own models are heard to think: measured, or drawn from the seed (default: measured)",
+    ],
+    socketPacing: [
+      '--socket-pacing <kind>',
+      "how sockets send the agent's audio: realtime, or fast, as quickly as it is read (default: realtime)",
+    ],
+  }) as const;
+
+/** False for a `--no-…` that is given. */
+type Switch = 'loose' | 'unansweredRecords' | 'modelStream';
+type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'allowOutbound'>;
+
+/** Flags as typed. */
+export type SandboxFlags = { [Flag in ValueFlag]?: string } & { [Flag in Switch]?: boolean } & {
+  allowOutbound?: string[];
+  json?: boolean;
+};
+
+/** The flags that say how a sandbox behaves. `usualPort` is what the help says of the port when none is given. */
+export function addSandboxFlags(command: Command, usualPort: string): Command {
+  const { allowOutbound, ...others } = flagTexts(usualPort);
+  for (const [flags, description] of Object.values(others)) command.option(flags, description);
+  return command.option(...allowOutbound, (host: string, hosts?: string[]) => [...(hosts ?? []), host]);
+}
+
+/** Starts the sandbox that the flags ask for; null, and why on standard error, when it cannot start so. */
+export async function startAsAsked(
+  flags: SandboxFlags,
+  stderr: { write(text: string): unknown },
+): Promise<RunningSandbox | null> {
+  try {
+    return await startSandbox(await readSandboxFlags(flags));
+  } catch (error) {
+    const refusals = [UsageError, SandboxStartError, FaultRuleError, FixtureError, WorldError];
+    if (!refusals.some((kind) => error instanceof kind)) throw error;
+    stderr.write(`error: ${(error as Error).message}\n`);
+    return null;
+  }
+}
+
+/** Turns flags into options. Throws `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
+export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
+  const { host, data, seed, allowOutbound, modelStream, loose, callingHours, fixture, faults, world } = flags;
+  const config = readConfig();
+  const pacing = readOneOf('--socket-pacing', flags.socketPacing, ['realtime', 'fast']);
+  return given({
+    host,
+    data,
+    seed,
+    allowOutbound,
+    modelStream,
+    loose,
+    port: readNumber('--port', flags.port) ?? defaultPort,
+    dialect: readOneOf('--dialect', flags.dialect, ['spec', 'extended']) ?? 'extended',
+    unansweredCreateRecord: flags.unansweredRecords ?? true,
+    speed: readNumber('--speed', flags.speed),
+    ...readClock(flags),
+    controlToken: await readControlToken(flags.controlTokenFile, config),
+    modelLatency: readOneOf('--model-latency', flags.modelLatency, ['measured', 'drawn']),
+    sockets: pacing && { pacing },
+    livekit: readLiveKit(config),
+    plan: readOneOf('--plan', flags.plan, planNames),
+    concurrency: readNumber('--concurrency', flags.concurrency),
+    retryAfter: readOneOf('--retry-after', flags.retryAfter, retryAfterStyles),
+    conduct: callingHours === undefined ? undefined : { callingHours: readHours(callingHours) },
+    fixture: fixture === undefined ? undefined : await readFixtureFile(fixture, flags),
+    faults: faults === undefined ? undefined : await readFaultFile(faults),
+    world: world === undefined ? undefined : readWorld(await readTextFile(`--world ${world}`, world), world),
+  });
+}
+
+/** The values that there are. */
+function given<Values extends object>(values: Values): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
+  const all = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(all) as { [Name in keyof Values]?: Exclude<Values[Name], undefined> };
+}
+
+function readNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === '' || Number.isNaN(value)) throw new UsageError(`${flag} is "${text}"; it must be a number.`);
+  return value;
+}
+
+/** Throws UsageError with the names there are. */
+function readOneOf<Name extends string>(
+  flag: string,
+  text: string | undefined,
+  names: readonly Name[],
+): Name | undefined {
+  const name = names.find((each) => each === text);
+  if (text === undefined || name !== undefined) return name;
+  throw new UsageError(`${flag} is "${text}"; it must be ${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}.`);
+}
+
+function readClock({ clock, speed }: SandboxFlags): Pick<SandboxOptions, 'clock' | 'speed'> {
+  if (clock === undefined) return {};
+  if (speed !== undefined) throw new UsageError('--clock and --speed say the same thing; give only one of them.');
+  if (clock === 'manual') return { clock };
+  if (clock === 'realtime') return { speed: 1 };
+  const factor = /^(\d+(?:\.\d+)?)x$/.exec(clock)?.[1];
+  if (factor === undefined)
+    throw new UsageError(`--clock is "${clock}"; it must be realtime, manual, or a factor such as 60x.`);
+  return { speed: Number(factor) };
+}
+
+/** Undefined where no LiveKit server is configured. */
+function readLiveKit(config: Config): LiveKitSettings | undefined {
+  const { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret, LIVEKIT_URL: url } = config;
+  if (apiKey !== undefined && apiSecret !== undefined) return { apiKey, apiSecret, url };
+  if (apiKey === undefined && apiSecret === undefined && url === undefined) return undefined;
+  throw new UsageError(
+    'LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together, and LIVEKIT_URL needs both. Set them, or none of the three.',
+  );
+}
+
+/** `08:00-21:00`; the sandbox itself checks the times. */
+function readHours(text: string): CallingHours {
+  const [start, end, ...more] = text.split('-').map((part) => part.trim());
+  if (start === undefined || end === undefined || more.length > 0)
+    throw new UsageError(`--calling-hours is "${text}"; it must be two times of day, like 08:00-21:00.`);
+  return { start, end };
+}
+
+/** Checked here so that what is wrong names the file; the sandbox checks it again as a setting. */
+async function readFaultFile(path: string): Promise<FaultRuleInput[]> {
+  const input = await readJsonFile(`--faults ${path}`, path);
+  readFaultRules(input, path);
+  return (Array.isArray(input) ? input : [input]) as FaultRuleInput[];
+}
+
+/** Checked here for the same reason. */
+async function readFixtureFile(path: string, flags: SandboxFlags): Promise<FixtureInput> {
+  const value = readFixture(await readTextFile(`--fixture ${path}`, path), path);
+  const { dialect, loose = false, allowOutbound = [] } = flags;
+  const hosts = allowOutbound.map((host) => host.toLowerCase());
+  const outbound = { hosts, ownPort: readNumber('--port', flags.port) ?? defaultPort };
+  checkFixture(value, path, { dialect: dialect === 'spec' ? 'spec' : 'extended', loose, outbound });
+  return value as FixtureInput;
+}

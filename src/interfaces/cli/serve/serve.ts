@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { Command } from 'commander';
+import { startApi } from '../../api/start.ts';
+import { isLoopback } from '../../../rules/service-address.ts';
+import { readConfig, type Config } from '../../../shared/config.ts';
+import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import { realClock } from '../../../service/port/service-clock.ts';
+import { createControl } from '../../../operations/control/control.ts';
+import { openLedger } from '../../../operations/control/ledger.ts';
+import { openTemporal } from '../../../operations/control/temporal.ts';
+import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
+import { listTokens } from '../../../ledger/desk/tokens.ts';
+import { createLogger } from '../../../shared/logger.ts';
+import { readPort } from '../terminal/flag-values.ts';
+import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import { rehearseInProcess } from './rehearse-process.ts';
+import { jsonText } from '../../../shared/input/printable.ts';
+
+const usualPort = 4080;
+
+const examples = `
+Serves a page and the HTTP API for the campaigns in one database (CARILLON_DB or DATABASE_URL). Campaigns are made, watched and steered
+on the page at /; programs use the API, described at /api/v1/openapi.json. Both take a token of carillon token. Any number may run
+beside the workers; none of them dials.
+
+Only this machine can reach it, unless --host names another address. That takes a certificate (--tls-cert, --tls-key) or a proxy that
+speaks TLS (--behind-proxy), since tokens go over the connection.
+
+Ctrl-C or SIGTERM ends it after the requests in progress, with exit code 0.
+
+Examples:
+  carillon token create "front desk" --role operate
+  carillon serve
+  carillon serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
+  carillon serve --host 0.0.0.0 --behind-proxy --port 8080`;
+
+interface ServeFlags {
+  host: string;
+  port: number;
+  tlsCert?: string;
+  tlsKey?: string;
+  behindProxy: boolean;
+  json: boolean;
+}
+
+/** `carillon serve`: page and HTTP API, until interrupted. */
+export function serveCommand(io: Io): Command {
+  return new Command('serve')
+    .description('Serve the page and the HTTP API until stopped')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on', readPort, usualPort)
+    .option('--tls-cert <file>', 'certificate, with its chain, as PEM')
+    .option('--tls-key <file>', 'key of the certificate, as PEM')
+    .option('--behind-proxy', 'a proxy before it speaks TLS', false)
+    .option('--json', 'print one JSON line on standard output when ready', false)
+    .addHelpText('after', examples)
+    .action((flags: ServeFlags) => serve(io, flags));
+}
+
+async function serve(io: Io, flags: ServeFlags): Promise<void> {
+  const config = readConfig(io.env);
+  const tls = await readTls(flags);
+  const { host, port, behindProxy, json } = flags;
+  const isOwn = isLoopback({ hostname: host.includes(':') ? `[${host}]` : host });
+  if (!isOwn && tls === null && !behindProxy)
+    throw new UsageError(
+      `--host ${host} can be reached by others, and tokens go over the connection. Add --tls-cert and --tls-key, or --behind-proxy if a proxy before it speaks TLS.`,
+    );
+  await untilInterrupted(io, async ({ signal: stop }) => {
+    const store = await openLedger(config);
+    try {
+      const logger = createLogger(config.CARILLON_LOG_LEVEL);
+      const clock = clockOf(config, () => io.now());
+      const control = createControl({
+        config,
+        store,
+        now: () => io.now(),
+        connect: (limitMs) => openTemporal(io.env, config, limitMs),
+      });
+      const api = await startApi(
+        { ...control, logger, clock, rehearse: rehearseInProcess(io) },
+        { host, port, tls, behindProxy },
+      );
+      if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
+      io.stderr.write(
+        `The page is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`,
+      );
+      if ((await listTokens(store)).length === 0)
+        io.stderr.write('Nobody has a token yet: carillon token create "front desk" --role operate makes one.\n');
+      await untilAborted(stop);
+      await api.close();
+      await control.close();
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** The clock of the service, or this machine's while it does not answer. */
+function clockOf(config: Config, now: () => number) {
+  const keep = keepServiceClock(config.SVC_BASE_URL);
+  return () => keep().catch(() => realClock(now));
+}
+
+async function readTls({ tlsCert, tlsKey }: ServeFlags): Promise<{ cert: Buffer; key: Buffer } | null> {
+  if (tlsCert === undefined && tlsKey === undefined) return null;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new UsageError('--tls-cert and --tls-key belong together: name both files.');
+  const tls = { cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey) };
+  try {
+    createSecureContext(tls);
+    return tls;
+  } catch (cause) {
+    throw new UsageError(
+      `--tls-cert ${tlsCert} and --tls-key ${tlsKey} are no certificate and its key: ${(cause as Error).message}.`,
+      { cause },
+    );
+  }
+}
+
+async function readPem(flag: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new UsageError(`${flag} ${path}: ${describeFileError(cause)}.`, { cause });
+  }
+}

@@ -1,0 +1,107 @@
+import { readConfig, type Config } from '../../../shared/config.ts';
+import { createConvaiClient, type ConvaiClient } from '../../../service/convai/index.ts';
+import {
+  ServiceError,
+  NotSentError,
+  RateLimitedError,
+  RefusedError,
+  RequestInvalidError,
+} from '../../../service/port/errors.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { explainServiceFault, openWith, whileOpen } from '../../../operations/control/service.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+
+/** The commands of this folder are the operations of the contract: what they know of its client, they have from here. */
+export { factsFromListEntry, readServiceRecord } from '../../../service/convai/record-facts.ts';
+export type * from '../../../service/convai/index.ts';
+
+/** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
+export class OperationFailedError extends Error {
+  override readonly name = 'OperationFailedError' as const;
+  readonly exitCode = 1;
+}
+
+export interface Operation {
+  /** What is done, to follow "Could not": `delete agent agent_1`. */
+  doing: string;
+  /** The command that shows what the service holds, for when it is not known whether a write took effect. */
+  lookWith: string;
+  /** What else to say then. */
+  whenUnknown?: string;
+  /** Values that no message may show, should the service echo them. */
+  secrets?: readonly string[];
+}
+
+/** Does one operation with a client of its own. Throws ConfigError, UsageError, and OperationFailedError saying what is known. */
+export async function askService<Result>(
+  io: Pick<Io, 'env'>,
+  operation: Operation,
+  ask: (client: ConvaiClient) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(io.env);
+  return whileOpen(openWith(config, createConvaiClient), ask, (error) => explain(config, operation, error));
+}
+
+/** An operation of which a command prints what came of it. */
+export interface PrintedOperation<Result> extends Operation {
+  ask: (client: ConvaiClient) => Promise<Result>;
+  /** For programs; the result as it is where this is left out. */
+  data?: (result: Result) => unknown;
+  words: (result: Result) => string;
+}
+
+/** Does one operation and prints its result. Throws what `askService` throws. */
+export async function printOperation<Result>(
+  io: Io,
+  json: boolean,
+  { ask, data = (result) => result, words, ...operation }: PrintedOperation<Result>,
+): Promise<void> {
+  const result = await askService(io, operation, ask);
+  writeAnswer(io, json, { data: data(result), words: words(result) });
+}
+
+function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }: Operation, error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const failed = (what: string) => new OperationFailedError(`Could not ${doing}: ${what}`, { cause: error });
+  const known = (what: string) => failed(what.charAt(0).toLowerCase() + what.slice(1));
+  if (error instanceof RequestInvalidError)
+    return new UsageError(`Could not ${doing}: nothing was sent. Correct ${error.problems.join('; ')}.`, {
+      cause: error,
+    });
+  if (error instanceof NotSentError || isAboutKey(error))
+    return known(`${messageOf(explainServiceFault(config, error))} Nothing was changed.`);
+  if (error instanceof RefusedError)
+    return failed(`the service refuses it (${error.status}). ${withoutSecrets(wordsOf(error), secrets)}`.trimEnd());
+  if (error instanceof RateLimitedError && error.knowledge === 'queued_nothing') {
+    const wait = error.retryAfterMs === null ? 'a little later' : `in ${Math.ceil(error.retryAfterMs / 1000)} s`;
+    return failed(`the service limits the rate (429) and did nothing. Try again ${wait}.`);
+  }
+  if (error.knowledge === 'read_failed') return failed(error.message);
+  const unknown = [
+    `It is not known whether this was done: ${doing}.`,
+    error.message,
+    whenUnknown,
+    `Look with: ${lookWith}`,
+  ];
+  return new OperationFailedError(unknown.filter((sentence) => sentence !== undefined).join(' '), { cause: error });
+}
+
+function isAboutKey(error: ServiceError): boolean {
+  return error instanceof RefusedError && (error.status === 401 || error.status === 403);
+}
+
+/** The service's own words: they answer the person who asked, and go nowhere else. */
+function wordsOf({ detail: { fields, message } }: RefusedError): string {
+  const lines = fields.filter(({ path }) => path !== '').map((field) => `${field.path}: ${field.message}`);
+  return printable(lines.length > 0 ? lines.join('; ') : (message ?? ''));
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,130 @@
+import { Command } from 'commander';
+import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
+import {
+  adjustLimits,
+  adjustSharedLimits,
+  changesNothing,
+  NoLimitToShareError,
+  readCampaignLimits,
+  readSharedLimits,
+  type CampaignLimits,
+} from '../../../operations/control/adjust.ts';
+import { withControl, type Control } from '../../../operations/control/control.ts';
+import { adjustableLimits } from '../../../rules/campaign-rules.ts';
+import { count, percent } from '../../../shared/input/figures.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import type { Adjustment } from '../../../ledger/limits/adjustments.ts';
+import { tellAdjustment } from '../../../presentation/words/events.ts';
+import { tellUntold } from '../access/untold.ts';
+import type { Io } from '../terminal/io.ts';
+import { writeAnswer } from '../terminal/json-output.ts';
+import { moveAccount } from './account-move.ts';
+import { flagOf, readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
+
+const examples = `
+Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
+--reset restores the limits from the file. With --account the command sets the limits shared by all campaigns of this database at
+SVC_BASE_URL, and the share left to other traffic. Without any change it shows the current limits.
+
+Use --moved-from only if the service, with all its calls and records, has moved from that address to SVC_BASE_URL; its campaigns
+continue there. Never use it for a different service: open calls would look as if they had never been placed, and recipients would
+be called twice.
+
+Examples:
+  carillon adjust reminders --max-concurrent-calls 40
+  carillon adjust reminders --starts-per-minute none --priority 100
+  carillon adjust reminders --reset
+  carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
+  carillon adjust --account --moved-from https://old.example/api`;
+
+/** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
+export function adjustCommand(io: Io): Command {
+  const command = new Command('adjust')
+    .description('Change the speed of a running campaign, or the limits of the account')
+    .argument('[campaign]', 'id of the campaign; omit it with --account')
+    .option('--account', 'change the limits shared by all campaigns of the account', false);
+  for (const name of adjustableLimits) {
+    const { isLiftable } = adjustable[name];
+    const none = isLiftable ? ', or none for no limit' : '';
+    const shared = name === 'maxConcurrentCalls' ? '; with --account, none removes the limit' : '';
+    command.option(`${flagOf(name)} <number>`, `${meaningOf(adjustable[name])}${none}${shared}`);
+  }
+  return command
+    .option('--keep-free <share>', 'with --account: share left to other traffic, such as 30%')
+    .option('--moved-from <address>', 'with --account: the service has moved from this address to SVC_BASE_URL')
+    .option('-y, --yes', 'with --moved-from: do not ask for confirmation', false)
+    .option('--reset', 'restore the limits from the campaign file', false)
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId, flags));
+}
+
+/** Throws UsageError, and what the database throws. */
+async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFlags): Promise<void> {
+  if (flags.account !== (campaignId === undefined)) {
+    throw new UsageError(
+      flags.account
+        ? `Both a campaign (${campaignId}) and --account are named; name one.`
+        : 'Name a campaign, such as carillon adjust reminders, or the whole account with --account.',
+    );
+  }
+  await withControl(io, (control) => {
+    if (campaignId !== undefined) return adjustOne(io, control, campaignId, flags);
+    const { movedFrom: from } = flags;
+    return from === undefined ? adjustAccount(io, control, flags) : moveAccount(io, { ...control, flags, from });
+  });
+}
+
+const unchanged = { changed: { from: {}, to: {} }, notice: { told: true } } as const;
+
+async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
+  const wish = readCampaignWish(flags);
+  const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
+  const { changed, notice, limits } = isQuestion
+    ? { ...unchanged, limits: await readCampaignLimits(control, campaignId) }
+    : await adjustLimits(control, { campaignId, wish, reset: flags.reset });
+  const told = tellUntold(io, notice);
+  writeAnswer(io, flags.json, {
+    data: { campaignId, changed, told, limits: limits.now, file: limits.file },
+    words: `${[...changeLines(changed, isQuestion), ...limitLines(limits)].join('\n')}\n`,
+  });
+}
+
+async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
+  const wish = readAccountWish(flags);
+  const isQuestion = Object.keys(wish).length === 0;
+  const { changed, notice, limits } = isQuestion
+    ? { ...unchanged, limits: await readSharedLimits(control) }
+    : await adjustSharedLimits(control, wish).catch((error: unknown) => {
+        throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
+      });
+  const told = tellUntold(io, notice);
+  const { accountId, maxConcurrentCalls, pace } = limits;
+  const keepFree = limits.keepFree / 1000;
+  const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
+  const lines =
+    maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
+  writeAnswer(io, flags.json, {
+    data: { accountId, changed, told, limits: { maxConcurrentCalls, keepFree }, pace: pace / 1000 },
+    words: `${[...changeLines(changed, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
+  });
+}
+
+const noLimitToShare = '--keep-free is a part of the limit of the account, which has none: add --max-concurrent-calls.';
+
+function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
+  if (isQuestion) return [];
+  return [
+    changesNothing(change)
+      ? 'Nothing changed: these are already the limits.'
+      : `Changed: ${tellAdjustment({ ...change })}.`,
+  ];
+}
+
+/** One line per limit, with what the file says where that is not what holds. */
+function limitLines({ now, file }: CampaignLimits): string[] {
+  return adjustableLimits.map((name) => {
+    const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
+    return `  ${adjustable[name].key.padEnd(22)}${now[name] ?? 'no limit'}${differs}`;
+  });
+}

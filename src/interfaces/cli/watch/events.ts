@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import { jsonText } from '../../../shared/input/printable.ts';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import { readEvents, type CampaignEvent } from '../../../ledger/events.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { eventAsJson, tellEvent } from '../../../presentation/words/events.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { withCampaign } from '../../../operations/control/control.ts';
+
+const examples = `
+Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every
+event is one line of JSON with its type and ids; otherwise only events that matter to an operator are shown. No line contains a
+phone number or what was said.
+
+Examples:
+  carillon events reminders
+  carillon events reminders --follow            until the campaign has ended, or Ctrl-C
+  carillon events reminders --json | jq 'select(.type == "campaign.state")'`;
+
+interface Flags {
+  follow: boolean;
+  json: boolean;
+}
+
+/** `carillon events`: what a campaign has done, and does. */
+export function eventsCommand(io: Io): Command {
+  return new Command('events')
+    .description('Show the event log of a campaign')
+    .argument('<campaign>', 'id of the campaign')
+    .option('-f, --follow', 'keep showing new events until the campaign has ended', false)
+    .option('--json', 'print all events, one JSON object per line', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string, flags: Flags) => showEvents(io, campaignId, flags));
+}
+
+const everyMs = 1_000;
+
+async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): Promise<void> {
+  const show = async ({ db }: Store, leave: AbortSignal): Promise<void> => {
+    let shown = 0;
+    while (!leave.aborted) {
+      // Read first: what is written before the end is shown, too.
+      const campaign = await findCampaign(db, campaignId);
+      for (;;) {
+        const events = await readEvents(db, campaignId, { afterSeq: shown });
+        if (events.length === 0) break;
+        io.stdout.write(events.map((event) => (json ? asJson(event) : asText(event))).join(''));
+        shown = events.at(-1)?.seq ?? shown;
+      }
+      if (!follow || campaign === undefined || hasEnded(campaign)) return;
+      await pause(everyMs, undefined, { signal: leave }).catch(() => {});
+    }
+  };
+  await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal)));
+}
+
+function asText(event: CampaignEvent): string {
+  const text = tellEvent(event);
+  return text === null ? '' : `${new Date(event.at).toISOString()}  ${text}\n`;
+}
+
+function asJson(event: CampaignEvent): string {
+  return `${jsonText(withInstants(eventAsJson(event)))}\n`;
+}

@@ -1,0 +1,127 @@
+import { Command } from 'commander';
+import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
+import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { writeJson } from '../terminal/json-output.ts';
+import { callerUseLines } from '../../../presentation/words/callers.ts';
+import {
+  campaignTitle,
+  dispositionCounts,
+  outcomeCounts,
+  stateText,
+  statusAsJson,
+  viewAsJson,
+} from '../../../presentation/words/campaign.ts';
+import { apartText, unresolvedLines } from '../../../presentation/words/doubts.ts';
+import { hookLines } from '../../../presentation/words/hooks.ts';
+import type { Io } from '../terminal/io.ts';
+import { withCampaign, withControl, type OpenCampaign } from '../../../operations/control/control.ts';
+import type { LedgerAccess } from '../../../operations/control/ledger.ts';
+import { pacingLines } from '../../../presentation/words/pacing.ts';
+import { count, plural, span } from '../../../shared/input/figures.ts';
+import { readClockOrReal } from '../../../operations/control/service.ts';
+import {
+  standstillText,
+  workflowAsJson,
+  workflowText,
+  type WorkflowLook,
+} from '../../../presentation/words/standstill.ts';
+import { askWorkflow, lookAtWorkflow } from '../../../operations/control/supervision.ts';
+
+/** Neither Temporal nor the service is needed here, so neither is waited for. */
+const limitMs = 2_000;
+
+const examples = `
+Reads the database, and asks the workflow as well if Temporal answers within ${limitMs / 1000} s.
+
+Examples:
+  carillon status                     all campaigns of the database
+  carillon status reminders           one campaign
+  carillon status reminders --json    as JSON`;
+
+export function statusCommand(io: Io): Command {
+  return new Command('status')
+    .description('Show the progress of a campaign, or list all campaigns')
+    .argument('[campaign]', 'id of the campaign (default: list all)')
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', examples)
+    .action((campaignId: string | undefined, { json }: { json: boolean }) =>
+      campaignId === undefined
+        ? withControl(io, (access) => printList(io, access, json))
+        : withCampaign(io, campaignId, (open) => printOne(io, open, json)),
+    );
+}
+
+async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promise<void> {
+  const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
+  for (const campaign of await listCampaigns(store.db))
+    rows.push({ campaign, status: await readStatus(store.db, campaign) });
+  if (json) {
+    const campaigns = rows.map(({ campaign, status }) => statusAsJson(campaign, status));
+    return writeJson(io, withInstants({ campaigns }));
+  }
+  if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
+  const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
+  const stateWidth = Math.max(8, ...rows.map(({ campaign }) => stateText(campaign).length));
+  for (const { campaign, status } of rows) {
+    const progress = `${count(status.done)} of ${count(status.total)} done, ${plural(status.open, 'call')} open`;
+    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}\n`);
+  }
+}
+
+async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
+  const { config, store, campaign } = open;
+  const clock = await readClockOrReal(config, limitMs, () => io.now());
+  const view = await readCampaignView(store.db, campaign, clock);
+  const look = await lookAtWorkflow(open);
+  const counters = await askWorkflow(open, look);
+  if (json) {
+    const told = { ...viewAsJson(view), ...workflowAsJson(look, counters) };
+    return writeJson(io, withInstants(told));
+  }
+  io.stdout.write(`${describe(view, { look, counters }, clock, io.now()).join('\n')}\n`);
+}
+
+function describe(
+  view: CampaignView,
+  { look, counters }: { look: WorkflowLook | null; counters: Awaited<ReturnType<typeof askWorkflow>> },
+  clock: ServiceClock,
+  now: number,
+): string[] {
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt } = view;
+  const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
+  const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
+  const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
+  const due = waitMs > 1_000 ? ` (the next is due in ${span(waitMs)})` : '';
+  const planned = status.planned === 0 ? '' : `${count(status.planned)} planned and not sent, `;
+  return [
+    ...line('Campaign', campaignTitle(campaign)),
+    ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
+    ...line(
+      'Waiting',
+      standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? '',
+    ),
+    ...line(
+      'Rows',
+      `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,
+    ),
+    ...(limits === null ? [] : pacingLines(limits, clock, now)).flatMap(([label, text]) => line(label, text)),
+    ...line('Clocks', clocksText(clocksApartMs)),
+    ...callerUseLines(callers).flatMap((text, index) => line(index === 0 ? 'Numbers' : '', text)),
+    ...hookLines(hooks, campaign.rules, clock, now).flatMap((text, index) => line(index === 0 ? 'Hooks' : '', text)),
+    ...line('Outcomes', outcomeCounts(status)),
+    ...line('Calls', dispositionCounts(status)),
+    ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
+    ...line('Apart', apartText(campaign, doubt)),
+    ...unresolvedLines(campaign, doubt),
+    ...line('Workflow', look === null ? '' : workflowText(look, counters)),
+  ];
+}
+
+function clocksText(apartMs: number): string {
+  if (apartMs === 0) return '';
+  const way = apartMs > 0 ? 'ahead of' : 'behind';
+  return `the service's is ${span(Math.abs(apartMs))} ${way} a worker's: nobody is dialled until they agree (set the machine's clock, NTP)`;
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import { operations } from '../../operations/list.ts';
+import type { event } from '../../operations/schemas/events.ts';
+import { CarillonProblem, CarillonUnreachable, problemOfAnswer } from './errors.ts';
+import { addressOf, type CarillonClientOptions } from './request.ts';
+
+/** An event of the log. No number, no name and nothing that was said is in it. */
+export type CarillonEvent = z.output<typeof event>;
+
+/** What to follow, and until when. */
+export interface FollowInput {
+  /** Only events of this campaign. */
+  campaign?: string;
+  /** `seq` of the last event that is known, or `cursor` of `listEvents`. Left out: from now on. */
+  after?: number;
+  /** Ends the iteration, without an error. Leaving the loop ends it too. */
+  signal?: AbortSignal;
+}
+
+const { route: eventStream } = operations.followEvents;
+const firstPauseMs = 200;
+const longestPauseMs = 15_000;
+const mostFirstTries = 3;
+/** The server says something every 15 seconds. */
+const longestSilenceMs = 45_000;
+
+/**
+ * Events as they are added, in their order, each once. A stream that breaks is taken up where it broke, as often as it takes. Throws
+ * CarillonProblem for a refusal that will not pass, and CarillonUnreachable if the first connection fails three times.
+ */
+export async function* followEvents(
+  options: CarillonClientOptions,
+  { campaign, after, signal }: FollowInput = {},
+): AsyncGenerator<CarillonEvent, void> {
+  const address = addressOf(options, eventStream, { query: { campaign, after } });
+  const ended = signal ?? new AbortController().signal;
+  let lastId: string | null = null;
+  let failures = 0;
+  while (!ended.aborted) {
+    const connection = new AbortController();
+    const silence = setTimeout(() => connection.abort(), longestSilenceMs);
+    try {
+      const response = await openStream(options, address, {
+        lastId,
+        signal: AbortSignal.any([ended, connection.signal]),
+      });
+      for await (const { id, data } of readSentBlocks(response.body ?? new ReadableStream())) {
+        silence.refresh();
+        failures = 0;
+        lastId = id ?? lastId;
+        if (data !== null) yield JSON.parse(data) as CarillonEvent;
+      }
+    } catch (error) {
+      if (ended.aborted) return;
+      if (error instanceof CarillonProblem && error.status < 500) throw error;
+      failures += 1;
+      if (lastId === null && failures === mostFirstTries) {
+        if (error instanceof CarillonProblem) throw error;
+        throw new CarillonUnreachable(eventStream, { key: null, tries: failures, cause: error });
+      }
+    } finally {
+      clearTimeout(silence);
+      connection.abort();
+    }
+    const pauseMs = Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
+    await pause(pauseMs, undefined, { signal: ended }).catch(() => {});
+  }
+}
+
+async function openStream(
+  { token }: CarillonClientOptions,
+  address: URL,
+  { lastId, signal }: { lastId: string | null; signal: AbortSignal },
+): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, ...(lastId === null ? {} : { 'last-event-id': lastId }) };
+  const response = await fetch(address, { headers, signal, redirect: 'manual' });
+  if (!response.ok) throw await problemOfAnswer(eventStream, response);
+  return response;
+}
+
+/** What a block of an event stream says. */
+interface SentBlock {
+  /** Where to go on from after it; null: it does not say. */
+  id: string | null;
+  /** Null: no event, but an id or a sign of life. */
+  data: string | null;
+}
+
+/** Reads an event stream, as far as the API writes it: `id`, `data`, and comments. A block that broke off is left out. */
+async function* readSentBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SentBlock, void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) yield parseBlock(block);
+  }
+}
+
+function parseBlock(block: string): SentBlock {
+  const found: SentBlock = { id: null, data: null };
+  for (const line of block.split('\n')) {
+    const [, name, value = ''] = /^(id|data): ?(.*)$/.exec(line) ?? [];
+    if (name === 'id') found.id = value;
+    if (name === 'data') found.data = found.data === null ? value : `${found.data}\n${value}`;
+  }
+  return found;
+}

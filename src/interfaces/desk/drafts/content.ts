@@ -1,0 +1,86 @@
+import { DateTime } from 'luxon';
+import { stringify } from 'yaml';
+import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import { campaignSettings } from '../../../campaign/file/schema.ts';
+import { withoutUndefined } from '../../../campaign/file/settings/setting.ts';
+import type { DraftFields } from './settings.ts';
+import { asked, timesZone } from './steps.ts';
+
+/** Rows of variables that the form may have. */
+export const mostVariables = 20;
+
+/**
+ * A campaign file that says what the form says; what is not written is left out, so that the file's own defaults hold, and what cannot be
+ * used stands in it as it was written, so that the reader of campaign files says what is wrong.
+ */
+export function campaignYaml(fields: DraftFields, listName: string): string {
+  const text = stringify(campaignContent(fields, listName), { lineWidth: 120, singleQuote: true });
+  return `# Put this file beside ${JSON.stringify(listName)}, then: carillon check campaign.yaml\n${text}`;
+}
+
+function campaignContent(fields: DraftFields, listName: string): object {
+  const caps = settingsUnder('caps', fields);
+  const optOut = settingsUnder('opt_out', fields);
+  const own: Record<string, unknown> = {
+    list: {
+      file: listName,
+      ...(fields['list.delimiter'] ? { delimiter: fields['list.delimiter'] } : {}),
+      ...writtenAt(['list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)], fields),
+      ...settingsUnder('list', fields),
+    },
+    first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
+    // Without values too: a reference goes along by which the record of each call is known.
+    variables: { values: Object.fromEntries(variablesOf(fields)) },
+    hours: fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields),
+    caps: caps && [caps],
+    opt_out: optOut && [{ ...optOut, equals: [true, 'true', 'yes'] }],
+  };
+  const entries = Object.keys(campaignSettings).map((key) => [
+    key,
+    key in own ? own[key] : (writtenIn(key, fields) ?? settingsUnder(key, fields)),
+  ]);
+  return withoutUndefined(Object.fromEntries(entries) as Record<string, unknown>);
+}
+
+/** What the form says of the settings below one; undefined: nothing. */
+function settingsUnder(key: string, fields: DraftFields): object | undefined {
+  const content = writtenAt([...asked.keys()].filter((name) => name.startsWith(`${key}.`)), fields); // prettier-ignore
+  return Object.keys(content).length === 0 ? undefined : content;
+}
+
+function writtenAt(names: readonly string[], fields: DraftFields): object {
+  return withoutUndefined(
+    Object.fromEntries(names.map((name) => [name.slice(name.lastIndexOf('.') + 1), writtenIn(name, fields)])),
+  );
+}
+
+/** A field's value as the campaign file has it; undefined: nothing is written there. */
+function writtenIn(name: string, fields: DraftFields): unknown {
+  const { type, between, isList = false } = asked.get(name) ?? {};
+  const text = fields[name]?.trim() ?? '';
+  if (text === '') return undefined;
+  if (type === 'number') return whole(text);
+  if (type === 'datetime-local') return zonedInstant(text, fields[timesZone]?.trim() || undefined);
+  if (between === undefined) return text;
+  const values = text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
+  return values.length > 1 || (isList && values.length > 0) ? values : values[0];
+}
+
+/** Names and templates of the variables, in the order of the form; a row without a name but with a text has an empty one. */
+export function variablesOf(fields: DraftFields): [name: string, template: string][] {
+  return Array.from({ length: mostVariables }, (_, at): [string, string] => [
+    fields[`variables.${at}.name`]?.trim() ?? '',
+    fields[`variables.${at}.value`] ?? '',
+  ]).filter(([name, template]) => name !== '' || template.trim() !== '');
+}
+
+/** `2030-03-01T09:00` on the clocks of a zone, with its offset; as it was written when there is no such time or zone. */
+function zonedInstant(written: string, zone = 'UTC'): string {
+  const at = DateTime.fromISO(written, { zone });
+  return at.isValid ? at.toISO({ suppressMilliseconds: true }).replace(/Z$/, '+00:00') : `${written} ${zone}`;
+}
+
+/** A number where it is one; what else was written is for the reader to refuse. */
+function whole(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
+}

@@ -1,0 +1,118 @@
+import type { PacingLimits } from '../../rules/campaign-rules.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { readAccount } from '../../ledger/limits/account-pace.ts';
+import {
+  adjustAccount,
+  adjustCampaign,
+  readLimits,
+  type AccountLimits,
+  type Adjustment,
+} from '../../ledger/limits/adjustments.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { stateText } from '../../presentation/words/campaign.ts';
+import { tellToLook, type Notice } from './campaign-message.ts';
+import { type Control, WrongStateError } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { accountIdOf, readServiceTime } from './service.ts';
+
+/** What a change of limits did. */
+export interface Adjusted<Limits, After> {
+  changed: Adjustment<Limits>;
+  notice: Notice;
+  limits: After;
+}
+
+/** The limits that hold now, and those of the campaign file. */
+export interface CampaignLimits {
+  now: PacingLimits;
+  file: PacingLimits;
+}
+
+/** Throws UnknownCampaignError. */
+export async function readCampaignLimits({ store }: Control, campaignId: string): Promise<CampaignLimits> {
+  await requireCampaign(store, campaignId);
+  const limits = await readLimits(store.db, campaignId);
+  if (limits === undefined) throw new Error(`campaign ${campaignId} has gone from the database`);
+  return limits;
+}
+
+/**
+ * Changes limits of a campaign from its next batch on; open calls continue. `reset`: those of the file hold again, apart from what `wish`
+ * names. The bounds of `wish` are the campaign file's, and the caller's to check. Repeating it changes nothing. Throws
+ * UnknownCampaignError, and WrongStateError when the campaign has ended.
+ */
+export async function adjustLimits(
+  control: Control,
+  { campaignId, wish, reset }: { campaignId: string; wish: Partial<PacingLimits>; reset: boolean },
+): Promise<Adjusted<PacingLimits, CampaignLimits>> {
+  const { store } = control;
+  const campaign = await requireCampaign(store, campaignId);
+  const changed = await adjustCampaign(store, campaignId, { wish, reset, now: await readServiceTime(control) });
+  if (changed === undefined) throw endedError(campaign);
+  const notice = changesNothing(changed) ? ({ told: true } as const) : await tellToLook(control, campaignId);
+  return { changed, notice, limits: await readCampaignLimits(control, campaignId) };
+}
+
+function endedError(campaign: Campaign): WrongStateError {
+  const { campaignId } = campaign;
+  if (campaign.state === 'failed') {
+    return new WrongStateError(`Campaign ${campaignId} has failed, so there is no pace to change now.`, {
+      kind: 'fix_failure',
+      campaignId,
+    });
+  }
+  const why = hasEnded(campaign) ? stateText(campaign) : 'at its end';
+  return new WrongStateError(
+    `Campaign ${campaignId} is ${why}, so there is no pace to change. carillon retry ${campaignId} calls rows of it again; then adjust it.`,
+  );
+}
+
+/** Whether all was so already. */
+export function changesNothing({ to }: Adjustment<object>): boolean {
+  return Object.keys(to).length === 0;
+}
+
+/** What all campaigns of the database may use together at the service of the settings. */
+export interface SharedLimits extends AccountLimits {
+  accountId: string;
+  /** Thousandths of the limit that are used now, after refusals of the service. */
+  pace: number;
+}
+
+/** Throws ConfigError. */
+export async function readSharedLimits({ config, store }: Control): Promise<SharedLimits> {
+  const accountId = accountIdOf(config);
+  const { maxConcurrentCalls, keepFree, pace } = await readAccount(store.db, accountId);
+  return { accountId, maxConcurrentCalls, keepFree, pace };
+}
+
+/** Thrown when a share of the account's limit is to be kept free and the account has no limit; nothing was changed. */
+export class NoLimitToShareError extends Error {
+  override readonly name = 'NoLimitToShareError' as const;
+  readonly isBadInput = true;
+
+  constructor() {
+    super('The share to keep free is a part of the limit of the account, which has none: set the limit, too.');
+  }
+}
+
+/**
+ * Changes what all campaigns may use together; told in the log of each. Repeating it changes nothing. Throws NoLimitToShareError and
+ * ConfigError.
+ */
+export async function adjustSharedLimits(
+  control: Control,
+  wish: Partial<AccountLimits>,
+): Promise<Adjusted<AccountLimits, SharedLimits>> {
+  const { accountId, ...before } = await readSharedLimits(control);
+  const { maxConcurrentCalls } = { ...before, ...wish };
+  if (wish.keepFree !== undefined && maxConcurrentCalls === null) throw new NoLimitToShareError();
+  const { campaigns, ...changed } = await adjustAccount(control.store, accountId, {
+    wish,
+    now: await readServiceTime(control),
+  });
+  let notice: Notice = { told: true };
+  if (!changesNothing(changed))
+    for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
+  return { changed, notice, limits: await readSharedLimits(control) };
+}

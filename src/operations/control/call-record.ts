@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import type { Config } from '../../shared/config.ts';
+import { isLoopback } from '../../rules/service-address.ts';
+import { RefusedError } from '../../service/port/errors.ts';
+import type { ServiceRecord } from '../../service/port/call-service.ts';
+import { codeOf } from '../../shared/input/errors.ts';
+import { findCallConversation } from '../../ledger/read/call-conversation.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { explainServiceFault, requireApiKey, ServiceUnusableError, withService } from './service.ts';
+
+/** Thrown when there is no such call, or nothing was kept of it. */
+export class NoRecordError extends Error {
+  override readonly name = 'NoRecordError' as const;
+  readonly isBadInput = true;
+}
+
+/** Thrown when a call, or what the service makes of it, goes on: there is no record to read yet. */
+export class CallOpenError extends Error {
+  override readonly name = 'CallOpenError' as const;
+  readonly isBadInput = false;
+}
+
+/** A call of a row, from 1. */
+export interface NamedCall {
+  campaignId: string;
+  row: number;
+  call: number;
+}
+
+/** What a call of a row is known by. */
+export interface CallIds {
+  campaignId: string;
+  recipientId: string;
+  attemptId: string;
+}
+
+/** The service's record of a call that has ended. Throws UnknownCampaignError, NoRecordError, CallOpenError and as `withService`. */
+export async function readCallRecord(
+  { config, store }: Pick<Control, 'config' | 'store'>,
+  named: NamedCall,
+): Promise<{ ids: CallIds; record: ServiceRecord }> {
+  const { campaignId } = await requireCampaign(store, named.campaignId);
+  const what = `call ${named.call} of row ${named.row} of campaign ${campaignId}`;
+  const found = await findCallConversation(store.db, { ...named, campaignId });
+  if (found === undefined) throw new NoRecordError(`There is no ${what}.`);
+  const { conversationId, isOpen, final, gone, recipientId, attemptId } = found;
+  if (isOpen || (conversationId !== null && !final && !gone))
+    throw new CallOpenError(`The record of ${what} is not complete yet. Ask again later.`);
+  if (conversationId === null) throw new NoRecordError(`No conversation is known to be that of ${what}.`);
+  if (gone) throw new NoRecordError(`The service has deleted the record of ${what}.`);
+  const record = await withService(
+    waitedFor(config),
+    (service) => service.record(conversationId),
+    (error) =>
+      error instanceof RefusedError && error.status === 404
+        ? new NoRecordError(`The service has deleted the record of ${what}.`, { cause: error })
+        : explainServiceFault(config, error),
+  );
+  return { ids: { campaignId, recipientId, attemptId }, record };
+}
+
+/** A recording as it comes, or a part of it. */
+export interface Recording {
+  ids: CallIds;
+  /** Such as audio/wav; null when the service says that it is something else. */
+  type: string | null;
+  /** 206: it is the part that was asked for. */
+  status: 200 | 206;
+  /** Of the parts, as the service told. */
+  headers: Record<string, string>;
+  body: Readable;
+}
+
+const answerLimitMs = 10_000;
+
+/** Somebody waits for the answer, for whom a message soon is better than an answer late. */
+function waitedFor(config: Config): Config {
+  const { SVC_CONNECT_TIMEOUT_MS: connectMs, SVC_HEADERS_TIMEOUT_MS: headersMs } = config;
+  return {
+    ...config,
+    SVC_CONNECT_TIMEOUT_MS: Math.min(connectMs, answerLimitMs),
+    SVC_HEADERS_TIMEOUT_MS: Math.min(headersMs, answerLimitMs),
+  };
+}
+
+const partHeaders = ['accept-ranges', 'content-length', 'content-range'] as const;
+const connectLimitMs = 30_000;
+
+/**
+ * The recording of a call that has ended, from where its record says. `range`: of the request, so that a player may skip. The key goes to
+ * the service's own address alone. Throws as `readCallRecord`, NoRecordError when there is no recording, and ServiceUnusableError.
+ */
+export async function openRecording(
+  control: Control,
+  { range, ...named }: NamedCall & { range?: string | undefined },
+): Promise<Recording> {
+  const { config } = control;
+  const { ids, record } = await readCallRecord(control, named);
+  const { audio } = record.facts;
+  const what = `call ${named.call} of row ${named.row} of campaign ${named.campaignId}`;
+  if (audio === null) throw new NoRecordError(`There is no recording of ${what}.`);
+  const url = URL.canParse(audio) ? new URL(audio) : null;
+  if (url === null || (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url))))
+    throw new ServiceUnusableError(`The address of the recording of ${what} cannot be used: it is no https:// one.`);
+  const isOwn = url.origin === new URL(config.SVC_BASE_URL).origin;
+  const connecting = new AbortController();
+  const timer = setTimeout(() => connecting.abort(), connectLimitMs);
+  try {
+    const answer = await fetch(url, {
+      headers: {
+        ...(isOwn ? { 'x-api-key': requireApiKey(config) } : {}),
+        ...(range === undefined ? {} : { range }),
+      },
+      redirect: isOwn ? 'error' : 'follow',
+      signal: connecting.signal,
+    });
+    if (answer.status === 404) throw new NoRecordError(`The service has no recording of ${what}.`);
+    if (answer.status === 416) throw new NoRecordError(`The recording of ${what} has no part ${range ?? 'like this'}.`);
+    const status = ([200, 206] as const).find((known) => known === answer.status);
+    if (status === undefined || answer.body === null)
+      throw new ServiceUnusableError(`The service refuses the recording of ${what} (${answer.status}).`);
+    const type = /^audio\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? null;
+    const headers = partHeaders.flatMap((name) => {
+      const value = answer.headers.get(name);
+      return value === null || answer.headers.has('content-encoding') ? [] : [[name, value] as const];
+    });
+    return { ids, type, status, headers: Object.fromEntries(headers), body: Readable.fromWeb(answer.body) };
+  } catch (error) {
+    if (error instanceof NoRecordError || error instanceof ServiceUnusableError) throw error;
+    throw new ServiceUnusableError(`The recording of ${what} cannot be fetched (${codeOf(error) ?? 'no answer'}).`, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

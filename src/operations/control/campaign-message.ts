@@ -1,0 +1,141 @@
+import {
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
+import {
+  cancelUpdate,
+  drainUpdate,
+  knownResumeUpdate,
+  lookAgainUpdate,
+  pauseUpdate,
+  resumeUpdate,
+} from '../../../workflows/messages.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { connected, type Control, WrongStateError } from './control.ts';
+import { noWorkerLines } from './supervision.ts';
+import type { Session } from './temporal.ts';
+
+export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
+
+/** Thrown when a campaign could not be told what to do; says what is known. */
+export class CampaignMessageError extends Error {
+  override readonly name = 'CampaignMessageError' as const;
+  readonly isBadInput = false;
+}
+
+const updates = {
+  pause: pauseUpdate,
+  resume: resumeUpdate,
+  drain: drainUpdate,
+  cancel: cancelUpdate,
+  look: lookAgainUpdate,
+};
+const answerLimitMs = 20_000;
+const connectLimitMs = 5_000;
+const grpcDeadlineExceeded = 4;
+const unchanged = 'nothing was changed.';
+
+/** Throws WrongStateError. */
+export function refuseUnfit(campaign: Campaign, wish: Wish): void {
+  const { campaignId: id } = campaign;
+  if (campaign.state === 'failed')
+    throw new WrongStateError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
+      kind: 'fix_failure',
+      campaignId: id,
+    });
+  if (hasEnded(campaign)) {
+    throw new WrongStateError(
+      `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
+    );
+  }
+  if (campaign.round === 0) {
+    throw new WrongStateError(
+      `Campaign ${id} was imported but not started, so there is nothing to ${wish}: carillon start with its file starts it.`,
+    );
+  }
+}
+
+/** Whether a campaign's workflow heard of a change that is committed. If not, it sees the change at its next look. */
+export type Notice = { told: true } | { told: false; campaignId: string; why: string };
+
+/** Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. */
+export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
+  const campaign = await findCampaign(control.store.db, campaignId);
+  if (campaign?.state !== 'running') return { told: true };
+  return noticeOf(campaignId, async () =>
+    sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }),
+  );
+}
+
+/** Whether the message reached the workflow: a change that is committed does not fail with it. */
+export async function noticeOf(campaignId: string, send: () => Promise<unknown>): Promise<Notice> {
+  try {
+    await send();
+    return { told: true };
+  } catch (error) {
+    return { told: false, campaignId, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+interface UpdateInput {
+  campaign: Campaign;
+  wish: Wish | 'look';
+  /** For a resume: `countOwnPauses` when the person wished it. */
+  pausesSeen?: number;
+  limitMs?: number;
+}
+
+/** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
+export async function sendUpdate(
+  { config, store, temporal: { client, connection, address } }: Session,
+  { campaign, wish, pausesSeen, limitMs = answerLimitMs }: UpdateInput,
+): Promise<boolean> {
+  const { campaignId: id } = campaign;
+  const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
+  try {
+    return await connection.withDeadline(Date.now() + limitMs, async () => {
+      // The name alone may be that of another database's campaign, which is not ours to stop.
+      const { taskQueue } = await handle.describe();
+      if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign) {
+        throw new CampaignMessageError(
+          `Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`,
+        );
+      }
+      if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
+      return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen }] });
+    });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      throw new CampaignMessageError(
+        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon recover ${id} starts it anew; then repeat this.`,
+        { cause: error },
+      );
+    }
+    if (error instanceof WorkflowUpdateFailedError) {
+      throw new CampaignMessageError(`Campaign ${id} has ended; ${unchanged} carillon status ${id} shows it.`, {
+        cause: error,
+      });
+    }
+    if (isTimeout(error)) {
+      throw new CampaignMessageError(
+        [
+          `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${wish} when one starts.`,
+          ...noWorkerLines(config),
+          `Then repeat this command; repeating it is harmless.`,
+        ].join('\n'),
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isGrpcServiceError(cause) && (cause.code as number) === grpcDeadlineExceeded;
+}

@@ -1,0 +1,212 @@
+import { campaignRules, refusePassedTimes, type CampaignFile } from '../../../campaign/file/file.ts';
+import { campaignWarnings, lawWarnings } from '../../../campaign/file/warnings.ts';
+import type { Config } from '../../../shared/config.ts';
+import { dialsFrom, type CampaignRules } from '../../../rules/campaign-rules.ts';
+import { zoneDataRelease } from '../../../rules/time-zone.ts';
+import { CampaignFileError } from '../../../shared/input/errors.ts';
+import { readHeader } from '../../../list/header.ts';
+import { readRecipients, type ListRow } from '../../../list/recipients.ts';
+import type { ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
+import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../../campaign/preflight/impossible-text.ts';
+import { WindowCensus, type ImpossibleWindows } from '../../../campaign/preflight/impossible-windows.ts';
+import {
+  Preflight,
+  type CheckedRow,
+  type Outlook,
+  type PreflightReport,
+} from '../../../campaign/preflight/preflight.ts';
+import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
+import { unruledWarnings, type UnruledCountry } from '../../../campaign/preflight/unruled-countries.ts';
+import { hooksOf } from '../../../temporal/hook-secret.ts';
+import { HookError } from '../../../shared/hooks/errors.ts';
+import { refuseClosed, refuseWritten } from '../../../shared/hooks/networks.ts';
+import { isKeptUrl } from '../../../shared/input/kept-url.ts';
+import { lacksBasis, type LawOutlook } from '../../../rules/hours/legal-hours.ts';
+import { refuseMissingBasis } from '../../../campaign/preflight/missing-basis.ts';
+import { lawAsJson } from '../../../presentation/words/law.ts';
+import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
+import { checkRecords, type RecordsState } from './records.ts';
+import { checkService, clockOfService, type ServiceState } from './service.ts';
+import { zoneDataWarnings } from './time-zone-data.ts';
+import { cannotFinishLine } from '../../../presentation/words/forecast.ts';
+
+/** All that a check found. */
+export interface CheckReport extends PreflightReport, Outlook {
+  service: ServiceState;
+  ledger: LedgerState;
+  records: RecordsState;
+  /** Countries whose hours by law are not known. */
+  withoutRule: readonly UnruledCountry[];
+  /** What else there is to know of the law. */
+  law: LawOutlook;
+  /** What a person should know although nothing is wrong with the file. */
+  warnings: string[];
+}
+
+/** A campaign file and what a check of it found. */
+export interface CheckResult {
+  file: CampaignFile;
+  rules: CampaignRules;
+  /** How the list was read, where that is not what everybody expects. */
+  listNotes: readonly string[];
+  report: CheckReport;
+  impossible: ImpossibleWindows;
+  /** Whether a start would lead to at least one call to everybody who can be called. */
+  canGo: boolean;
+  /** Why nobody could be called whatever the people do; null: nothing of the kind. */
+  obstacle: string | null;
+  /** `warnings` of the report behind those of windows that are impossible: sentences without a full stop. */
+  warnings: string[];
+}
+
+interface CheckInput {
+  config: Config;
+  /** Epoch milliseconds of this machine: where the service does not say what time it is. */
+  now: number;
+  file: CampaignFile;
+  assumptions: ForecastAssumptions;
+  /** The database to look at; null, with which the service is not asked either: `--offline`. */
+  openLedger: ((campaign: CheckedCampaign) => Promise<CheckedLedger>) | null;
+  /** Takes every row with its verdict, to the last; default: they are only counted. */
+  takeRows?: (rows: AsyncIterable<CheckedRow[]>) => Promise<void>;
+}
+
+/**
+ * Reads everything that a start would read, and writes nothing. What it finds may keep the campaign from starting: `refuseUnstartable`
+ * throws that. Throws CampaignFileError and ListFileError for what lets nothing be found, ConfigError, and what `takeRows` throws.
+ */
+export async function checkCampaign({ config, file, ...input }: CheckInput): Promise<CheckResult> {
+  const { openLedger, assumptions, takeRows = drain } = input;
+  const isOffline = openLedger === null;
+  const now = Math.round((isOffline ? null : await clockOfService(config))?.now() ?? input.now);
+  refusePassedTimes(file, now);
+  const header = await readHeader(file);
+  const rules = campaignRules(file, header.columns, now);
+  const startsAt = dialsFrom(rules, now);
+  const preflight = new Preflight(rules, startsAt);
+  const census = new WindowCensus(rules, now);
+  const leftOut = { asked: false, reason: 'left out by --offline' } as const;
+  const campaign = { campaignId: file.id, rules, at: startsAt };
+  const ledger = isOffline ? unasked(leftOut) : await openLedger(campaign);
+  try {
+    await takeRows(judgeRows(census.count(readRecipients(file, header, rules)), preflight, ledger));
+  } finally {
+    await ledger.close();
+  }
+  const unruled = census.unruled();
+  const records = isOffline ? leftOut : await checkRecords(config, rules);
+  const accountLines = ledger.state.asked ? ledger.state.accountLines : null;
+  const report: CheckReport = {
+    ...preflight.report(),
+    records,
+    ...preflight.outlook({ assumptions, accountLines, records: records.asked ? records : null }),
+    withoutRule: unruled,
+    law: census.law(),
+    service: isOffline ? leftOut : await checkService(config, rules),
+    ledger: ledger.state,
+    warnings: [
+      ...campaignWarnings(rules),
+      ...lawWarnings(file.law, now),
+      ...unruledWarnings(rules, unruled),
+      ...zoneDataWarnings(zoneDataRelease, now),
+      ...(await hookWarnings(config, { rules, isOffline })),
+      ...ledger.warnings,
+    ],
+  };
+  const impossible = census.find(now);
+  return {
+    file,
+    rules,
+    listNotes: header.notes,
+    report,
+    impossible,
+    canGo: canGo(report),
+    obstacle: obstacleOf(rules, report, impossible),
+    warnings: [...describeImpossible(impossible), ...report.warnings],
+  };
+}
+
+/** Throws CampaignFileError when a start of what was checked would be refused for its file or list, however it is started. */
+export function refuseUnstartable({ file, rules, report, impossible }: CheckResult): void {
+  refuseEmptyCampaign(file, report);
+  refuseImpossible(file, rules, impossible);
+  refuseMissingBasis(file, report.law);
+  refuseTooEarlyEnd(file, rules, report);
+}
+
+/** For programs; its instants are epoch milliseconds. */
+export function checkAsJson({ file, report, listNotes, impossible, canGo: startable }: CheckResult): object {
+  const { id, name, path, hash, listPath: list } = file;
+  const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
+  return {
+    startable: startable && !impossible.all && lacksBasis(report.law).length === 0,
+    campaign,
+    ...report,
+    impossibleWindows: impossibleAsJson(impossible),
+  };
+}
+
+async function drain(rows: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of rows) continue;
+}
+
+async function* judgeRows(
+  chunks: AsyncIterable<ListRow[]>,
+  preflight: Preflight,
+  ledger: CheckedLedger,
+): AsyncGenerator<CheckedRow[]> {
+  for await (const rows of chunks) yield preflight.add(rows, await ledger.look(rows));
+}
+
+async function hookWarnings(
+  config: Config,
+  { rules, isOffline }: { rules: CampaignRules; isOffline: boolean },
+): Promise<string[]> {
+  const hooks = hooksOf(rules);
+  const settings = hooks.map(({ setting }) => setting).join(' and ');
+  const warnings =
+    hooks.length === 0 || config.CARILLON_HOOK_SECRET !== undefined
+      ? []
+      : [`CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of ${settings} are signed`];
+  for (const { setting, url } of hooks) {
+    if (isKeptUrl(url)) continue;
+    const refuse = isOffline ? refuseWritten : refuseClosed;
+    try {
+      await refuse(new URL(url), config.CARILLON_HOOK_NETWORKS);
+    } catch (error) {
+      if (!(error instanceof HookError)) throw error;
+      const harm = setting === 'pre_dial' ? 'nobody is called' : 'nothing is sent there';
+      warnings.push(`${setting}: ${error.message}; unless it does for the workers, ${harm}`);
+    }
+  }
+  return warnings;
+}
+
+function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
+  if (impossible.all) return 'no recipient in the list can ever be called';
+  if (lacksBasis(report.law).length > 0)
+    return 'the law asks for consent, and the campaign file does not state its basis';
+  return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
+}
+
+function canGo({ forecast, service }: CheckReport): boolean {
+  return forecast !== null && forecast.canFinish && !(service.asked && service.refusal !== null);
+}
+
+function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void {
+  if (report.accepted > 0) return;
+  const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; fix the rows as described above`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
+}
+
+/** What a check comes to, in a sentence or two. */
+export function verdictText({ report, obstacle }: Pick<CheckResult, 'report' | 'obstacle'>): string {
+  if (obstacle !== null) return `Cannot start: ${obstacle}.`;
+  const { accepted, rejected, forecast, service } = report;
+  if (accepted === 0) return 'Cannot start: no row can be dialled.';
+  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
+  if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
+  if (!forecast.canFinish) return cannotFinishLine(forecast);
+  const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
+  return `Ready to start. No call was placed.${kept}`;
+}

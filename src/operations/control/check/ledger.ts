@@ -1,0 +1,110 @@
+import type { LedgerFindings } from '../../../campaign/preflight/funnel.ts';
+import type { ListRow } from '../../../list/recipients.ts';
+import { partsOf } from '../../../ledger/parts.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
+import { readBudgets } from '../../../ledger/limits/attempt-budgets.ts';
+import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { readCaps } from '../../../ledger/limits/placed-calls.ts';
+import { countImportedEndings, findSuppressed } from '../../../ledger/rows/suppressions.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { accountIdOf } from '../service.ts';
+import type { NotAsked } from './service.ts';
+import type { LedgerAccess } from '../ledger.ts';
+
+/** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
+export type LedgerState =
+  | {
+      asked: true;
+      database: string;
+      /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+      accountLines: number | null;
+    }
+  | NotAsked;
+
+/** What `check` knows of a database, which it only reads. */
+export interface CheckedLedger {
+  state: LedgerState;
+  /** What a person should know of the do-not-call list. */
+  warnings: string[];
+  /** Null when there is no database to ask. */
+  look(rows: readonly ListRow[]): Promise<LedgerFindings | null>;
+  close(): Promise<void>;
+}
+
+/** Rows with numbers that one question takes; SQLite has a limit of values per statement. */
+const rowsPerQuestion = 500;
+
+/** A campaign that is checked, and when it would begin. */
+export interface CheckedCampaign {
+  campaignId: string;
+  rules: CampaignRules;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** A database that is open; `close` leaves it so. */
+export async function checkedLedger(
+  { config, store }: LedgerAccess,
+  campaign: CheckedCampaign,
+): Promise<CheckedLedger> {
+  const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+  const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
+  return {
+    state: { asked: true, database, accountLines },
+    warnings: await endingImports(store, campaign),
+    look: (rows) => look(store, campaign, rows),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** For a check that is to ask nobody. */
+export function unasked(state: NotAsked): CheckedLedger {
+  return { state, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Whoever stands on a list that was not renewed in time is called, and nothing else says so. */
+async function endingImports(store: Store, { campaignId, at }: CheckedCampaign): Promise<string[]> {
+  const ended = await countImportedEndings(store.db, campaignId, { from: at - 31 * dayMs, to: at });
+  const ending = await countImportedEndings(store.db, campaignId, { from: at, to: at + 7 * dayMs });
+  const tell = (entries: number, when: string): string[] =>
+    entries === 0
+      ? []
+      : [
+          `${plural(entries, 'imported entry', 'imported entries')} of the do-not-call list ${when} and then ${entries === 1 ? 'keeps' : 'keep'} nobody from being called: import the list again, without --expires`,
+        ];
+  const [run, has] = [ending === 1 ? 'runs' : 'run', ended === 1 ? 'has' : 'have'];
+  return [
+    ...tell(ended, `${has} run out in the 31 days before the start`),
+    ...tell(ending, `${run} out within 7 days after the start`),
+  ];
+}
+
+async function look(
+  store: Store,
+  { campaignId, rules, at }: CheckedCampaign,
+  rows: readonly ListRow[],
+): Promise<LedgerFindings> {
+  const accepted = rows.filter((row) => row.verdict === 'accepted');
+  const suppressed = new Set<string>();
+  for (const part of partsOf(accepted, rowsPerQuestion)) {
+    const numbers = part.map(({ e164 }) => e164);
+    for (const number of await findSuppressed(store.db, { campaignId, now: at }, numbers)) suppressed.add(number);
+  }
+  const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
+    e164,
+    person,
+    place: { country, regions },
+  }));
+  const capsAllowAt = await readCaps(store.db, rules, { callees, now: at });
+  // Of the budgets only that of the number can have been used before the first attempt.
+  const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
+  const budgetAllowsAt = await readBudgets(store.db, rules.retry, { recipients: budgeted, now: at });
+  return {
+    suppressed,
+    capsAllowAt,
+    budgetAllowsAt: ({ e164 }) => budgetAllowsAt({ recipientId: '', e164, counted: 0, budgetFrom: 0 }),
+  };
+}

@@ -1,0 +1,72 @@
+import { checkCaller } from '../../../campaign/preflight/caller-check.ts';
+import type { Config } from '../../../shared/config.ts';
+import type { CallService } from '../../../service/port/call-service.ts';
+import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import type { CallerStanding } from '../../../rules/caller-choice.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { printableLines } from '../../../shared/input/printable.ts';
+import { readClock, ServiceUnusableError, withService } from '../service.ts';
+
+/** Why something was not asked. */
+export interface NotAsked {
+  asked: false;
+  reason: string;
+}
+
+/** Whether the service would take the campaign's calls. */
+export type ServiceState =
+  | NotAsked
+  | {
+      asked: true;
+      url: string;
+      agentId: string;
+      /** Empty when the service was not asked so far. `verified`: null when it does not tell. */
+      callers: Pick<CallerStanding, 'phoneNumberId' | 'fault' | 'verified'>[];
+      /** Why it would take no call at all, and what to do; null when it would. */
+      refusal: string | null;
+    };
+
+const limitMs = 5_000;
+
+/** The clock of the service, since windows are its; null when it does not answer, or is not to be asked. */
+export async function clockOfService(config: Config): Promise<ServiceClock | null> {
+  if (config.SVC_API_KEY === undefined) return null;
+  try {
+    return await readClock(config, limitMs);
+  } catch (error) {
+    if (error instanceof ServiceUnusableError) return null;
+    throw error;
+  }
+}
+
+/**
+ * What the service says, or why it was not asked. A service that does not answer is told, not thrown. Throws ConfigError.
+ */
+export async function askIfPossible<Answer extends object>(
+  config: Config,
+  ask: (service: CallService) => Promise<Answer>,
+): Promise<NotAsked | ({ asked: true } & Answer)> {
+  if (config.SVC_API_KEY === undefined) return { asked: false, reason: 'SVC_API_KEY is not set' };
+  try {
+    return { asked: true, ...(await withService(config, ask)) };
+  } catch (error) {
+    if (!(error instanceof ServiceUnusableError)) throw error;
+    return { asked: false, reason: printableLines(error.message) };
+  }
+}
+
+/** Asks the service for the agent and each caller number. */
+export function checkService(
+  config: Config,
+  { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>,
+): Promise<ServiceState> {
+  return askIfPossible(config, async (service) => {
+    const check = await checkCaller(service, { agentId, callers });
+    return {
+      url: config.SVC_BASE_URL,
+      agentId,
+      callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
+      refusal: check.ok ? null : check.reason,
+    };
+  });
+}

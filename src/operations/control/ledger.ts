@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { didYouMean } from '../../rules/nearest-name.ts';
+import { requireDatabaseAddress, type Config } from '../../shared/config.ts';
+import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { openStore, type Store } from '../../ledger/open-ledger.ts';
+import { lockSqliteFile } from '../../ledger/worker-lock.ts';
+import { plural } from '../../shared/input/figures.ts';
+
+/** Thrown when a command names a campaign that the database does not have; its message names those it has. */
+export class UnknownCampaignError extends Error {
+  override readonly name = 'UnknownCampaignError' as const;
+  readonly isBadInput = true;
+}
+
+/** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
+export class NoDatabaseError extends Error {
+  override readonly name = 'NoDatabaseError' as const;
+  readonly isBadInput = true;
+}
+
+/** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
+export async function openLedger(config: Config): Promise<Store> {
+  requireDatabaseAddress(config);
+  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+}
+
+/** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
+export async function openExistingLedger(config: Config): Promise<Store> {
+  requireDatabaseAddress(config);
+  if (config.DATABASE_URL === undefined) requireSqliteFile(config);
+  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
+}
+
+/** Throws NoDatabaseError. */
+export function requireSqliteFile({ CARILLON_DB: path }: Config): void {
+  if (existsSync(path)) return;
+  throw new NoDatabaseError(
+    `There is no database at ${path}. Run this where the campaign was started, or set CARILLON_DB or DATABASE_URL to its database.`,
+  );
+}
+
+/** Settings, and the database that they name. */
+export interface LedgerAccess {
+  config: Config;
+  store: Store;
+}
+
+/** Far longer than a statement of a worker takes. One that waits for a lock may fail as well: its activity is tried again. */
+const longestSilenceMs = 30_000;
+
+/**
+ * The database for a worker, locked against a second one where it is a SQLite file.
+ * Close it after the worker has drained: it ends database and lock, in that order.
+ */
+export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
+  const store = await openForWork(config);
+  try {
+    // A file that may only be read shows now, and not in the first step of a campaign.
+    await store.transaction(async () => {});
+    const lock = config.DATABASE_URL === undefined ? lockSqliteFile(config.CARILLON_DB) : null;
+    return {
+      store,
+      close: async () => {
+        await store.close();
+        lock?.release();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Brought up to date, for which it is given all the time that it takes. */
+async function openForWork(config: Config): Promise<Store> {
+  const store = await openLedger(config);
+  if (config.DATABASE_URL === undefined) return store;
+  await store.close();
+  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB, longestSilenceMs });
+}
+
+const mostNamed = 20;
+
+/** Throws UnknownCampaignError. */
+export async function requireCampaign(store: Store, campaignId: string): Promise<Campaign> {
+  const campaign = await findCampaign(store.db, campaignId);
+  if (campaign !== undefined) return campaign;
+  const ids = (await listCampaigns(store.db)).map((known) => known.campaignId);
+  const guess = didYouMean(campaignId, ids, String);
+  const shown = ids.slice(-mostNamed).join(', ');
+  const known =
+    ids.length === 0
+      ? 'It has none yet: carillon start <campaign.yaml> makes one.'
+      : `It has ${plural(ids.length, 'campaign')}: ${ids.length > mostNamed ? '…, ' : ''}${shown}.`;
+  throw new UnknownCampaignError(`The database has no campaign ${JSON.stringify(campaignId)}.${guess} ${known}`);
+}

@@ -1,0 +1,119 @@
+import type { CallService } from '../../service/port/call-service.ts';
+import type { RecordPointers } from '../../rules/conversation-facts.ts';
+import { hasClosed } from '../../rules/lifecycle.ts';
+import { count, plural } from '../../shared/input/figures.ts';
+import { findUnknownCalls, type ListedCall } from '../../ledger/read/unknown-calls.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { isRunning, requireService, startCampaign } from '../../temporal/start-campaign.ts';
+import { connected, type Control, WrongStateError } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClock, ServiceUnusableError, withService } from './service.ts';
+
+/** Thrown when the service shows calls that the database does not know; nothing was started. */
+export class UnknownCallsError extends Error {
+  override readonly name = 'UnknownCallsError' as const;
+  readonly isBadInput = false;
+}
+
+interface RecoverInput {
+  campaignId: string;
+  /** Told how many conversations of the service have been read. */
+  onProgress?: (conversations: number) => void;
+}
+
+/**
+ * Starts the workflow of a campaign anew from the database after Temporal has lost it; what was sent is not sent again, and a paused
+ * campaign stays paused. Answers the campaign, and its workflow, which is null when nothing was left to run. Throws UnknownCampaignError;
+ * WrongStateError when the campaign has ended, was not started, or runs; OtherServiceError; UnknownCallsError, since going on would call
+ * those people twice, and ServiceUnusableError where the service's list cannot be read to its end; and as `temporal` and `startCampaign`.
+ */
+export async function recoverCampaign(
+  control: Control,
+  { campaignId, onProgress = () => {} }: RecoverInput,
+): Promise<{ campaign: Campaign; workflowId: string | null }> {
+  const { config, store } = control;
+  const campaign = await requireCampaign(store, campaignId);
+  refuseUnfit(campaign);
+  requireService(config, campaign);
+  const { client, address } = (await connected(control)).temporal;
+  if (await isRunning(client, campaign)) {
+    throw new WrongStateError(
+      `Campaign ${campaignId} runs at Temporal (${address}), so there is nothing to recover. carillon status ${campaignId} says why nothing moves.`,
+    );
+  }
+  const now = Math.round((await readClock(config)).now());
+  await refuseUnknownCalls(control, campaign, onProgress);
+  const started = await startCampaign({ config, store, client, now, recovers: true }, campaignId);
+  return { campaign: await requireCampaign(store, campaignId), workflowId: started?.round.workflowId ?? null };
+}
+
+/** Throws WrongStateError. */
+function refuseUnfit(campaign: Campaign): void {
+  const { campaignId: id, state, round } = campaign;
+  if (hasClosed(campaign)) {
+    throw new WrongStateError(
+      `Campaign ${id} has ended (${state}), so there is nothing to recover. Its results: carillon results ${id}`,
+    );
+  }
+  if (round === 0) {
+    throw new WrongStateError(
+      `Campaign ${id} was imported but not started, so there is nothing to recover: carillon start with its file starts it.`,
+    );
+  }
+}
+
+const mostNamed = 5;
+
+/** Throws UnknownCallsError, and ServiceUnusableError where the service's list cannot be read to its end. */
+async function refuseUnknownCalls(
+  { config, store }: Control,
+  campaign: Campaign,
+  onProgress: (conversations: number) => void,
+): Promise<void> {
+  const { agentId, correlation } = campaign.rules;
+  const unknown = await withService(config, async (service) => {
+    const pointers = { ...correlation, values: [] };
+    async function* listed(): AsyncGenerator<ListedCall> {
+      let seen = 0;
+      for await (const facts of readWholeList(service, agentId, pointers)) {
+        onProgress((seen += 1));
+        yield facts;
+      }
+    }
+    return findUnknownCalls(store, campaign, listed());
+  });
+  if (unknown.length === 0) return;
+  const named = unknown.slice(0, mostNamed).join(', ');
+  const more = unknown.length > mostNamed ? ` and ${count(unknown.length - mostNamed)} more` : '';
+  throw new UnknownCallsError(
+    `The service shows ${plural(unknown.length, 'conversation')} of agent ${agentId} since the last request of campaign ${campaign.campaignId} that this database does not account for: ${named}${more}. ` +
+      'It was probably set back; going on could call those people twice, so nothing was started. Restore a newer database, or start a new campaign with the rows that were not called (docs/operations.md, "the database has to be restored from a backup").',
+  );
+}
+
+const pageSize = 100;
+
+/** Entries that cannot be used are in it, too: they may be anybody's. Throws ServiceUnusableError when the end cannot be reached. */
+async function* readWholeList(
+  service: CallService,
+  agentId: string,
+  pointers: RecordPointers,
+): AsyncGenerator<ListedCall> {
+  const cursors = new Set<string>();
+  for (let cursor: string | undefined; ;) {
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await service.records({ agentId, pageSize, ...from }, pointers);
+    yield* page.records;
+    yield* page.unusable;
+    const next = page.nextCursor;
+    const isWhole = page.hasMore === false || (page.hasMore === null && page.records.length < pageSize);
+    if (next === null && isWhole) return;
+    if (next === null || cursors.has(next)) {
+      throw new ServiceUnusableError(
+        `The service's list of conversations of agent ${agentId} could not be read to its end, so that nobody can tell whether the database is complete. Nothing was started.`,
+      );
+    }
+    cursors.add(next);
+    cursor = next;
+  }
+}

@@ -1,0 +1,169 @@
+import type { ServiceClock } from '../../service/port/service-clock.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { span } from '../../shared/input/figures.ts';
+import { findUnresolved, readDoubtfulRows, type DoubtfulRow } from '../../ledger/doubt/doubtful-rows.ts';
+import type { DecisionLine, DoubtDecision } from '../../ledger/people/decision-checks.ts';
+import { giveUpOpen } from '../../ledger/people/give-up-open.ts';
+import { resolveUnresolved, type Resolution } from '../../ledger/people/resolve.ts';
+import { resolveDoubt, type DoubtResolution } from '../../ledger/people/resolve-doubt.ts';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
+import { sendUpdate } from './campaign-message.ts';
+import { connected, type Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClock } from './service.ts';
+import type { Session } from './temporal.ts';
+
+/** Thrown when open calls are not given up, since the service may still tell of them. */
+export class StillHeardOfError extends Error {
+  override readonly name = 'StillHeardOfError' as const;
+  readonly isBadInput = false;
+}
+
+/** How rows that are dialled again got going; null: none are, or a running campaign looks at them now. */
+export type SetOff = { kind: 'round'; round: number } | { kind: 'paused' } | null;
+
+interface Deciding {
+  campaign: Campaign;
+  clock: ServiceClock;
+}
+
+/** Decisions live by the service's clock, so it must answer. Throws UnknownCampaignError and ServiceUnusableError. */
+async function openDecision({ config, store }: Control, campaignId: string): Promise<Deciding> {
+  return { campaign: await requireCampaign(store, campaignId), clock: await readClock(config) };
+}
+
+/** For a question before it: throws OtherServiceError, UnknownCampaignError and ServiceUnusableError where nobody can be dialled again. */
+export async function requireRedialable(control: Control, campaignId: string): Promise<void> {
+  const { campaign } = await openDecision(control, campaignId);
+  requireService(control.config, campaign);
+}
+
+/** The rows in doubt, those of `rows` where it is not null, each with the records that may be its own. Throws as `requireRedialable`. */
+export async function readDoubtful(
+  control: Control,
+  campaignId: string,
+  rows: readonly number[] | null,
+): Promise<DoubtfulRow[]> {
+  const { campaign, clock } = await openDecision(control, campaignId);
+  const { db } = control.store;
+  const recipients = await findUnresolved(db, campaignId, rows);
+  return readDoubtfulRows(db, campaign, { recipients, now: Math.round(clock.now()) });
+}
+
+/** A decision about a row; about one of its records, or null for the row as a whole. */
+export interface RowDecision {
+  row: number;
+  decision: DoubtDecision;
+  conversationId: string | null;
+  /** Where it stands, for messages. */
+  place: string;
+}
+
+/** The decision as `decide` takes it, line by line; null when the row is not in doubt, or was given up. Throws as `readDoubtful`. */
+export async function readRowDecision(
+  control: Control,
+  campaignId: string,
+  { row, decision, conversationId, place }: RowDecision,
+): Promise<DecisionLine[] | null> {
+  const [doubtful] = await readDoubtful(control, campaignId, [row]);
+  if (doubtful === undefined) return null;
+  const calls = doubtful.calls.flatMap(({ attempt, records }): Call[] => {
+    const ids = records.length === 0 ? [null] : records.map((record) => record.conversationId);
+    return ids.map((id) => ({ attemptId: attempt.attempt_id, conversationId: id }));
+  });
+  const shown: Call[] = calls.length === 0 ? [{ attemptId: null, conversationId: null }] : calls;
+  // A record that was not among the possible ones is taken for that of the last call.
+  const meant = calls.filter((call) => call.conversationId === conversationId);
+  const last = { attemptId: calls.at(-1)?.attemptId ?? null, conversationId };
+  const named = meant.length > 0 ? meant.slice(0, decision === 'theirs' ? 1 : undefined) : [last];
+  const lines = conversationId === null ? shown : named;
+  return lines.map((call) => ({ place, row, ...call, decision }));
+}
+
+type Call = Pick<DecisionLine, 'attemptId' | 'conversationId'>;
+
+/**
+ * Carries out decisions about rows in doubt, all or none, and sets off those that are dialled again. Repeating it changes nothing. Throws
+ * DecisionsRefusedError, whose `problems` say what is wrong with which, RedialRefusedError, as `requireRedialable`, and, where rows are
+ * dialled again, as `temporal`: nothing was changed then. CampaignMessageError, and what `startCampaign` throws, come after the decisions
+ * were written: the rows wait, and `startCampaign` or the campaign's next look sets them off.
+ */
+export async function decide(
+  control: Control,
+  campaignId: string,
+  lines: readonly DecisionLine[],
+): Promise<{ resolution: DoubtResolution; setOff: SetOff }> {
+  const deciding = await openDecision(control, campaignId);
+  const redials = lines.some(({ decision }) => decision === 'redial');
+  const session = redials ? await openRedial(control, deciding) : null;
+  const at = { campaignId, now: Math.round(deciding.clock.now()) };
+  const resolution = await resolveDoubt(control.store, at, lines);
+  const moves = session !== null && resolution.redialled > 0;
+  return { resolution, setOff: moves ? await setOffRows(session, deciding) : null };
+}
+
+/** Connected before a decision is written, so that what it sets going can go. */
+async function openRedial(control: Control, { campaign }: Deciding): Promise<Session> {
+  requireService(control.config, campaign);
+  return connected(control);
+}
+
+/** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
+async function setOffRows(session: Session, { campaign: before, clock }: Deciding): Promise<SetOff> {
+  const { config, store, temporal } = session;
+  const { campaignId } = before;
+  const campaign = (await findCampaign(store.db, campaignId)) ?? before;
+  if (hasEnded(campaign)) {
+    const start = { config, store, client: temporal.client, now: Math.round(clock.now()) };
+    const started = await startCampaign(start, campaignId);
+    return started === undefined ? null : { kind: 'round', round: started.round.round };
+  }
+  if (campaign.state === 'paused') return { kind: 'paused' };
+  if (campaign.state === 'running') await sendUpdate(session, { campaign, wish: 'look' });
+  return null;
+}
+
+interface ResolveInput {
+  campaignId: string;
+  decision: 'redial' | 'give_up';
+  /** Also gives up open calls of which nothing can be learned any more. */
+  open: boolean;
+}
+
+/** What one decision about all that can be decided about together has changed. */
+export interface Resolved {
+  resolution: Resolution;
+  /** Open calls that were given up. */
+  openGivenUp: number;
+  setOff: SetOff;
+  /** Real milliseconds until the last of the batches that are too young can be decided about. */
+  decidableInMs: number | null;
+}
+
+/**
+ * One decision about all rows that can be decided about together; rows whose records cannot be told apart are left. Repeating it changes
+ * nothing. Throws StillHeardOfError, RedialRefusedError, and as `decide`.
+ */
+export async function resolveAll(control: Control, { campaignId, decision, open }: ResolveInput): Promise<Resolved> {
+  const deciding = await openDecision(control, campaignId);
+  const session = decision === 'redial' ? await openRedial(control, deciding) : null;
+  const { clock } = deciding;
+  const now = Math.round(clock.now());
+  const openGivenUp = open ? await giveUpOpenCalls(control, deciding, now) : 0;
+  const resolution = await resolveUnresolved(control.store, { campaignId, now }, decision);
+  const setOff = session === null ? null : await setOffRows(session, deciding);
+  const { decidableAt } = resolution;
+  const decidableInMs = decidableAt === null ? null : clock.toRealMs(decidableAt - clock.now());
+  return { resolution, openGivenUp, setOff, decidableInMs };
+}
+
+/** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
+async function giveUpOpenCalls({ store }: Control, { campaign, clock }: Deciding, now: number): Promise<number> {
+  const given = await giveUpOpen(store, { campaignId: campaign.campaignId, now }, campaign.rules.agentId);
+  if (given.kind === 'given_up') return given.calls;
+  const ago = span(clock.toRealMs(now - given.since));
+  throw new StillHeardOfError(
+    `Nothing was given up: a call was placed or the service's records were read ${ago} ago, so results may still come. Open calls can be given up once the records could not be read for an hour.`,
+  );
+}

@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../../campaign/file/file.ts';
+import { longestRecurringId } from '../../../rules/hours/firing-time.ts';
+import { CampaignFileError } from '../../../shared/input/errors.ts';
+import { loadCampaignText } from '../../../shared/input/yaml-text.ts';
+import { putSchedule, removeSchedule, type Schedule } from '../../../ledger/campaign/schedules.ts';
+import { ListSourceError, readListSource, showSource, type ListSource } from '../../../list/source.ts';
+import { requireHookSecret } from '../../../temporal/hook-secret.ts';
+import {
+  createSchedule as createInTemporal,
+  describeSchedule,
+  previewSchedule as previewInTemporal,
+  ScheduleExistsError,
+  ScheduleNeverFiresError,
+  scheduleIdOf,
+  type Recurrence,
+} from '../../../temporal/schedules.ts';
+import { connected, type Control } from '../control.ts';
+import { readScheduleView, type ScheduleView } from './view.ts';
+import { accountIdOf, readServiceTime } from '../service.ts';
+
+/**
+ * Reads the campaign file of a schedule, which keeps it as it is now; its list is read by a firing alone. `list`: what each run reads
+ * instead of the file's own. `text`: the campaign file where it was sent; `path` only names it then, and the list has to be an address,
+ * since files of the workers are not for whoever sends one. Writes nothing. Throws CampaignFileError, ListSourceError and ConfigError.
+ */
+export async function readNewSchedule(
+  { config, now }: Pick<Control, 'config' | 'now'>,
+  { path, text, list }: { path: string; text?: string; list?: string | undefined },
+): Promise<Schedule> {
+  const content = text ?? (await loadCampaignText(path));
+  const file = await readCampaignFile(path, content);
+  refuseLongId(file);
+  const source = readListSource(list ?? file.settings.list.file);
+  if (text !== undefined) refuseLocalList(source);
+  refuseEndedCampaign(file, await readServiceTime({ config, now }));
+  const { pre_dial: preDial = null, on_completion: onCompletion = null, on_pause: onPause = null } = file.settings;
+  requireHookSecret(config, file.id, { preDial, onCompletion, onPause });
+  return {
+    scheduleId: scheduleIdOf(config.CARILLON_QUEUE_PREFIX, file.id),
+    campaignId: file.id,
+    filePath: text === undefined ? resolve(path) : path,
+    content,
+    listSource: source.pattern,
+    accountId: accountIdOf(config),
+    createdAt: Math.round(now()),
+  };
+}
+
+/**
+ * Makes a schedule of `readNewSchedule`. Where it fails on the way, repeat it. Throws ScheduleExistsError for a campaign that has one
+ * already, and ScheduleNeverFiresError, and as `temporal`; no schedule was made then.
+ */
+export async function createSchedule(
+  control: Control,
+  schedule: Schedule,
+  recurrence: Recurrence,
+): Promise<ScheduleView> {
+  const session = await connected(control);
+  const { store, config } = session;
+  const { client } = session.temporal;
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null)
+    throw new ScheduleExistsError(schedule.scheduleId);
+  // The database first: a firing that finds nothing there would come to nothing.
+  await putSchedule(store, schedule);
+  try {
+    const of = { client, config, ledgerId: store.ledgerId, now: schedule.createdAt };
+    await createInTemporal(of, schedule.campaignId, recurrence);
+  } catch (error) {
+    if (error instanceof ScheduleNeverFiresError) await removeSchedule(store, schedule.scheduleId);
+    throw error;
+  }
+  return readScheduleView(session, schedule);
+}
+
+/**
+ * Such a schedule with the instants of its first runs, as Temporal tells them; nothing is left behind. Throws ScheduleExistsError and
+ * ScheduleNeverFiresError, as making it would, and as `temporal`.
+ */
+export async function previewSchedule(
+  control: Control,
+  { scheduleId, campaignId, listSource, createdAt: now }: Schedule,
+  recurrence: Recurrence,
+): Promise<{ campaignId: string; when: string; timeZone: string; list: string; nextAt: string[] }> {
+  const { config, store, temporal } = await connected(control);
+  const { client } = temporal;
+  if ((await describeSchedule(client, scheduleId)) !== null) throw new ScheduleExistsError(scheduleId);
+  const next = await previewInTemporal({ client, config, ledgerId: store.ledgerId, now }, campaignId, recurrence);
+  const { when, timeZone } = recurrence;
+  const nextAt = next.map((at) => new Date(at).toISOString());
+  return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt };
+}
+
+function refuseLocalList({ kind, pattern }: ListSource): void {
+  if (kind === 'url' || (kind === 'kept' && /^env:/i.test(pattern))) return;
+  throw new ListSourceError(
+    'list is no address; write https://… or env://CARILLON_URL_…. Lists in files are for carillon schedule create.',
+  );
+}
+
+function refuseLongId(file: CampaignFile): void {
+  if (file.id.length <= longestRecurringId) return;
+  const message = `${file.id.length} characters are too many for a campaign that recurs, since each run adds its time; write at most ${longestRecurringId}`;
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['id']), path: 'id', message }]);
+}

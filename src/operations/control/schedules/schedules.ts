@@ -1,0 +1,173 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client';
+import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
+import {
+  findGoingFiring,
+  firingCampaigns,
+  listSchedules as listStored,
+  removeSchedule,
+  type Schedule,
+} from '../../../ledger/campaign/schedules.ts';
+import { describeSchedule as describeInTemporal, type ScheduleState } from '../../../temporal/schedules.ts';
+import { startCampaign } from '../../../temporal/start-campaign.ts';
+import { connected, type Control } from '../control.ts';
+import { askTemporal, requireSchedule, requireState, ScheduleMessageError } from './access.ts';
+import { readScheduleView, type ScheduleView } from './view.ts';
+import { readClock } from '../service.ts';
+import type { Session } from '../temporal.ts';
+
+/** All schedules of the database. Throws as `temporal`. */
+export async function listSchedules(control: Control): Promise<ScheduleView[]> {
+  const session = await connected(control);
+  const views: ScheduleView[] = [];
+  for (const schedule of await listStored(session.store.db)) views.push(await readScheduleView(session, schedule));
+  return views;
+}
+
+/** The schedule of a campaign file's id. Throws UnknownScheduleError, and as `temporal`. */
+export async function describeSchedule(control: Control, campaignId: string): Promise<ScheduleView> {
+  const session = await connected(control);
+  return readScheduleView(session, await requireSchedule(session, campaignId));
+}
+
+/** What became of a schedule that was paused or resumed. */
+export interface ScheduleChange {
+  view: ScheduleView;
+  wasPaused: boolean;
+  /** The note before, if a person wrote it, and now. */
+  noteBefore: string | null;
+  note: string | null;
+}
+
+const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
+
+/**
+ * Starts no runs until it is resumed; a running campaign continues. A note that a person has written is replaced by another one alone.
+ * Repeating it changes nothing. Throws UnknownScheduleError, ScheduleMessageError, and as `temporal`.
+ */
+export async function pauseSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
+  const session = await connected(control);
+  const { schedule, state } = await requireState(session, campaignId);
+  const noteBefore = writtenNote(state.note);
+  const wanted = note ?? noteBefore ?? automaticNotes.pause;
+  if (!state.paused || wanted !== state.note) await handleOf(session, schedule).pause(wanted);
+  const view = await readScheduleView(session, schedule);
+  return { view, wasPaused: state.paused, noteBefore, note: wanted };
+}
+
+/** Starts runs again; those missed are not made up. Repeating it changes nothing but a note. Throws as `pauseSchedule`. */
+export async function resumeSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
+  const session = await connected(control);
+  const { schedule, state } = await requireState(session, campaignId);
+  const isUnchanged = !state.paused && note === undefined;
+  const wanted = note ?? automaticNotes.resume;
+  if (!isUnchanged) await handleOf(session, schedule).unpause(wanted);
+  const view = await readScheduleView(session, schedule);
+  const noteBefore = writtenNote(state.note);
+  return { view, wasPaused: state.paused, noteBefore, note: isUnchanged ? state.note : wanted };
+}
+
+function handleOf({ temporal }: Session, { scheduleId }: Schedule): ScheduleHandle {
+  return temporal.client.schedule.getHandle(scheduleId);
+}
+
+function writtenNote(note: string | null): string | null {
+  return note === null || (Object.values(automaticNotes) as string[]).includes(note) ? null : note;
+}
+
+/**
+ * Fires once now, also a paused schedule; answers the campaign that begins. Not idempotent, but nothing is fired while the campaign of an
+ * earlier run has not ended: ScheduleMessageError says so, since the server would skip it without a word. Throws as `pauseSchedule`, too.
+ */
+export async function fireSchedule(
+  control: Control,
+  campaignId: string,
+): Promise<{ campaignId: string; workflowId: string; scheduledAt: number }> {
+  const session = await connected(control);
+  const { schedule, state: before } = await requireState(session, campaignId);
+  if (before.isRunning) {
+    const { last } = await readScheduleView(session, schedule);
+    throw new ScheduleMessageError(
+      `The last run of ${campaignId} has not ended: campaign ${last?.campaignId ?? 'unknown'} is ${last?.result ?? 'running'}. A run now would be skipped, so nothing was done.`,
+    );
+  }
+  await refuseBeside(session, schedule);
+  await handleOf(session, schedule).trigger(ScheduleOverlapPolicy.SKIP);
+  const { scheduledAt, workflowId } = await awaitFiring(session, schedule, before);
+  return { campaignId: firingCampaignId(campaignId, scheduledAt, before.timeZone), workflowId, scheduledAt };
+}
+
+/** The firing would be skipped by the worker that takes it. Throws ScheduleMessageError. */
+async function refuseBeside({ store }: Session, schedule: Schedule): Promise<void> {
+  const going = await findGoingFiring(store.db, schedule);
+  if (going === undefined) return;
+  const { campaignId, state } = going;
+  throw new ScheduleMessageError(
+    `Campaign ${campaignId} of an earlier run is ${state}. A run now would be skipped, so nothing was done. ` +
+      `If it does not progress: carillon schedule continue ${schedule.campaignId}; to end it: carillon cancel ${campaignId}`,
+  );
+}
+
+/**
+ * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
+ * campaign with a file of its own. Harmless if the campaign is running. Throws UnknownScheduleError, ScheduleMessageError,
+ * ServiceUnusableError, and as `temporal` and `startCampaign`.
+ */
+export async function continueSchedule(
+  control: Control,
+  campaignId: string,
+): Promise<{ campaignId: string; result: 'ended' | 'attached' | 'started' }> {
+  const session = await connected(control);
+  const { config, store, temporal } = session;
+  const schedule = await requireSchedule(session, campaignId);
+  // A firing that was skipped since has left none.
+  const last = (await findGoingFiring(store.db, schedule)) ?? (await firingCampaigns(store.db, schedule))[0];
+  if (last === undefined) {
+    throw new ScheduleMessageError(
+      `No run of ${campaignId} has left a campaign to continue: carillon schedule describe ${campaignId} shows the last one.`,
+    );
+  }
+  const now = Math.round((await readClock(config)).now());
+  const started = await startCampaign({ config, store, client: temporal.client, now }, last.campaignId);
+  const result = started === undefined ? 'ended' : started.attached ? 'attached' : 'started';
+  return { campaignId: last.campaignId, result };
+}
+
+/**
+ * Removes it from Temporal and the database; what one of the two has lost already is no fault. Campaigns that it has started continue.
+ * Throws UnknownScheduleError, also when it is repeated, and as `temporal`.
+ */
+export async function deleteSchedule(control: Control, campaignId: string): Promise<{ scheduleId: string }> {
+  const session = await connected(control);
+  const schedule = await requireSchedule(session, campaignId);
+  const { scheduleId } = schedule;
+  if ((await askTemporal(session, schedule)) !== null) {
+    await handleOf(session, schedule)
+      .delete()
+      .catch((error: unknown) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+  }
+  await removeSchedule(session.store, scheduleId);
+  return { scheduleId };
+}
+
+const beginLimitMs = 10_000;
+
+async function awaitFiring(
+  { temporal }: Session,
+  { scheduleId }: Schedule,
+  before: ScheduleState,
+): Promise<NonNullable<ScheduleState['last']>> {
+  const deadline = Date.now() + beginLimitMs;
+  for (;;) {
+    const last = (await describeInTemporal(temporal.client, scheduleId))?.last;
+    if (last != null && last.workflowId !== before.last?.workflowId) return last;
+    if (Date.now() > deadline) {
+      throw new ScheduleMessageError(
+        `Temporal accepted the request, but has not begun a run within ${beginLimitMs / 1000} s. carillon schedule list shows whether it does.`,
+      );
+    }
+    await delay(100);
+  }
+}

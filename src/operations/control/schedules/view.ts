@@ -1,0 +1,77 @@
+import { readListSource, showSource } from '../../../list/source.ts';
+import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
+import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { lastFiring, type Schedule } from '../../../ledger/campaign/schedules.ts';
+import type { ScheduleState } from '../../../temporal/schedules.ts';
+import type { Session } from '../temporal.ts';
+import { askTemporal } from './access.ts';
+
+export interface LastFiring {
+  scheduledAt: string;
+  /** The campaign that it started, or was to start. */
+  campaignId: string;
+  /** `failed`, `beginning`, or the state of its campaign. */
+  result: string;
+  reason: string | null;
+}
+
+/** A schedule as it is shown to people and programs. */
+export type ScheduleView = Awaited<ReturnType<typeof readScheduleView>>;
+
+/** Reads a schedule from the database and Temporal. Instants are ISO 8601 in UTC. */
+export async function readScheduleView(session: Session, schedule: Schedule) {
+  const state = await askTemporal(session, schedule);
+  return {
+    campaignId: schedule.campaignId,
+    scheduleId: schedule.scheduleId,
+    /** `missing`: Temporal does not have it, so it does not fire. */
+    state: state === null ? ('missing' as const) : state.paused ? ('paused' as const) : ('active' as const),
+    note: state?.note ?? null,
+    when: state?.when ?? null,
+    timeZone: state?.timeZone ?? null,
+    startAt: state?.startAt == null ? null : iso(state.startAt),
+    endAt: state?.endAt == null ? null : iso(state.endAt),
+    catchUpSeconds: state === null ? null : state.catchUpMs / 1000,
+    file: schedule.filePath,
+    /** Without what stands behind the `?` of a URL. */
+    list: showSource(readListSource(schedule.listSource)),
+    /** Whether a firing is not over: the next one would be skipped. */
+    isRunning: state?.isRunning ?? false,
+    /** The next firings. */
+    nextAt: (state?.paused === false ? state.next : []).map(iso),
+    fired: state?.fired ?? 0,
+    /** Firings left out because the one before was still running. */
+    skipped: state?.skipped ?? 0,
+    /** Firings left out because Temporal was not there in time. */
+    missed: state?.missed ?? 0,
+    last: await readLast(session.store, schedule, state),
+  };
+}
+
+/** The database tells what came of a firing, for as long as it is kept; Temporal alone knows of one that nobody has taken yet. */
+async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
+  const timeZone = state?.timeZone ?? 'UTC';
+  const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
+  const begunAt = state?.last == null ? null : Math.floor(state.last.scheduledAt / 1000) * 1000;
+  if (state?.last != null && begunAt !== null && begunAt > (told?.scheduledAt ?? 0)) {
+    return {
+      scheduledAt: iso(begunAt),
+      campaignId: firingCampaignId(schedule.campaignId, begunAt, timeZone),
+      result: state.isRunning ? 'beginning' : 'failed',
+      reason: state.isRunning
+        ? 'no worker has taken it yet, or its list is being imported'
+        : `its workflow ${state.last.workflowId} has ended: Temporal shows how`,
+    };
+  }
+  if (told === undefined) return null;
+  const { campaignId, failure } = told;
+  const scheduledAt = iso(told.scheduledAt);
+  if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
+  const campaign = await findCampaign(store.db, campaignId);
+  return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,147 @@
+import { ConfigError, type Config } from '../../shared/config.ts';
+import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
+import type { CallService } from '../../service/port/call-service.ts';
+import { connectService, readServiceClock, type ConnectOptions } from '../../service/registry.ts';
+import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../../service/port/errors.ts';
+import { realClock, type ServiceClock } from '../../service/port/service-clock.ts';
+import type { Control } from './control.ts';
+import type { ServiceList } from '../../verify/judge-list.ts';
+
+/** Thrown when the service cannot be used now; its message says where, why and what to do. */
+export class ServiceUnusableError extends Error {
+  override readonly name = 'ServiceUnusableError' as const;
+  readonly isBadInput = false;
+}
+
+const clockLimitMs = 5_000;
+
+/** The account of the service that a campaign uses: its address, however it is written. Throws ConfigError. */
+export function accountIdOf(config: Config): string {
+  return asSetting(() => serviceAddress(config.SVC_BASE_URL));
+}
+
+/** The way to the service with the settings' key and limits; close it. Throws ConfigError. */
+export function openService(config: Config): CallService {
+  return openWith(config, connectService);
+}
+
+/** What `open` makes of the settings' address, key and limits; close it. Throws ConfigError. */
+export function openWith<Opened>(config: Config, open: (options: ConnectOptions) => Opened): Opened {
+  const apiKey = requireApiKey(config);
+  return asSetting(() =>
+    open({
+      baseUrl: config.SVC_BASE_URL,
+      apiKey,
+      timeouts: {
+        connectMs: config.SVC_CONNECT_TIMEOUT_MS,
+        headersMs: config.SVC_HEADERS_TIMEOUT_MS,
+        bodyMs: config.SVC_BODY_TIMEOUT_MS,
+      },
+      readsPerSecond: config.SVC_READS_PER_SECOND,
+      // Somebody waits for the answer, and is told when to ask again.
+      retriesAfter429: { reads: 0 },
+    }),
+  );
+}
+
+/** Opens the service for one piece of work, and closes it. Throws ConfigError, and for a fault of it what `explain` makes of that. */
+export function withService<Result>(
+  config: Config,
+  work: (service: CallService) => Promise<Result>,
+  explain?: (error: unknown) => unknown,
+): Promise<Result> {
+  return whileOpen(openService(config), work, explain ?? ((error) => explainServiceFault(config, error)));
+}
+
+/** Does one piece of work with what is open, and closes it. Throws what `explain` makes of a fault. */
+export async function whileOpen<Opened extends Pick<CallService, 'close'>, Result>(
+  opened: Opened,
+  work: (opened: Opened) => Promise<Result>,
+  explain: (error: unknown) => unknown,
+): Promise<Result> {
+  try {
+    return await work(opened);
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Throws ConfigError when the key is not set. */
+export function requireApiKey(config: Config): string {
+  if (config.SVC_API_KEY !== undefined) return config.SVC_API_KEY;
+  throw new ConfigError(
+    `SVC_API_KEY is not set. Set it to the key of the service at ${config.SVC_BASE_URL}; carillon sandbox and carillon dev print theirs.`,
+  );
+}
+
+/** The service's clock now. Throws ServiceUnusableError, and ConfigError for an address that must not be used. */
+export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
+  asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
+  try {
+    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+  } catch (error) {
+    throw explainServiceFault(config, error);
+  }
+}
+
+/** The service's clock, or real time when it does not answer: for showing instants, never for deciding by them. */
+export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
+  try {
+    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+  } catch {
+    return realClock(now);
+  }
+}
+
+const timeLimitMs = 3_000;
+
+/** The service's time, or this machine's when it does not answer soon: what is compared with it lives by the clock of campaigns. */
+export async function readServiceTime({ config, now }: Pick<Control, 'config' | 'now'>): Promise<number> {
+  return Math.round((await readClockOrReal(config, timeLimitMs, now)).now());
+}
+
+/** An error of the client in the words of this program's settings; any other error as it is. */
+export function explainServiceFault(config: Config, error: unknown): unknown {
+  if (error instanceof ServiceOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+  if (!(error instanceof ServiceError)) return error;
+  const url = config.SVC_BASE_URL;
+  if (error instanceof NotSentError) {
+    return new ServiceUnusableError(
+      `The service at ${url} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).`,
+      { cause: error },
+    );
+  }
+  if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
+    return new ServiceUnusableError(`The service at ${url} refuses the API key (${error.status}): set SVC_API_KEY.`, {
+      cause: error,
+    });
+  }
+  return new ServiceUnusableError(`The service at ${url} gives no usable answer: ${error.message}`, { cause: error });
+}
+
+function asSetting<Value>(make: () => Value): Value {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof ServiceOptionsError) throw new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** The service's own list of conversations, as the judge reads it. */
+export function serviceList(config: Config, service: CallService): ServiceList {
+  return {
+    accountId: accountIdOf(config),
+    async *list(agentId) {
+      try {
+        for await (const { direction, ...facts } of service.allRecords({ agentId })) {
+          yield { ...facts, inbound: direction === 'inbound' };
+        }
+      } catch (error) {
+        throw explainServiceFault(config, error);
+      }
+    },
+  };
+}

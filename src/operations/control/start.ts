@@ -1,0 +1,130 @@
+import { checkCaller } from '../../campaign/preflight/caller-check.ts';
+import { refusePassedTimes } from '../../campaign/file/file.ts';
+import { CampaignFileError } from '../../shared/input/errors.ts';
+import { importList, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
+import type { Config } from '../../shared/config.ts';
+import type { CallerStanding } from '../../rules/caller-choice.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { requireHookSecret } from '../../temporal/hook-secret.ts';
+import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { nextDueAt } from '../../ledger/limits/counters.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import type { Round } from '../../ledger/campaign/rounds.ts';
+import { requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
+import { callersLeftOut } from '../../presentation/words/callers.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from './service.ts';
+
+/** With `--no-check`, at most this long is waited for the service's clock. */
+const clockLimitMs = 2_000;
+
+/** Who hears what a start has to tell, while it goes on. */
+export interface StartListener {
+  /** How the list was read, and which caller numbers are left out: sentences. */
+  onNote: (note: string) => void;
+  /** Rows imported so far. */
+  onProgress: (rows: number) => void;
+  /** What a person should know although the campaign begins, as sentences without a full stop; told once, and only if there is any. */
+  onWarnings: (warnings: readonly string[]) => void;
+}
+
+interface StartInput extends StartListener {
+  /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
+  check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial: boolean;
+}
+
+/** What a start came to. */
+export type StartResult =
+  | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
+  /** All its recipients have an outcome. */
+  | { kind: 'ended'; campaign: Campaign };
+
+/** Thrown when the service would not take the campaign's calls; nothing was imported. */
+export class CallerRefusedError extends Error {
+  override readonly name = 'CallerRefusedError' as const;
+  readonly isBadInput = false;
+}
+
+/**
+ * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
+ * earlier try has done is not done again. Temporal is not asked about a campaign that has ended. Throws CampaignConflictError when the
+ * database has it from another file; CampaignFileError and ListFileError; CallerRefusedError and ServiceUnusableError, of `check`;
+ * ConfigError; and as `temporal` and `startCampaign`. Unless it says otherwise, nothing was imported then.
+ */
+export async function startFromFile(control: Control, read: ReadCampaign, input: StartInput): Promise<StartResult> {
+  const { config, store } = control;
+  const existing = await findCampaign(store.db, read.file.id);
+  const listImport = { store, read, accountId: accountIdOf(config), allowPartial: input.allowPartial };
+  if (existing !== undefined) {
+    // Refuses another file or list under its id, and reads no row.
+    await importList({ ...listImport, now: control.now() });
+    const ended = existing.state === 'completed' || existing.state === 'cancelled';
+    if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
+      return { kind: 'ended', campaign: existing };
+  }
+  if (existing === undefined) {
+    requireHookSecret(config, read.file.id, read.rules);
+    await refuseOtherSharedWords(store, read);
+  }
+  // Who wants the service not to be asked gets the clock of this machine when it does not answer.
+  const clock = input.check
+    ? await readClock(config)
+    : await readClockOrReal(config, clockLimitMs, () => control.now());
+  if (existing === undefined) {
+    refusePassedTimes(read.file, clock.now());
+    const numbers = input.check ? await requireCaller(config, read.rules) : [];
+    for (const note of callersLeftOut(numbers)) input.onNote(note);
+  }
+  const { client } = await control.temporal();
+  const now = Math.round(clock.now());
+  if (existing === undefined) {
+    await requireStartable({ config, store, client }, read.file.id);
+    await importRows({ ...listImport, now }, input);
+  }
+  const started = await startCampaign({ config, store, client, now }, read.file.id);
+  const campaign = await requireCampaign(store, read.file.id);
+  if (started === undefined) return { kind: 'ended', campaign };
+  return {
+    kind: started.attached ? 'attached' : 'started',
+    imported: existing === undefined,
+    campaign,
+    round: started.round,
+  };
+}
+
+/** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */
+async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaign): Promise<void> {
+  const rows = await store.db.selectFrom('campaigns').selectAll().where('agent_id', '=', rules.agentId).execute();
+  const other = rows
+    .map(toCampaign)
+    .filter((campaign) => campaign.state !== 'importing' && !hasEnded(campaign))
+    .find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
+  if (other === undefined) return;
+  const message =
+    `campaign ${file.id} says ${rules.sharedWords}, and campaign ${other.campaignId}, which has not ended, says ${other.rules.sharedWords} ` +
+    `for the same agent ${rules.agentId}: write ${other.rules.sharedWords}, wait for the end of ${other.campaignId}, or use another agent`;
+  const path = 'shared_words';
+  throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
+}
+
+/** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
+export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
+  const check = await withService(config, (service) => checkCaller(service, rules)).catch((error: unknown) => {
+    if (!(error instanceof ServiceUnusableError)) throw error;
+    const { message, cause } = error;
+    throw new CallerRefusedError(`${message} Nothing was imported and no call was placed.`, { cause });
+  });
+  if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
+  return check.numbers;
+}
+
+async function importRows(input: ListImport, { onNote, onProgress, onWarnings }: StartListener): Promise<void> {
+  const { file, header } = input.read;
+  for (const note of header.notes) onNote(`List ${file.settings.list.file}: ${note}.`);
+  const warnings = await importList({ ...input, onProgress });
+  if (warnings.length > 0) onWarnings(warnings);
+}

@@ -1,0 +1,186 @@
+import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { resolve } from 'node:path';
+import { statusQuery, type CampaignCounters } from '../../../workflows/messages.ts';
+import type { Config } from '../../shared/config.ts';
+import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
+import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
+import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { countWorkers } from '../../temporal/queue-pollers.ts';
+import type { FailingStep, WorkflowLook } from '../../presentation/words/standstill.ts';
+import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
+import { connected, type Control, type OpenCampaign } from './control.ts';
+import type { Session } from './temporal.ts';
+
+/** Thrown when a campaign's workflow has ended without closing the books. */
+export class WorkflowEndedError extends Error {
+  override readonly name = 'WorkflowEndedError' as const;
+  readonly isBadInput = false;
+}
+
+const limitMs = 3_000;
+
+/**
+ * What stands in a running campaign's way that the database does not know: no worker, no Temporal. Throws WorkflowEndedError when
+ * its workflow was ended by hand or failed.
+ */
+export async function superviseCampaign(session: Session, campaignId: string): Promise<string[]> {
+  try {
+    await requireRunning(session, campaignId);
+    return await tellMissingWorker(session);
+  } catch (error) {
+    if (error instanceof WorkflowEndedError) throw error;
+    return [
+      `Temporal at ${session.temporal.address} does not answer. Campaign ${campaignId} continues by itself when it is back; nothing is lost.`,
+    ];
+  }
+}
+
+async function requireRunning(session: Session, campaignId: string): Promise<void> {
+  const { db } = session.store;
+  const before = await findCampaign(db, campaignId);
+  if (before === undefined || hasEnded(before) || before.round === 0) return;
+  const workflow = await describeWorkflow(session, before, limitMs);
+  if (isRunning(workflow)) return;
+  // The books are closed before the workflow ends.
+  const after = await findCampaign(db, campaignId);
+  if (after === undefined || hasEnded(after) || after.round !== before.round) return;
+  const workflowId = campaignWorkflowId(campaignId, before.round);
+  throw new WorkflowEndedError(
+    `The workflow ${workflowId} of campaign ${campaignId} is not running (${workflow?.status.name ?? 'NOT FOUND'}) although the campaign is not at its end. ` +
+      `If it was terminated by hand, or Temporal has lost its data, carillon recover ${campaignId} starts it anew; ` +
+      'if it failed, the worker log says why.',
+  );
+}
+
+/** What Temporal says of the workflow of a campaign's round; null when it has none. */
+async function describeWorkflow(
+  { temporal: { client, connection } }: Session,
+  { campaignId, round }: Campaign,
+  withinMs: number,
+): Promise<WorkflowExecutionDescription | null> {
+  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
+  try {
+    return await connection.withDeadline(Date.now() + withinMs, () => handle.describe());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+function isRunning(workflow: WorkflowExecutionDescription | null): boolean {
+  return workflow !== null && ['RUNNING', 'CONTINUED_AS_NEW'].includes(workflow.status.name);
+}
+
+/** Workers that have asked for work on this database lately. */
+async function countOwnWorkers({ config, store, temporal }: Session, withinMs: number): Promise<number> {
+  const { namespace, connection } = temporal;
+  const { campaign: name } = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
+  return countWorkers(connection, { namespace, name, limitMs: withinMs, now: Date.now() });
+}
+
+/** What to do when nobody works on the campaigns of this database; nothing when somebody does. */
+export async function tellMissingWorker(session: Session): Promise<string[]> {
+  return (await countOwnWorkers(session, limitMs)) > 0 ? [] : noWorkerLines(session.config);
+}
+
+export function noWorkerLines(config: Config): string[] {
+  const place =
+    config.DATABASE_URL === undefined ? `CARILLON_DB=${resolve(config.CARILLON_DB)}` : 'the same DATABASE_URL';
+  return [
+    'No worker is running for this database; campaigns are not progressing. Start one in another shell: carillon worker',
+    `  (with ${place}, and the same TEMPORAL_* and SVC_* variables)`,
+  ];
+}
+
+/** How long Temporal is asked, at each step. */
+const askMs = 2_000;
+/** Somebody who has just started a worker looks again. */
+const oldestLookMs = 1_000;
+
+/** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of closed ones. Never throws. */
+export async function lookAtWorkflows(
+  control: Control,
+  campaigns: readonly Campaign[],
+): Promise<ReadonlyMap<string, WorkflowLook>> {
+  const asked = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
+  if (asked.length === 0) return new Map();
+  const unknown = { unreachable: null, workers: null, runs: null, failing: null };
+  const [silent, lookAt] = await Promise.all([
+    findServiceFault(control.config),
+    openLook(control).catch((error: unknown) => {
+      const unreachable = error instanceof Error ? error.message : String(error);
+      return async () => ({ ...unknown, unreachable });
+    }),
+  ]);
+  return new Map(
+    await Promise.all(
+      asked.map(async (campaign): Promise<[string, WorkflowLook]> => {
+        const service = silent?.accountId === campaign.accountId ? silent.fault : null;
+        return [campaign.campaignId, { ...(await lookAt(campaign)), service }];
+      }),
+    ),
+  );
+}
+
+/** Counts the workers, for all campaigns that are looked at then. Throws when Temporal does not answer. */
+async function openLook(control: Control): Promise<(campaign: Campaign) => Promise<Omit<WorkflowLook, 'service'>>> {
+  const session = await connected(control, askMs);
+  const counted = countOwnWorkers(session, askMs).catch(() => null);
+  return async (campaign) => {
+    const workflow = await describeWorkflow(session, campaign, askMs).catch(() => undefined);
+    const runs = workflow === undefined ? null : isRunning(workflow);
+    return {
+      unreachable: null,
+      workers: await counted,
+      runs,
+      failing: workflow == null ? null : findFailing(workflow),
+    };
+  };
+}
+
+/** Why the service of the settings does not answer, and whose campaigns that keeps still; null: it does. */
+async function findServiceFault(config: Config): Promise<{ accountId: string; fault: string } | null> {
+  try {
+    await readClock(config, askMs);
+    return null;
+  } catch (error) {
+    return error instanceof ServiceUnusableError ? { accountId: accountIdOf(config), fault: error.message } : null;
+  }
+}
+
+/** The same of one campaign, shared among all who look at the same time; null: it is over. */
+export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Promise<WorkflowLook | null> {
+  const { campaignId } = campaign;
+  if (hasEnded(campaign)) return null;
+  const look = () => lookAtWorkflows(control, [campaign]);
+  const looks = await control.readings.read(`look ${campaignId}`, look, oldestLookMs);
+  return looks.get(campaignId) ?? null;
+}
+
+/** What the workflow says of itself; null where nobody answers for it. */
+export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null): Promise<CampaignCounters | null> {
+  // Without a worker nobody answers.
+  if (look === null || look.unreachable !== null || look.workers === 0) return null;
+  const { campaignId, round } = open.campaign;
+  try {
+    const { client, connection } = await open.temporal(askMs);
+    const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
+    return await connection.withAbortSignal(AbortSignal.timeout(askMs), () => handle.query(statusQuery));
+  } catch {
+    return null;
+  }
+}
+
+/** A collect that fails keeps nobody from being called, so it is told last. */
+const lastOfAll = 'collect';
+
+function findFailing({ raw }: WorkflowExecutionDescription): FailingStep | null {
+  const steps = (raw.pendingActivities ?? []).flatMap((step) => {
+    const message = step.lastFailure?.message;
+    if (message == null) return [];
+    const at = step.scheduledTime?.seconds == null ? null : step.scheduledTime.seconds.toNumber() * 1000;
+    const nextAt = at !== null && at > Date.now() ? at : null;
+    return [{ activity: step.activityType?.name ?? '', tries: step.attempt ?? 1, message, nextAt }];
+  });
+  return steps.find(({ activity }) => activity !== lastOfAll) ?? steps[0] ?? null;
+}

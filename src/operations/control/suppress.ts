@@ -1,0 +1,170 @@
+import { DateTime } from 'luxon';
+import { basename } from 'node:path';
+import { readPhoneNumber } from '../../rules/phone-number.ts';
+import { parseDuration } from '../../shared/input/times.ts';
+import { UsageError } from '../../shared/input/errors.ts';
+import { importSuppressions } from '../../ledger/people/suppression-import.ts';
+import {
+  accountScope,
+  addSuppressions,
+  findEntries,
+  removeSuppressions,
+  type StoredSuppression,
+} from '../../ledger/rows/suppressions.ts';
+import { readNumberList } from '../../list/number-list.ts';
+import { RowIndex } from '../../list/row-index.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readServiceTime } from './service.ts';
+
+/** What an entry of the do-not-call list says beside the number. */
+export interface EntryTerms {
+  /** Id of the one campaign that it is for; left out: for all of the database. */
+  campaign?: string | undefined;
+  reason?: string | undefined;
+  /** Epoch milliseconds of service time, or null for ever. */
+  expiresAt: number | null;
+  /** Name of who adds it, where that is known. */
+  by?: string | undefined;
+}
+
+/**
+ * Numbers as people write them, in E.164 form and each once; `region`: the country of those without +. Throws UsageError naming the first
+ * that is no number by its place, never by itself.
+ */
+export function readNumbers(numbers: readonly string[], region?: string): string[] {
+  const read = numbers.map((text, index) => {
+    const number = readPhoneNumber(text, region ?? null);
+    if (!number.ok) throw new UsageError(`Number ${index + 1} of ${numbers.length} cannot be used: ${number.hint}.`);
+    return number.e164;
+  });
+  return [...new Set(read)];
+}
+
+/** A day ends last twelve hours behind UTC. */
+const endOfDayBehindUtc = { days: 1, hours: 12 };
+
+/** The end of a duration such as 90d, or of a date on the last clock of the earth; null for anything else. */
+export function endOfTerm(text: string, now: number): number | null {
+  const duration = parseDuration(text);
+  if (duration !== null) return now + duration;
+  const day = DateTime.fromFormat(text, 'yyyy-MM-dd', { zone: 'utc' });
+  return day.isValid ? day.plus(endOfDayBehindUtc).toMillis() : null;
+}
+
+/** An entry of a campaign that does not exist, or that is over, would protect nobody. Throws UsageError and UnknownCampaignError. */
+async function readTerms(control: Control, { campaign: scope = accountScope, reason, expiresAt }: EntryTerms) {
+  const now = await readServiceTime(control);
+  if (expiresAt !== null && expiresAt <= now)
+    throw new UsageError(`An entry until ${new Date(expiresAt).toISOString()} would be over; write a later date.`);
+  if (scope !== accountScope) await requireCampaign(control.store, scope);
+  return { now, terms: { scope, reason: reason ?? null, expiresAt } };
+}
+
+/**
+ * Adds numbers, of `readNumbers`, to the do-not-call list, which stops calls to them at once; answers how many were new or last longer now,
+ * and how many stood there. Repeating it changes nothing. Throws UsageError for terms that are over, and UnknownCampaignError.
+ */
+export async function addToDoNotCall(
+  control: Control,
+  numbers: readonly string[],
+  entry: EntryTerms,
+): Promise<{ added: number; known: number }> {
+  const { now, terms } = await readTerms(control, entry);
+  const source = entry.by === undefined ? 'person' : `person:${entry.by}`;
+  const entries = numbers.map((e164) => ({ ...terms, e164, source }));
+  const added = await addSuppressions(control.store, entries, now);
+  return { added, known: numbers.length - added };
+}
+
+/** Allows calls to these numbers, of `readNumbers`, again; `campaign`: as of an entry. Repeating it changes nothing. */
+export async function removeFromDoNotCall(
+  control: Control,
+  numbers: readonly string[],
+  campaign?: string,
+): Promise<{ scope: string; removed: number; unknown: number }> {
+  const scope = campaign ?? accountScope;
+  const removed = await removeSuppressions(control.store, { scope, now: await readServiceTime(control) }, numbers);
+  return { scope, removed, unknown: numbers.length - removed };
+}
+
+/** A number and its entries, those that are over included. */
+export interface CheckedNumber {
+  e164: string;
+  /** Whether an entry holds, be it of one campaign alone. */
+  suppressed: boolean;
+  entries: StoredSuppression[];
+}
+
+/** Whether these numbers, of `readNumbers`, are called; `now`: the service's time. */
+export async function checkDoNotCall(
+  control: Control,
+  e164s: readonly string[],
+): Promise<{ now: number; numbers: CheckedNumber[] }> {
+  const now = await readServiceTime(control);
+  const found = await findEntries(control.store.db, e164s);
+  const numbers = e164s.map((e164) => {
+    const entries = found.filter((entry) => entry.e164 === e164);
+    const suppressed = entries.some(({ expiresAt }) => expiresAt === null || expiresAt > now);
+    return { e164, suppressed, entries };
+  });
+  return { now, numbers };
+}
+
+interface NumberFile {
+  path: string;
+  /** As a person knows it; default: the name in `path`. */
+  name?: string;
+  delimiter?: string | undefined;
+  /** Column of the numbers; left out: the only one there is. */
+  column?: string | undefined;
+  region?: string | undefined;
+  /** Told of each line that is no number. */
+  onBad: (line: number, hint: string) => void;
+  onProgress: (rows: number) => void;
+}
+
+/** What became of the rows of a file. */
+export interface ImportCounts {
+  rows: number;
+  added: number;
+  /** Stood there already. */
+  known: number;
+  /** Repeat a number of the file. */
+  repeated: number;
+  /** Are no number, and protect nobody. */
+  bad: number;
+}
+
+/**
+ * Streams a file into the do-not-call list, all of its numbers or none; lines that are no number are left out and counted. Repeating it
+ * changes nothing. Throws ListFileError, UsageError for terms that are over, and UnknownCampaignError.
+ */
+export async function importDoNotCall(
+  control: Control,
+  { path, name = basename(path), delimiter, column, region, onBad, onProgress }: NumberFile,
+  entry: EntryTerms,
+): Promise<ImportCounts> {
+  const counts = { rows: 0, added: 0, known: 0, repeated: 0, bad: 0 };
+  const lines = new RowIndex();
+  const { now, terms } = await readTerms(control, entry);
+  async function* readParts(): AsyncGenerator<string[]> {
+    for await (const rows of readNumberList({ path, delimiter, column: column ?? null, region: region ?? null })) {
+      const numbers: string[] = [];
+      for (const { line, e164, hint } of rows) {
+        counts.rows += 1;
+        if (e164 === null) {
+          counts.bad += 1;
+          onBad(line, hint ?? 'no number');
+        } else if (lines.rowOf(Number(e164.slice(1)), counts.rows) !== null) counts.repeated += 1;
+        else numbers.push(e164);
+      }
+      yield numbers;
+      onProgress(counts.rows);
+    }
+  }
+  const source = { terms: { ...terms, source: `import:${name}` }, clock: { now, nowReal: control.now() } };
+  counts.added = await importSuppressions(control.store, readParts(), source);
+  counts.known = counts.rows - counts.bad - counts.repeated - counts.added;
+  return counts;
+}

@@ -1,0 +1,204 @@
+import { lacksBasis, lawOutlook } from '../../rules/hours/legal-hours.ts';
+import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
+import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
+import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
+import { partsOf } from '../../ledger/parts.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { ListRow } from '../../list/recipients.ts';
+import { RowIndex } from '../../list/row-index.ts';
+import { openUpload, type UploadFile } from '../../list/upload-file.ts';
+import { plural } from '../../shared/input/figures.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClockOrReal } from './service.ts';
+import { updateRows, type UpdatedRow } from './update-rows.ts';
+import { findOtherOwner, knowsAnyId, type ListSample } from '../../ledger/campaign/list-origin.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+
+/** A corrected or extended list for a campaign that has not ended. */
+export interface ListUpdate {
+  campaign: Campaign;
+  upload: UploadFile;
+  idColumn: string;
+  /** The ids of the list as far as it was read, how many of its rows have none that can be read, and whether it was read to its end. */
+  listed: { ids: RowIndex; unreadable: number; isWhole: boolean };
+  /** Service time. */
+  now: () => number;
+}
+
+interface UpdateInput {
+  campaignId: string;
+  path: string;
+  delimiter?: string | undefined;
+  sheet?: string | undefined;
+}
+
+const clockLimitMs = 3_000;
+
+/**
+ * Opens a list to update a campaign with; reads its header alone. Throws UnknownCampaignError, EditRefusedError when the rows of the
+ * campaign cannot be changed, and ListFileError which names the column that is missing, or that the campaign does not have.
+ */
+export async function openUpdate(
+  { config, store, now: machineNow }: Pick<Control, 'config' | 'store' | 'now'>,
+  { campaignId, path, delimiter, sheet }: UpdateInput,
+): Promise<ListUpdate> {
+  const campaign = await requireCampaign(store, campaignId);
+  const clock = await readClockOrReal(config, clockLimitMs, machineNow);
+  const now = (): number => Math.round(clock.now());
+  refuseUnlessEditable(campaign, now());
+  const { rules } = campaign;
+  const { idColumn } = rules.list;
+  if (idColumn === null) throw new EditRefusedError(explainMissingId(campaignId));
+  const upload = await openUpload({ path, rules, delimiter, sheet });
+  return { campaign, upload, idColumn, listed: { ids: new RowIndex(), unreadable: 0, isWhole: false }, now };
+}
+
+/** How a list is applied. */
+export interface UpdateMode {
+  /** Judge every row and change nothing. */
+  dryRun: boolean;
+  /** Take the list even if it looks like that of another campaign. */
+  add: boolean;
+  /** Rows that were withdrawn come back where the list has them. */
+  restore: boolean;
+}
+
+/**
+ * Brings the rows of a campaign up to date part by part, and answers what became of each in the order of the file. What is done stays when
+ * it fails on the way; repeating it changes nothing. The campaign is told by `tellToLook` at the end. Throws EditRefusedError, for the list
+ * of another campaign before anything was changed, and ListFileError.
+ */
+export async function* applyUpdate(
+  { store }: Pick<Control, 'store'>,
+  { campaign, upload, idColumn, listed, now }: ListUpdate,
+  { dryRun, add, restore }: UpdateMode,
+): AsyncGenerator<UpdatedRow[]> {
+  if (!add) await refuseForeignList(store, campaign, upload);
+  const editor = new RecipientEditor(store, { campaignId: campaign.campaignId, restore, dryRun });
+  let done = 0;
+  try {
+    const permitted = refuseWithoutBasis(upload.read(), campaign, now);
+    for await (const rows of updateRows(noteIds(permitted, listed), editor, { idColumn, now })) {
+      done += rows.length;
+      yield rows;
+    }
+  } catch (error) {
+    if (!(error instanceof EditRefusedError) || dryRun) throw error;
+    const before = `Before that, ${plural(done, 'row')} of the list had been done.`;
+    throw new EditRefusedError(`${error.message} ${before}`, error.remedy);
+  }
+}
+
+/** Rules are frozen, so a basis that the file did not state at the start cannot be stated now. */
+async function* refuseWithoutBasis(
+  chunks: AsyncIterable<ListRow[]>,
+  { rules }: Campaign,
+  now: () => number,
+): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
+    const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now(), to: rules.endsAt }));
+    if (lacking !== undefined)
+      throw new EditRefusedError(
+        `The list has people in ${lacking.country}, where the law asks for consent (${lacking.source}), and the campaign file states no basis. ` +
+          'Leave them out, or start a campaign for them under a new id, with basis.',
+      );
+    yield rows;
+  }
+}
+
+async function* noteIds(chunks: AsyncIterable<ListRow[]>, listed: ListUpdate['listed']): AsyncGenerator<ListRow[]> {
+  for await (const rows of chunks) {
+    for (const { row, externalId } of rows) {
+      if (externalId === null) listed.unreadable += 1;
+      else listed.ids.rowOf(externalId, row);
+    }
+    yield rows;
+  }
+  listed.isWhole = true;
+}
+
+/** Thrown when rows that a list does not have would be withdrawn, and some of its rows may be those: it is not known whose they are. */
+export class UnreadableIdsError extends Error {
+  override readonly name = 'UnreadableIdsError' as const;
+  readonly isBadInput = true;
+
+  constructor(rows: number) {
+    super(
+      `${plural(rows, 'row')} of the list ${rows === 1 ? 'has' : 'have'} no readable id, so nothing was withdrawn. Fix them and run the command again.`,
+    );
+  }
+}
+
+/** The campaign's waiting rows that the list does not have, once `applyUpdate` has come to its end. */
+export async function findMissing({ store }: Pick<Control, 'store'>, update: ListUpdate): Promise<number[]> {
+  const { ids, isWhole } = update.listed;
+  if (!isWhole) throw new Error('what a list does not have is not known before it was read to its end');
+  const missing: number[] = [];
+  for await (const page of readWaitingIds(store.db, update.campaign.campaignId))
+    missing.push(...page.filter(({ externalId }) => ids.rowOf(externalId) === null).map(({ row }) => row));
+  return missing;
+}
+
+const rowsPerPart = 500;
+
+/**
+ * Withdraws these rows of `findMissing`, or, with `dryRun`, says what would become of them. Repeating it changes nothing. Throws
+ * UnreadableIdsError, and EditRefusedError when the campaign has ended meanwhile.
+ */
+export async function withdrawMissing(
+  { store }: Pick<Control, 'store'>,
+  { campaign, listed, now: readNow }: ListUpdate,
+  { missing, dryRun }: { missing: readonly number[]; dryRun: boolean },
+): Promise<{ withdrawn: number; callOpen: number }> {
+  if (listed.unreadable > 0) throw new UnreadableIdsError(listed.unreadable);
+  const { campaignId } = campaign;
+  const counts = { withdrawn: 0, callOpen: 0 };
+  const options = { campaignId, note: 'no longer in the list', dryRun, now: readNow() };
+  for (const rows of partsOf(missing, rowsPerPart))
+    for (const { result } of await withdrawRecipients(store, options, { rows })) {
+      if (result === 'withdrawn') counts.withdrawn += 1;
+      if (result === 'call_open') counts.callOpen += 1;
+    }
+  return counts;
+}
+
+function explainMissingId(campaignId: string): string {
+  return (
+    `Campaign ${campaignId} has no id column (list.id), so rows of the list cannot be matched. ` +
+    `carillon withdraw ${campaignId} --row withdraws rows by their number; for new or corrected rows start a campaign with list.id, under a new id.`
+  );
+}
+
+/** First rows by which a list is recognised. */
+const sampleSize = 500;
+
+/**
+ * Refuses the list of another campaign: it would give each row the cells of somebody else, or call people of that one again.
+ * Reads no more of the file than that takes. Throws EditRefusedError.
+ */
+async function refuseForeignList(store: Store, campaign: Campaign, upload: UploadFile): Promise<void> {
+  const { campaignId } = campaign;
+  const sample: ListSample[] = [];
+  let known = false;
+  for await (const rows of upload.read()) {
+    for (const { row, cells, externalId, e164, verdict } of rows.slice(0, sampleSize - sample.length))
+      sample.push({ row, cells, externalId, e164: verdict === 'accepted' ? e164 : null });
+    const ids = rows.flatMap(({ externalId }) => (externalId === null ? [] : [externalId]));
+    known ||= await knowsAnyId(store.db, campaignId, ids);
+    if (known && sample.length >= sampleSize) break;
+  }
+  const other = await findOtherOwner(store.db, campaignId, sample);
+  const fix = 'If its rows are meant for this campaign, repeat the command with --add.';
+  if (other !== null) {
+    throw new EditRefusedError(
+      `${upload.path} is the list of campaign ${other}, not of ${campaignId}: nothing was changed. ${fix}`,
+    );
+  }
+  if (!known) {
+    throw new EditRefusedError(
+      `${upload.path} has no row whose id campaign ${campaignId} knows, so it looks like another list: nothing was changed. ${fix}`,
+    );
+  }
+}

@@ -1,0 +1,180 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hookUrlFix, parseHookUrl } from '../../campaign/file/settings/hooks.ts';
+import { ConfigError, readVariable, type Config } from '../../shared/config.ts';
+import type { WebhookEventType } from '../../rules/webhooks/messages.ts';
+import { HookError } from '../../shared/hooks/errors.ts';
+import { refuseClosed } from '../../shared/hooks/networks.ts';
+import { postSigned } from '../../shared/hooks/signed-post.ts';
+import { hasQuery, isKeptUrl, keptUrlFix } from '../../shared/input/kept-url.ts';
+import { UsageError } from '../../shared/input/errors.ts';
+import { findEndOfLog } from '../../ledger/webhooks/log-end.ts';
+import {
+  deleteWebhook,
+  deliveringStates,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  steerWebhook,
+  type Webhook,
+} from '../../ledger/webhooks/registry.ts';
+import { deliverNow } from '../../temporal/webhooks.ts';
+import { connected, type Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readServiceTime } from './service.ts';
+
+/** Thrown when the database has no webhook of the id; its message names those it has. */
+export class UnknownWebhookError extends Error {
+  override readonly name = 'UnknownWebhookError' as const;
+  readonly isBadInput = true;
+}
+
+/** A webhook after a change. `notice`: why Temporal could not be told; the change holds, and a worker follows it within a minute. */
+export interface ChangedWebhook {
+  webhook: Webhook;
+  notice: string | null;
+}
+
+/** Who makes a change: `person`, or `person:` and the name of a token. */
+type By = { by: string };
+
+/** Throws UnknownWebhookError. */
+export async function requireWebhook({ store }: Pick<Control, 'store'>, webhookId: string): Promise<Webhook> {
+  const webhook = await findWebhook(store.db, webhookId);
+  if (webhook !== undefined) return webhook;
+  const ids = (await listWebhooks(store.db)).map((known) => known.webhookId);
+  const known = ids.length === 0 ? 'It has none yet.' : `It has ${ids.join(', ')}.`;
+  throw new UnknownWebhookError(`The database has no webhook ${JSON.stringify(webhookId)}. ${known}`);
+}
+
+/** An address as it may be kept. Throws UsageError, which does not repeat it: a part of it may be a secret. */
+export function readWebhookUrl(text: string): string {
+  const url = parseHookUrl(text);
+  if (url === null) throw new UsageError(`The address of the webhook cannot be used: ${hookUrlFix}.`);
+  if (!isKeptUrl(url) && hasQuery(url))
+    throw new UsageError(
+      `The address of the webhook has a query, which may be a key and would be kept in the database as it is: write where the address stands, ${keptUrlFix}.`,
+    );
+  return url;
+}
+
+/**
+ * Adds a webhook that is told of what happens from now on. `webhookId`: for whoever may ask twice; the same id makes one webhook. Throws
+ * UsageError, UnknownCampaignError, and ConfigError when there is nothing to sign with.
+ */
+export async function addWebhook(
+  control: Control,
+  added: By & { url: string; campaign: string | null; types: readonly WebhookEventType[] | null; webhookId?: string },
+): Promise<ChangedWebhook> {
+  const { config, store } = control;
+  const { campaign, types, by, webhookId = randomBytes(6).toString('hex') } = added;
+  const url = readWebhookUrl(added.url);
+  requireSecret(config);
+  await refuseAddress(url, config);
+  if (campaign !== null) await requireCampaign(store, campaign);
+  const webhook = await insertWebhook(store, {
+    webhookId,
+    url,
+    campaignId: campaign,
+    types,
+    by,
+    now: await readServiceTime(control),
+    nowReal: control.now(),
+    cursor: await findEndOfLog(store),
+  });
+  return { webhook, notice: await begin(control, webhookId) };
+}
+
+/** Each request looks again; where the address stands is for the workers to read. Throws UsageError. */
+async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: Config): Promise<void> {
+  if (isKeptUrl(url)) return;
+  try {
+    await refuseClosed(new URL(url), allowed);
+  } catch (error) {
+    if (error instanceof HookError)
+      throw new UsageError(`The webhook cannot be added: ${error.message}.`, { cause: error });
+    throw error;
+  }
+}
+
+/** Removes a webhook; a request that is under way may still arrive. Throws UnknownWebhookError. */
+export async function removeWebhook(control: Control, webhookId: string, { by }: By): Promise<Webhook> {
+  const webhook = await requireWebhook(control, webhookId);
+  await deleteWebhook(control.store, {
+    webhookId,
+    by,
+    now: await readServiceTime(control),
+    nowReal: control.now(),
+  });
+  return webhook;
+}
+
+/**
+ * Holds the events for a webhook back, or sends it all that came since; a resume has one that waits after a failure try at once, too.
+ * Repeating it changes nothing. Throws UnknownWebhookError.
+ */
+export async function pauseOrResumeWebhook(
+  control: Control,
+  webhookId: string,
+  { wish, by }: By & { wish: 'pause' | 'resume' },
+): Promise<ChangedWebhook> {
+  await requireWebhook(control, webhookId);
+  const at = { now: await readServiceTime(control), nowReal: control.now() };
+  await steerWebhook(control.store, wish, { webhookId, by, ...at });
+  const notice = wish === 'resume' ? await begin(control, webhookId) : null;
+  return { webhook: await requireWebhook(control, webhookId), notice };
+}
+
+/** What came of a ping. */
+export type PingResult = { delivered: true } | { delivered: false; status: number | null; why: string };
+
+const pingTimeoutMs = 15_000;
+const longestAnswerBytes = 64 * 1024;
+
+/**
+ * Sends a `ping` to a webhook from this process, whatever its state. One that is taken ends the wait after failures. Throws
+ * UnknownWebhookError, and ConfigError when there is nothing to sign with.
+ */
+export async function pingWebhook(control: Control, webhookId: string): Promise<PingResult> {
+  const webhook = await requireWebhook(control, webhookId);
+  const secret = requireSecret(control.config);
+  try {
+    await postSigned({
+      url: webhook.url,
+      readVariable,
+      secret,
+      networks: control.config.CARILLON_HOOK_NETWORKS,
+      eventId: `${webhookId}_ping_${randomUUID()}`,
+      body: { type: 'ping', timestamp: new Date(control.now()).toISOString(), data: { webhook: webhookId } },
+      timeoutMs: pingTimeoutMs,
+      longestAnswerBytes,
+      nowReal: () => control.now(),
+      stopping: new AbortController().signal,
+    });
+  } catch (error) {
+    if (error instanceof HookError) return { delivered: false, status: error.status, why: error.message };
+    throw error;
+  }
+  const waits = webhook.failures > 0 && deliveringStates.some((state) => state === webhook.state);
+  if (waits) await begin(control, webhookId);
+  return { delivered: true };
+}
+
+function requireSecret({ CARILLON_HOOK_SECRET: secret }: Config): string {
+  if (secret !== undefined) return secret;
+  throw new ConfigError(
+    'CARILLON_HOOK_SECRET is not set, and requests to webhooks are signed with it. Set the same secret (16 characters or more) here, for every worker and at the receiver.',
+  );
+}
+
+const connectLimitMs = 3_000;
+
+/** Workers look for webhooks without a delivery from time to time: that Temporal is not told now delays the first event, and no more. */
+async function begin(control: Control, webhookId: string): Promise<string | null> {
+  try {
+    const { config, store, temporal } = await connected(control, connectLimitMs);
+    await deliverNow({ config, store, client: temporal.client }, webhookId);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

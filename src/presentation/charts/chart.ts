@@ -1,0 +1,97 @@
+import { html, type Html, type HtmlValue } from '../html/html.ts';
+import { printable } from '../../shared/input/printable.ts';
+
+/** A chart: what is drawn, and the same figures as a table. */
+export interface Chart {
+  title: string;
+  /** What the figures mean, where the title does not say it. */
+  note?: string;
+  /** Null where there is nothing to draw. */
+  drawing: Html | null;
+  figures: FigureTable;
+  /** Stands in place of an empty table. */
+  whenEmpty: string;
+}
+
+export interface FigureTable {
+  /** The first names the rows; all others hold figures. */
+  columns: readonly string[];
+  rows: readonly FigureRow[];
+  /** Rows that were left out. */
+  more?: number;
+}
+
+export interface FigureRow {
+  cells: readonly string[];
+  /** Colour of the row in the drawing, where the drawing does not name it. */
+  ink?: string;
+}
+
+/**
+ * The chart with its table. `heading`: of the level that its place in the document asks for; null where the title stands there already.
+ * `fold`: a table that a drawing stands for is opened by whoever wants it.
+ */
+export function renderChart(
+  { title, note, drawing, figures, whenEmpty }: Chart,
+  heading: 'h2' | 'h3' | 'h4' | null,
+  { fold = false }: { fold?: boolean } = {},
+): Html {
+  const heads = { h2: html`<h2>${title}</h2>`, h3: html`<h3>${title}</h3>`, h4: html`<h4>${title}</h4>` };
+  const head = heading === null ? null : heads[heading];
+  const body: HtmlValue =
+    figures.rows.length === 0
+      ? html`<p class="chart-note">${whenEmpty}</p>`
+      : [
+          drawing === null
+            ? null
+            : html`<div class="chart-drawing" role="group" aria-label="${title}, drawn" tabindex="0">${drawing}</div>`,
+          fold && drawing !== null
+            ? html`<details>
+                <summary>Figures</summary>
+                ${figureTable(title, figures)}
+              </details>`
+            : figureTable(title, figures),
+        ];
+  const said = note === undefined ? null : html`<p class="chart-note">${note}</p>`;
+  return html`<figure class="chart">
+    ${head === null && said === null ? null : html`<figcaption>${head}${said}</figcaption>`} ${body}
+  </figure>`;
+}
+
+function figureTable(title: string, { columns, rows, more = 0 }: FigureTable): Html {
+  const line = ({ cells: [name = '', ...cells], ink }: FigureRow): Html =>
+    html`<tr>
+      <th scope="row">${ink === undefined ? null : swatch(ink)}<bdi>${name}</bdi></th>
+      ${cells.map((cell) => html`<td>${cell}</td>`)}
+    </tr>`;
+  return html`<div class="chart-figures" role="group" aria-label="${title}, figures" tabindex="0">
+    <table>
+      <caption>
+        ${title}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(line)}
+      </tbody>
+    </table>
+    ${more === 0 ? null : html`<p class="chart-note">And ${more.toLocaleString('en-US')} more.</p>`}
+  </div>`;
+}
+
+function swatch(ink: string): Html {
+  return html`<svg class="chart-swatch" viewBox="0 0 10 10" aria-hidden="true">
+    <rect width="10" height="10" fill="${ink}"></rect>
+  </svg>`;
+}
+
+const longestLabel = 24;
+
+/** Text of a list, an agent or a caller as a label in a drawing: on one line, and short. The table has it whole. */
+export function label(text: string): string {
+  const letters = Array.from(printable(text));
+  return letters.length <= longestLabel ? letters.join('') : `${letters.slice(0, longestLabel - 1).join('')}…`;
+}

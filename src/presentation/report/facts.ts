@@ -1,0 +1,195 @@
+import { html, type Html, type HtmlValue } from '../html/html.ts';
+import { clockSpan, count, percentCell, plural } from '../../shared/input/figures.ts';
+import { printable } from '../../shared/input/printable.ts';
+import { stateWord } from '../words/campaign.ts';
+import { lawSentences } from '../words/law.ts';
+import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
+
+/** How the campaigns stand, each in one line of a table, and what the line does not tell. */
+export function overviewSection({ campaigns }: { campaigns: readonly ShownCampaign[] }): Html {
+  const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
+  return html`<section>
+    <h2>Overview</h2>
+    ${table(
+      'Overview',
+      ['Campaign', ...columns],
+      campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => [
+        name === null ? campaignId : `${campaignId} (${printable(name)})`,
+        stateWord(state),
+        count(rows.total),
+        count(rows.ended),
+        count(funnel.completed),
+        count(calls?.calls ?? 0),
+        count(calls?.answered ?? 0),
+        calls?.answerRate == null ? '' : percentCell(calls.answerRate),
+        calls?.talkSeconds == null ? '' : clockSpan(calls.talkSeconds),
+      ]),
+    )}
+    <div class="side">${campaigns.map((campaign) => spanOf(campaign, campaigns.length === 1))}</div>
+  </section>`;
+}
+
+function spanOf(campaign: ShownCampaign, alone: boolean): Html {
+  const { campaignId, state, stateReason, createdAt, firstCallAt, lastCallAt } = campaign;
+  const left = Object.entries(campaign.leftOut ?? {});
+  return html`<div class="of">
+    ${alone ? null : html`<h3>${campaignId}</h3>`}
+    <dl>
+      ${fact('State', `${stateWord(state)}${stateReason === null ? '' : `: ${printable(stateReason)}`}`)}
+      ${fact('Imported', instant(createdAt))} ${fact('First call', instant(firstCallAt))}
+      ${fact('Last end of a call', instant(lastCallAt))}
+      ${left.length === 0 ? null : fact('Left out for size', left.map(([name, lines]) => `${printable(name)}: ${count(lines)}`).join('; '))}
+    </dl>
+  </div>`;
+}
+
+function fact(name: string, value: HtmlValue): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+/** What there is to know of the law of the places that were called. */
+export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
+  const told = campaigns.map(({ campaignId, law }) => ({ campaignId, sentences: lawSentences(law) }));
+  if (told.every(({ sentences }) => sentences.length === 0)) return null;
+  return html`<section>
+    <h2>Law</h2>
+    ${told.map(
+      ({ campaignId, sentences }) =>
+        html`${campaigns.length === 1 ? null : html`<h3>${campaignId}</h3>`}
+          <ul>
+            ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
+          </ul>`,
+    )}
+  </section>`;
+}
+
+/** No record of the service tells what a call has cost. */
+export function costSection(): Html {
+  return html`<section>
+    <h2>Cost</h2>
+    <p>Not told by the service.</p>
+  </section>`;
+}
+
+/** What was checked, by whom and when, and what was found. */
+export function proofSection(proof: Proof | null): Html {
+  if (proof === null)
+    return html`<section>
+      <h2>Proof</h2>
+      <p>The log was not judged for this report.</p>
+    </section>`;
+  const { judgedAt, ok, events, calls, checks, found, violations, notes } = proof;
+  return html`<section>
+    <h2>Proof</h2>
+    <p>
+      ${
+        ok
+          ? `Every promise was kept: ${plural(checks, 'promise')} checked.`
+          : `${plural(found, 'violation')} found; ${plural(checks, 'promise')} checked.`
+      }
+      <code>carillon verify</code> judged ${plural(events, 'line')} of the log with ${plural(calls, 'call')} on
+      ${instant(judgedAt)}.
+    </p>
+    ${
+      violations.length === 0
+        ? null
+        : table(
+            'Violations',
+            ['Campaign', 'Promise', 'What happened', 'When'],
+            violations.map(({ campaignId, promise, what, at }) => [campaignId, promise, what, instant(at)]),
+            'words',
+          )
+    }
+    ${found > violations.length ? html`<p>carillon verify shows all of them.</p>` : null}
+    ${
+      notes.length === 0
+        ? null
+        : html`<ul>
+            ${notes.map((note) => html`<li>${note}</li>`)}
+          </ul>`
+    }
+  </section>`;
+}
+
+/** The rows of the lists; nothing where they were not asked for. */
+export function peopleSection(people: ReportData['people']): Html | null {
+  if (people === null) return null;
+  const columns = ['Row', 'Number', 'Id', 'Outcome', 'Reason', 'Calls', 'Last call ended', 'Last dialled'];
+  return html`<section>
+    <h2>People</h2>
+    ${people.map((own) => [people.length === 1 ? null : html`<h3>${own.campaignId}</h3>`, peopleTable(own, columns)])}
+  </section>`;
+}
+
+function peopleTable({ campaignId, rows, more }: People, columns: readonly string[]): HtmlValue {
+  const lines = rows.map((row) => [
+    count(row.row),
+    row.e164 ?? '',
+    row.externalId ?? '',
+    row.outcome ?? row.state,
+    row.reason ?? '',
+    count(row.attempts),
+    row.disposition ?? '',
+    instant(row.lastDialedAt),
+  ]);
+  const rest =
+    more === 0 ? null : html`<p>And ${plural(more, 'row')} more: carillon results ${campaignId} has all.</p>`;
+  return [table(`People of ${campaignId}`, columns, lines, 'words'), rest];
+}
+
+/** What the words of the tables mean. */
+export function countingSection(): Html {
+  return html`<section>
+    <h2>How it is counted</h2>
+    <ul>
+      <li>
+        Calls are those that were placed, or may have been. Answered calls include those in which somebody asked not to
+        be called again.
+      </li>
+      <li>The answer rate is the share of the calls that have ended. Open calls are not in it.</li>
+      <li>
+        Hours, days and weekdays are the recipient’s own; who may be in several time zones counts in the likeliest.
+      </li>
+      <li>Time on the line is the sum of the durations in the service’s records.</li>
+      <li>The figures stand in this file as JSON, in the element with the id <code>data</code>.</li>
+    </ul>
+  </section>`;
+}
+
+function table(
+  caption: string,
+  columns: readonly string[],
+  rows: readonly (readonly HtmlValue[])[],
+  kind: 'figures' | 'words' = 'figures',
+): Html {
+  return html`<div class="figures ${kind}" role="group" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([first, ...cells]) =>
+            html`<tr>
+              <th scope="row"><bdi>${first}</bdi></th>
+              ${cells.map((cell) => html`<td><bdi>${cell}</bdi></td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function instant(at: number | null): HtmlValue {
+  if (at === null) return '–';
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { Html, html } from '../html/html.ts';
+import { plural } from '../../shared/input/figures.ts';
+import { jsonText } from '../../shared/input/printable.ts';
+import { withInstants } from '../../shared/input/times.ts';
+import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
+import { costSection, countingSection, lawSection, overviewSection, peopleSection, proofSection } from './facts.ts';
+import { chartSections } from './sections.ts';
+import { reportStyles } from './styles.ts';
+
+/** A report is handed on by mail, so it stays below this. */
+export const mostReportBytes = 300_000;
+
+/** Thrown when so many campaigns are reported on together that the file would be too large. */
+export class ReportTooLargeError extends Error {
+  override readonly name = 'ReportTooLargeError' as const;
+  readonly isBadInput = true;
+}
+
+/**
+ * One file of HTML: no script, no request to anywhere, and what it was made from inside as JSON. Where the data have no bound, the most
+ * frequent values are kept and the rest is counted.
+ * @throws ReportTooLargeError
+ */
+export function renderHtmlReport(data: ReportData): string {
+  let bytes = 0;
+  for (const detail of details) {
+    const text = render(cut(data, detail));
+    bytes = Buffer.byteLength(text);
+    if (bytes <= mostReportBytes) return text;
+  }
+  throw new ReportTooLargeError(
+    `The report of ${plural(data.campaigns.length, 'campaign')} would have ${Math.ceil(bytes / 1000)} KB, and ${mostReportBytes / 1000} KB is the most. Name fewer campaigns.`,
+  );
+}
+
+/** Stands near the beginning of every report, so that one is known by it. */
+export const generator = 'Carillon report';
+
+const stylesHash = createHash('sha256').update(reportStyles).digest('base64');
+/** Holds wherever the file is opened, whatever stands in it: nothing runs, and nothing is asked for. */
+const policy = `default-src 'none'; style-src 'sha256-${stylesHash}'; base-uri 'none'; form-action 'none'`;
+
+function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
+  const names = data.campaigns.map(({ campaignId }) => campaignId).join(', ');
+  const made = new Date(data.madeAt).toISOString();
+  const document = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <meta name="generator" content="${generator}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="referrer" content="no-referrer" />
+        <title>Report: ${names}</title>
+        <style>
+          ${'styles'}
+        </style>
+      </head>
+      <body>
+        <header>
+          <h1>Report: ${names}</h1>
+          <p>
+            Made on <time datetime="${made}">${made.slice(0, 16).replace('T', ' ')} UTC</time>.
+            ${data.people === null ? 'It names no person.' : 'It names persons: hand it on with care.'}
+          </p>
+        </header>
+        <main>
+          ${overviewSection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${costSection()}
+          ${proofSection(data.proof)} ${peopleSection(data.people)} ${countingSection()}
+        </main>
+        <script type="application/json" id="data">
+          ${embedded(data)}
+        </script>
+      </body>
+    </html>`;
+  // The sheet goes in byte by byte, since the policy names its hash.
+  return compact(document.text).replace(/<style>\s*styles\s*<\/style>/, () => `<style>${reportStyles}</style>`);
+}
+
+/** The template's own indentation would be a fifth of the file. */
+function compact(text: string): string {
+  return text.replaceAll(/>\s*\n\s*</g, '>\n<').replaceAll(/\n +/g, '\n');
+}
+
+/** In a script element only `<` could end it, or begin a comment. */
+function embedded({ people, ...data }: ReportData): Html {
+  const value = people === null ? data : { ...data, people };
+  return new Html(jsonText(withInstants(value)).replaceAll('<', String.raw`\u003c`));
+}

@@ -1,0 +1,108 @@
+import type { CampaignReport } from '../../ledger/read/campaign-report.ts';
+import type { CampaignRow } from '../../ledger/read/campaign-rows.ts';
+
+/** What a report is made of. Instants are service time. */
+export interface ReportData {
+  madeAt: number;
+  /** In the order in which they stand side by side. */
+  campaigns: readonly CampaignReport[];
+  /** Null where nobody has judged them. */
+  proof: Proof | null;
+  /** Rows of the lists, only where they are asked for. */
+  people: readonly People[] | null;
+}
+
+/** What `carillon verify` says of the campaigns. */
+export interface Proof {
+  judgedAt: number;
+  ok: boolean;
+  /** Lines of the log, and calls, that were judged. */
+  events: number;
+  calls: number;
+  /** Promises that were checked, and violations of them that were found. */
+  checks: number;
+  found: number;
+  violations: readonly { campaignId: string; promise: string; at: number | null; what: string }[];
+  /** What could not be judged. */
+  notes: readonly string[];
+}
+
+export interface People {
+  campaignId: string;
+  rows: readonly CampaignRow[];
+  /** Rows of the list that are not among them. */
+  more: number;
+}
+
+/** How much of what has no bound is shown, so that a report stays one small file. */
+export interface Detail {
+  /** Most values of one collected value or evaluation, and most of these. */
+  values: number;
+  tables: number;
+  /** Most lines of tables by zone, caller number and day. */
+  lines: number;
+  people: number;
+  violations: number;
+}
+
+/** From the most to the least that a report shows. */
+export const details = [
+  { values: 50, tables: 40, lines: 120, people: 500, violations: 50 },
+  { values: 20, tables: 20, lines: 60, people: 200, violations: 20 },
+  { values: 10, tables: 12, lines: 31, people: 100, violations: 20 },
+  { values: 5, tables: 6, lines: 14, people: 50, violations: 10 },
+] as const satisfies readonly Detail[];
+
+/** How many lines were left out of a report, by the name of their table: `collected.confirmed`, `zone`. */
+export type LeftOut = Record<string, number>;
+
+/** A campaign without what is too much for a report; `leftOut` stands in its data beside the rest, where anything is. */
+export type ShownCampaign = CampaignReport & { leftOut?: LeftOut };
+
+/** The same data with no more than the detail allows. The most frequent values, the busiest numbers and the last days are kept. */
+export function cut(data: ReportData, detail: Detail): ReportData & { campaigns: ShownCampaign[] } {
+  const { proof, people } = data;
+  return {
+    ...data,
+    campaigns: data.campaigns.map((campaign) => cutCampaign(campaign, detail)),
+    proof: proof === null ? null : { ...proof, violations: proof.violations.slice(0, detail.violations) },
+    people: people?.map((own) => cutPeople(own, Math.ceil(detail.people / data.campaigns.length))) ?? null,
+  };
+}
+
+function cutPeople({ campaignId, rows, more }: People, most: number): People {
+  return { campaignId, rows: rows.slice(0, most), more: more + Math.max(0, rows.length - most) };
+}
+
+/** One campaign without what is beyond the detail. */
+export function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ShownCampaign {
+  const leftOut: LeftOut = {};
+  const first = <Line>(name: string, all: readonly Line[], most: number): Line[] => {
+    if (all.length > most) leftOut[name] = all.length - most;
+    return all.slice(0, most);
+  };
+  const last = <Line>(name: string, all: readonly Line[]): Line[] => {
+    if (all.length > lines) leftOut[name] = all.length - lines;
+    return all.slice(-lines);
+  };
+  const valueTables = (name: 'collected' | 'evaluation') => {
+    const own = first(name, Object.entries(campaign[name] ?? {}), tables);
+    return Object.fromEntries(own.map(([key, counts]) => [key, first(`${name}.${key}`, counts, values)]));
+  };
+  const callers = first('caller', campaign.caller ?? [], Math.ceil(lines / 4));
+  const daysEach = Math.max(1, Math.floor(lines / Math.max(1, callers.length)));
+  const shown: ShownCampaign = {
+    ...campaign,
+    attempt: first('attempt', campaign.attempt ?? [], lines),
+    day: last('day', campaign.day ?? []),
+    zone: first('zone', campaign.zone ?? [], lines),
+    caller: callers.map((line) => {
+      if (line.days.length > daysEach) leftOut[`caller.${String(line.value)}.days`] = line.days.length - daysEach;
+      return { ...line, days: line.days.slice(-daysEach) };
+    }),
+    collected: valueTables('collected'),
+    evaluation: valueTables('evaluation'),
+    ...(campaign.doubt === undefined ? {} : { doubt: first('doubt', campaign.doubt, values) }),
+  };
+  return Object.keys(leftOut).length === 0 ? shown : { ...shown, leftOut };
+}

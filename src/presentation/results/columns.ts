@@ -1,0 +1,97 @@
+import type { RecipientResult } from '../../ledger/read/result-rows.ts';
+
+/** What became of one data row. Times are epoch milliseconds. */
+export type ResultRow = RecipientResult;
+
+/** Which columns the results of a campaign have. */
+export interface ResultsTable {
+  /** Header of the list as imported. */
+  columns: readonly string[];
+  /** Keys of all collected values and evaluations of the campaign; each becomes a column. */
+  collectedKeys: readonly string[];
+  evaluationKeys: readonly string[];
+}
+
+export type ResultValue = string | number | boolean | null;
+
+const resultColumns = [
+  'outcome',
+  'reason',
+  'attempts',
+  'disposition',
+  'detail',
+  'conversation_id',
+  'first_dialed_at',
+  'last_dialed_at',
+  'ended_at',
+  'duration_seconds',
+  'audio',
+  'candidates',
+] as const;
+
+/** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
+export function resultsHeader({ columns, collectedKeys, evaluationKeys }: ResultsTable): string[] {
+  const taken = new Set(columns);
+  const added = [
+    ...resultColumns,
+    ...collectedKeys.map((key) => `collected.${key}`),
+    ...evaluationKeys.map((key) => `evaluation.${key}`),
+  ].map((name) => {
+    let unique = name;
+    while (taken.has(unique)) unique = `carillon_${unique}`;
+    taken.add(unique);
+    return unique;
+  });
+  return [...columns, ...added];
+}
+
+/** How the header of a campaign's results begins, whatever was collected: by this such a file can be told from any other. */
+export function resultsHeaderStart(columns: readonly string[]): string[] {
+  return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
+}
+
+export interface ResultCells {
+  /** The cells of the list, as they were read; as many as the list has columns. */
+  original: string[];
+  added: ResultValue[];
+}
+
+/** One line of the results, in the order of the header. Instants are in ISO form. */
+export function resultCells(row: ResultRow, { columns, collectedKeys, evaluationKeys }: ResultsTable): ResultCells {
+  const surplus = row.cells.slice(columns.length);
+  // A row with too many cells may not push the columns after it out of place, nor lose what it held.
+  const detail =
+    surplus.length === 0
+      ? row.detail
+      : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
+  return {
+    original: columns.map((_, index) => row.cells[index] ?? ''),
+    added: [
+      row.outcome,
+      row.reason,
+      row.attempts,
+      row.disposition,
+      detail,
+      row.conversationId,
+      isoInstant(row.firstDialedAt),
+      isoInstant(row.lastDialedAt),
+      isoInstant(row.endedAt),
+      row.durationMs === null ? null : row.durationMs / 1000,
+      row.audio,
+      row.candidates.length === 0 ? null : row.candidates.join(' '),
+      ...collectedKeys.map((key) => pick(row.collected, key)),
+      ...evaluationKeys.map((key) => pick(row.evaluation, key)),
+    ],
+  };
+}
+
+export function isoInstant(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
+}
+
+function pick(record: Record<string, unknown> | null, key: string): ResultValue {
+  const value = record !== null && Object.hasOwn(record, key) ? record[key] : null;
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return JSON.stringify(value) ?? null;
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { describeFileError, OutputFileError, codeOf } from '../../shared/input/errors.ts';
+
+type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string>;
+
+/**
+ * Writes a file so that it appears whole or not at all: into a temporary file of the same folder, flushed to disk, then
+ * renamed over the path. On any failure, of `chunks` as well, the temporary file is removed and what stood at the path is
+ * untouched.
+ * @throws OutputFileError when the system refuses; errors of `chunks` pass through.
+ */
+export async function writeWholeFile(path: string, chunks: Chunks): Promise<void> {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const handle = await attempt(path, () => open(temporary, 'wx', 0o600));
+  try {
+    try {
+      for await (const chunk of chunks) await attempt(path, () => handle.appendFile(chunk));
+      await attempt(path, async () => {
+        await handle.chmod(await modeOf(path));
+        await handle.sync();
+      });
+    } finally {
+      await handle.close();
+    }
+    await attempt(path, () => rename(temporary, path));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/**
+ * Refuses a path that is one of the input files under whatever name, a folder, or no regular file: renaming over a
+ * device would replace it.
+ * @throws OutputFileError
+ */
+export async function refuseToOverwrite(path: string, inputs: readonly string[]): Promise<void> {
+  const target = await identify(path);
+  if (target === null) return;
+  if (target.kind === 'folder')
+    throw new OutputFileError(path, 'this is a folder; name a file inside it', { isBadInput: true });
+  if (target.kind === 'other')
+    throw new OutputFileError(path, 'this is not a regular file; name another one', { isBadInput: true });
+  for (const input of inputs) {
+    if ((await identify(input))?.identity !== target.identity) continue;
+    throw new OutputFileError(path, 'this is an input of the campaign and will not be overwritten; name another file', {
+      isBadInput: true,
+    });
+  }
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = codeOf(error) === 'ENOENT' ? 'its folder does not exist; make that first' : describeFileError(error);
+    throw new OutputFileError(path, `the file was not written: ${reason}`, { cause: error });
+  }
+}
+
+/** A file that is replaced keeps its permissions; a new one is its owner's alone. */
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch {
+    return 0o600;
+  }
+}
+
+/** Without it a crash of the machine may forget the rename; where folders cannot be opened there is nothing to do. */
+export async function syncFolder(path: string): Promise<void> {
+  let folder: FileHandle | null = null;
+  try {
+    folder = await open(path, 'r');
+    await folder.sync();
+  } catch {
+    // The file itself is complete and in place.
+  } finally {
+    await folder?.close();
+  }
+}
+
+/** Two names of one file are one file: what counts is where its bytes stand. Null when nothing stands there. */
+async function identify(path: string): Promise<{ identity: string; kind: 'file' | 'folder' | 'other' } | null> {
+  try {
+    const found = await stat(path);
+    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other';
+    return { identity: `${String(found.dev)}:${String(found.ino)}`, kind };
+  } catch {
+    // What does not exist overwrites nothing; other faults show when the file is written.
+    return null;
+  }
+}

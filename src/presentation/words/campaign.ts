@@ -1,0 +1,132 @@
+import pc from 'picocolors';
+import { callsAmong } from '../../rules/disposition.ts';
+import { outcomes } from '../../rules/outcome.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
+import { instantText } from '../../shared/input/times.ts';
+import { count, percentCell } from '../../shared/input/figures.ts';
+import { printable } from '../../shared/input/printable.ts';
+import type { CampaignView } from '../../ledger/read/campaign-view.ts';
+import { callerUseAsJson } from './callers.ts';
+import { hooksAsJson } from './hooks.ts';
+import { pacingAsJson } from './pacing.ts';
+import { standstillAsJson } from './standstill.ts';
+
+const stateWords: Readonly<Record<Campaign['state'], string>> = {
+  importing: 'being imported',
+  draft: 'imported, not started',
+  scheduled: 'waiting for its start time',
+  running: 'running',
+  paused: 'PAUSED',
+  draining: 'draining: no further dials, open calls are still collected',
+  completed: 'completed',
+  cancelled: 'cancelled',
+  failed: 'FAILED',
+};
+
+/** The state in words, without its circumstances. */
+export function stateWord(state: Campaign['state']): string {
+  return stateWords[state];
+}
+
+export function stateText(campaign: Campaign): string {
+  const { state, rules } = campaign;
+  if (state === 'scheduled' && rules.startsAt !== null) return `scheduled, begins ${instantText(rules.startsAt)}`;
+  return stateWords[state];
+}
+
+/** `reminders (Appointment reminders)`. */
+export function campaignTitle(campaign: Campaign): string {
+  return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
+}
+
+/** Why it is paused and what to do about it; nothing in other states. */
+export function pauseLines(campaign: Campaign): string[] {
+  if (campaign.state !== 'paused') return [];
+  const reason = campaign.stateReason === null ? 'no reason is on record' : printable(campaign.stateReason);
+  return [
+    `Paused: ${reason}`,
+    `  No call is placed until: carillon resume ${campaign.campaignId}   (or end it: carillon cancel ${campaign.campaignId})`,
+  ];
+}
+
+/** `completed 98 · exhausted 12`, in the order of the words' own list. */
+export function outcomeCounts(status: CampaignStatus): string {
+  const known = outcomes.flatMap((outcome) => {
+    const times = status.outcomes[outcome] ?? 0;
+    return times > 0 ? [`${outcome} ${count(times)}`] : [];
+  });
+  return known.join(' · ');
+}
+
+/** `answered 98 · busy 9`, the most frequent first. */
+export function dispositionCounts(status: CampaignStatus): string {
+  return sorted(callsAmong(status.dispositions))
+    .map(([name, times]) => `${name} ${count(times)}`)
+    .join(' · ');
+}
+
+/** A campaign's status for programs, before `withInstants`; instants are of service time. */
+export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
+  const { campaignId, name, state, stateReason, round, createdAt, rowsRejected } = campaign;
+  return {
+    campaignId,
+    name,
+    state,
+    stateReason,
+    round,
+    createdAt,
+    ...status,
+    rejected: rowsRejected,
+    nextDueAt: status.nextDueAt === null ? null : Math.max(status.nextDueAt, createdAt),
+  };
+}
+
+/** What became of all rows, and of all calls, as tables. */
+export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colour: boolean): string {
+  const { bold } = pc.createColors(colour);
+  const rows = outcomes.map((outcome) => [outcome, status.outcomes[outcome] ?? 0] as const);
+  const open = status.total - status.done;
+  const lines = [
+    '',
+    bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`),
+    '',
+    bold(`  ${'outcome'.padEnd(16)}${'rows'.padStart(9)}`),
+    ...table([...rows.filter(([, times]) => times > 0), ...(open > 0 ? [['in progress', open] as const] : [])], status),
+    `  ${'all'.padEnd(16)}${count(status.total).padStart(9)}`,
+  ];
+  const dispositions = sorted(callsAmong(status.dispositions));
+  if (dispositions.length > 0) {
+    const all = dispositions.reduce((sum, [, times]) => sum + times, 0);
+    lines.push('', bold(`  ${'calls'.padEnd(16)}${count(all).padStart(9)}`));
+    lines.push(...dispositions.map(([name, times]) => `  ${name.padEnd(16)}${count(times).padStart(9)}`));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function table(rows: readonly (readonly [string, number])[], status: CampaignStatus): string[] {
+  return rows.map(([name, times]) => {
+    const share = status.total === 0 ? 0 : times / status.total;
+    return `  ${name.padEnd(16)}${count(times).padStart(9)}${percentCell(share).padStart(9)}`;
+  });
+}
+
+function sorted(counts: Record<string, number>): [string, number][] {
+  return Object.entries(counts)
+    .filter(([, times]) => times > 0)
+    .toSorted((a, b) => b[1] - a[1]);
+}
+
+/** How a campaign stands, for programs, before `withInstants`: the same from the command line and from the API. */
+export function viewAsJson(view: CampaignView): Record<string, unknown> {
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
+  return {
+    ...statusAsJson(campaign, status),
+    callers: callerUseAsJson(callers),
+    hooks: hooksAsJson(hooks),
+    pacing: limits === null ? null : pacingAsJson(limits),
+    doubt,
+    clocksApartMs,
+    standstill: standstillAsJson(standstill),
+  };
+}

@@ -1,0 +1,227 @@
+import { adjustable } from '../../campaign/file/settings/pacing.ts';
+import { fullPace } from '../../rules/pacing/pace-control.ts';
+import { faultWords } from '../../rules/caller-choice.ts';
+import type { EventData, EventType, NewEvent } from '../../rules/events.ts';
+import type { CampaignState } from '../../rules/lifecycle.ts';
+import { tellHook } from './hooks.ts';
+import { percent, plural, span } from '../../shared/input/figures.ts';
+import { printable } from '../../shared/input/printable.ts';
+import type { CampaignEvent } from '../../ledger/events.ts';
+
+type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
+
+/** What people want to hear of as it happens, in words; what befalls each single recipient (null) is counted instead. */
+const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
+  'campaign.imported': ({ data }) => `${plural(data.rows, 'row')} imported, ${data.rejected} rejected`,
+  'campaign.edited': ({ data }) => tellEdit(data),
+  'campaign.adjusted': ({ data }) => `an operator changed ${tellAdjustment(data)}`,
+  'account.adjusted': ({ data }) => tellAccount(data),
+  'account.pace': ({ data }) => tellPace(data),
+  'campaign.state': ({ data }) => tellState(data),
+  'round.started': ({ data }) => `round ${data.round} begins`,
+  'round.ended': ({ data }) => `round ${data.round} has ended`,
+  'caller.out': ({ data }) =>
+    `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
+  'caller.in': ({ data }) => `caller number ${printable(data.phoneNumberId)} may call again`,
+  'clock.stepped': ({ data }) => tellStep(data),
+  'batch.screened': (event) => tellHook(event, batchName(event)),
+  'hook.delivered': (event) => tellHook(event, batchName(event)),
+  'hook.failed': (event) => tellHook(event, batchName(event)),
+  'batch.posting': (event) =>
+    event.data.k === 1
+      ? null
+      : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
+  'post.verdict': (event) => tellVerdict(batchName(event), event.data),
+  'batch.state': (event) => tellBatchState(batchName(event), event.data),
+  'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${tellDecision(event.data)}`,
+  'suppression.added': (event) => {
+    if (event.data.source?.startsWith('possible:') === true)
+      return 'somebody opted out in a record that matches no call: no number it may belong to is called any more';
+    return event.attemptId === undefined
+      ? 'a number was put on the do-not-call list of this campaign'
+      : `${rowName(event)} asked not to be called again, and will not be`;
+  },
+  'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
+  'webhook.changed': ({ data }) => `webhook ${printable(data.webhook)}: ${webhookWords[data.change]}`,
+  'operator.acted': (event) => {
+    const { name, action } = event.data;
+    const whose = event.recipientId === undefined ? '' : `, ${rowName(event)}`;
+    return `${printable(name)}: ${action.replaceAll('_', ' ')}${whose}`;
+  },
+  'campaign.rows': null,
+  'attempt.planned': null,
+  'attempt.posted': null,
+  'attempt.released': null,
+  'attempt.matched': null,
+  'attempt.settled': null,
+  'attempt.corrected': null,
+  'batch.planned': null,
+  'recipient.deferred': null,
+  'recipient.outcome': null,
+  'recipient.retried': null,
+  'schedule.fired': null,
+  'schedule.failed': null,
+  'recipient.added': null,
+  'recipient.corrected': null,
+  'recipient.withdrawn': null,
+};
+
+/** The types of all events of the log. */
+export const eventTypes = Object.keys(tellers) as EventType[];
+
+/** Events that are told as they happen. */
+export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
+
+/** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
+export function tellEvent(event: NewEvent): string | null {
+  return (tellers[event.type] as Teller<EventType> | null)?.(event) ?? null;
+}
+
+function tellEdit(data: EventData['campaign.edited']): string {
+  const parts = (['added', 'corrected', 'withdrawn'] as const)
+    .filter((kind) => data[kind] > 0)
+    .map((kind) => `${plural(data[kind], 'row')} ${kind}`);
+  return parts.join(', ');
+}
+
+const webhookWords: Readonly<Record<EventData['webhook.changed']['change'], string>> = {
+  added: 'added',
+  removed: 'removed',
+  paused: 'paused',
+  resumed: 'resumed',
+  failing: 'nothing was delivered for days, and is tried every hour',
+  recovered: 'delivers again',
+  disabled: 'disabled, since its receiver wants nothing more (status 410)',
+};
+
+const limitNames: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(adjustable).map(([name, { label }]) => [name, label.toLowerCase()])),
+  keepFree: 'part kept free',
+};
+
+/** What a person changed: `concurrent calls from 10 to 40`. */
+export function tellAdjustment({ from, to }: Pick<EventData['campaign.adjusted'], 'from' | 'to'>): string {
+  const before: Record<string, number | null> = from;
+  return Object.entries(to)
+    .map(([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before[key])} to ${tellLimit(key, value)}`)
+    .join(', ');
+}
+
+function tellAccount(data: EventData['account.adjusted']): string {
+  const { service } = data.to;
+  return service === undefined
+    ? `an operator changed limits of the account: ${tellAdjustment(data)}`
+    : `an operator moved the campaign to its service's new address, ${printable(service)}`;
+}
+
+function tellLimit(key: string, value: number | null | undefined): string {
+  if (value == null) return 'no limit';
+  return key === 'keepFree' ? percent(value / 1000) : String(value);
+}
+
+/** Of the way back only the end is told. */
+function tellPace({ from, to }: EventData['account.pace']): string | null {
+  if (to < from)
+    return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
+  return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
+}
+
+function tellStep({ clock, byMs }: EventData['clock.stepped']): string {
+  const whose = clock === 'machine' ? "a worker's clock" : "the service's clock";
+  const way = byMs < 0 ? 'back' : 'forward';
+  return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then get no negative outcome`;
+}
+
+const stateWords: Readonly<Record<CampaignState, string>> = {
+  importing: 'importing',
+  draft: 'imported',
+  running: 'dialling',
+  paused: 'paused',
+  scheduled: 'waiting for its start time',
+  draining: 'draining: no further dials, open calls are still collected',
+  failed: 'failed',
+  completed: 'completed',
+  cancelled: 'cancelled',
+};
+
+function tellState({ to, reason }: EventData['campaign.state']): string {
+  return `${stateWords[to]}${reason === null || reason === '' ? '' : `: ${printable(reason)}`}`;
+}
+
+function tellVerdict(name: string, { verdict, status }: EventData['post.verdict']): string | null {
+  const code = status === null ? '' : ` (status ${status})`;
+  switch (verdict) {
+    // What follows from it is told with the batch's state.
+    case 'confirmed':
+      return null;
+    case 'refused': {
+      const next =
+        status === 400 || status === 422
+          ? '; once the records confirm the refusal, smaller batches will show which calls the service does not accept'
+          : '';
+      return `${name}: refused by the service${code}${next}`;
+    }
+    case 'not_sent':
+      return status === 429
+        ? `${name}: told to wait (429), nothing was queued; it will be sent again`
+        : `${name}: no connection, nothing was sent; it will be sent again`;
+    case 'unknown':
+      return `${name}: no usable answer${code}; it counts as sent, and nothing more is sent until the records have been checked`;
+  }
+}
+
+function tellBatchState(name: string, data: EventData['batch.state']): string | null {
+  switch (data.state) {
+    case 'confirmed':
+      return data.by === 'evidence'
+        ? `${name}: found in the service's records, so it was accepted`
+        : `${name}: ${plural(data.calls_initiated, 'call')} accepted`;
+    case 'held':
+      return data.by === 'person'
+        ? `${name}: an operator gave up its records; what became of its calls stays unknown`
+        : `${name}: no record shows it; an operator must decide what happens to its rows`;
+    case 'redial':
+      return data.by === 'campaign'
+        ? `${name}: no record shows it; dialled again, as the campaign file says (on_unknown)`
+        : `${name}: an operator decided to dial again`;
+    case 'given_up':
+      return `${name}: an operator gave it up`;
+    case 'released':
+      return `${name}: released, its recipients wait again`;
+    case 'refused':
+    case 'unknown':
+    case 'not_sent':
+      return null;
+  }
+}
+
+function tellDecision(data: EventData['recipient.decided']): string {
+  switch (data.decision) {
+    case 'theirs':
+      return `${printable(data.conversation)} is the record of its call`;
+    case 'not_theirs':
+      return `${printable(data.conversation)} is not the record of its call`;
+    case 'redial':
+      return 'it is to be dialled again';
+    case 'give_up':
+      return 'it is left as it is';
+  }
+}
+
+/** `batch 3`: the last part of its id. */
+function batchName(event: NewEvent): string {
+  return `batch ${event.batchId?.split('/').at(-1) ?? '?'}`;
+}
+
+/** `row 17`: a recipient's id ends with its row, an attempt's with row and number. */
+function rowName(event: NewEvent): string {
+  const id = event.recipientId ?? event.attemptId ?? '';
+  const row = id.slice(event.campaignId.length + 1).split('/')[0];
+  return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
+}
+
+/** A line of the log for programs, before `withInstants`: type, ids and words; its data stays inside, where numbers may stand. */
+export function eventAsJson(event: CampaignEvent): Record<string, unknown> {
+  const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
+  return { seq, at, type, campaignId, batchId, recipientId, attemptId, text: tellEvent(event) };
+}

@@ -1,0 +1,75 @@
+import type { ServiceClock } from '../../service/port/service-clock.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { hookPlace } from '../../shared/hooks/errors.ts';
+import type { EventData, NewEvent } from '../../rules/events.ts';
+import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
+import { plural, span } from '../../shared/input/figures.ts';
+
+const faultWords: Readonly<Record<string, string>> = {
+  no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',
+  address_refused: 'its address is of this machine or a private network, and CARILLON_HOOK_NETWORKS does not allow it',
+  no_connection: 'no connection, or it broke',
+  timeout: 'no answer in time',
+  redirect: 'it answers with a redirect',
+  status: 'it refuses or fails',
+  too_large: 'its answer is too large',
+  unusable: 'its answer cannot be used',
+  given_up: 'it was tried for a day',
+};
+
+function whyOf({ fault, status }: EventData['hook.failed']): string {
+  return `${faultWords[fault] ?? fault}${status == null ? '' : `, status ${status}`}`;
+}
+
+type HookEvent = Extract<NewEvent, { type: 'batch.screened' | 'hook.delivered' | 'hook.failed' }>;
+
+/** An event of a hook in words; null when nothing came of it. */
+export function tellHook(event: HookEvent, batch: string): string | null {
+  if (event.type === 'batch.screened') {
+    const { refused, later } = event.data;
+    const told = [...tellCount(refused, 'may not be called'), ...tellCount(later, 'may be called later')];
+    return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
+  }
+  const [name, what] = event.data.hook === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
+  if (event.type === 'hook.delivered') return `the ${name} hook was notified of the ${what}`;
+  return event.data.hook === 'pre_dial'
+    ? `${batch}: the pre-dial hook (pre_dial.url) does not answer (${whyOf(event.data)}); its recipients are not called until it does`
+    : `the ${name} hook (on_${name}.url) could not be notified of the ${what} (${whyOf(event.data)})`;
+}
+
+function tellCount(count: number, what: string): string[] {
+  return count > 0 ? [`${plural(count, 'recipient')} ${what}`] : [];
+}
+
+const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (what: string) => string>> = {
+  pending: (what) => `not yet notified of the ${what}; retried for a day`,
+  delivered: (what) => `notified of the ${what}`,
+  failed: (what) => `could not be notified of the ${what} (see the log of the worker)`,
+};
+
+/** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
+export function hookLines(
+  { silentSince, completion, pause }: HookStanding,
+  { preDial, onCompletion, onPause }: Pick<CampaignRules, 'preDial' | 'onCompletion' | 'onPause'>,
+  clock: ServiceClock,
+  now: number,
+): string[] {
+  const at = (setting: Parameters<typeof hookPlace>[0], hook: { url: string } | null): string =>
+    hook === null ? '' : ` (${hookPlace(setting, hook.url)})`;
+  return [
+    ...(silentSince === null
+      ? []
+      : [
+          `the pre-dial hook${at('pre_dial', preDial)} has not answered for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
+        ]),
+    ...(completion === null
+      ? []
+      : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]('end')}`]),
+    ...(pause === null ? [] : [`pause hook${at('on_pause', onPause)}: ${noticeWords[pause]('pause')}`]),
+  ];
+}
+
+/** The same for programs, before `withInstants`. */
+export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
+  return { preDialSilentSinceAt: silentSince, completion, pause };
+}

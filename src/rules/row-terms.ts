@@ -1,0 +1,37 @@
+/**
+ * What a row of its own says beside where it leads, each read from one column of the list; missing or null: nothing. A further one is added
+ * here, and gets its column in `src/campaign/file/row-fields.ts`.
+ */
+export interface OwnTerms {
+  /** Not dialled before the one, nor from the other on; epoch milliseconds. */
+  notBefore?: number | null;
+  expiresAt?: number | null;
+}
+
+/**
+ * What a row of a list says of whom its calls lead to, where and when: read from the list, stored with the recipient, hashed into the log
+ * and told by it of every call.
+ */
+export interface RowTerms extends OwnTerms {
+  /** The user's own id, trimmed; null when the campaign names no id column or the cell is empty. */
+  externalId: string | null;
+  /** Null where the row has no usable number; it was rejected then. */
+  e164: string | null;
+  /** All time zones in which the recipient may live; empty when unknown, and then not dialled while hours apply. */
+  zones: readonly string[];
+  /** Country of the number, and the states or provinces that are possible; null: nothing is known. */
+  country: string | null;
+  regions: readonly string[] | null;
+}
+
+/** The terms under the names that the log has for them. */
+export type LoggedTerms = Omit<RowTerms, 'externalId'> & { e164: string; person: string | null };
+
+/** The columns of the list from which they are read; missing in rules that are older than the term, or null: the list has none. */
+export type OwnColumns = { [Term in keyof OwnTerms as `${Term}Column`]?: string | null };
+
+/** The names of what a row may say of its own. */
+export const ownTerms = Object.keys({
+  notBefore: true,
+  expiresAt: true,
+} satisfies Record<keyof OwnTerms, true>) as (keyof OwnTerms)[];

@@ -1,0 +1,169 @@
+import { isIPv4, isIPv6, type BlockList } from 'node:net';
+import { z } from 'zod';
+import { readNetworks } from './hooks/networks.ts';
+import { didYouMean } from '../rules/nearest-name.ts';
+import { readSigningKeys } from './hooks/signature.ts';
+
+const milliseconds = z.coerce.number().int().positive();
+
+/** Where a server of ours listens. */
+export interface ListenAddress {
+  /** An IP address. */
+  host: string;
+  port: number;
+}
+
+/** A port of this machine alone, or an address with a port. */
+const listenAddress = z.string().transform((text, context): ListenAddress => {
+  const { host = '127.0.0.1', port = '' } = /^(?:(?<host>.+):)?(?<port>[1-9]\d{0,4})$/.exec(text)?.groups ?? {};
+  const [, inner = ''] = /^\[(.+)\]$/.exec(host) ?? [];
+  if (port !== '' && Number(port) <= 65_535) {
+    if (isIPv4(host)) return { host, port: Number(port) };
+    if (isIPv6(inner)) return { host: inner, port: Number(port) };
+  }
+  context.addIssue(
+    'write a port from 1 to 65535, such as 9464, for this machine alone, or an IP address and a port, such as 0.0.0.0:9464 or [::]:9464',
+  );
+  return z.NEVER;
+});
+
+/** Addresses and ranges that hooks and webhooks may be sent to. */
+const networks = z.string().transform((text, context): BlockList => {
+  const list = readNetworks(text);
+  if (list !== null) return list;
+  context.addIssue('write addresses and ranges with commas between them, such as 127.0.0.1, 10.2.0.0/16');
+  return z.NEVER;
+});
+
+/** `host:port`, as it stands in an address of HTTP. */
+export function listenText({ host, port }: ListenAddress): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+const environment = z.object({
+  SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
+  SVC_API_KEY: z.string().min(1).optional(),
+  SVC_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
+  SVC_HEADERS_TIMEOUT_MS: milliseconds.default(60_000),
+  SVC_BODY_TIMEOUT_MS: milliseconds.default(30_000),
+  SVC_READS_PER_SECOND: z.coerce.number().positive().default(20),
+  DATABASE_URL: z.string().min(1).optional(),
+  CARILLON_DB: z.string().min(1).default('./carillon.db'),
+  CARILLON_QUEUE_PREFIX: z.string().min(1).default('carillon'),
+  CARILLON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  CARILLON_HEARTBEAT_TIMEOUT_MS: milliseconds.default(15_000),
+  CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS: milliseconds.default(10_000),
+  CARILLON_COLLECT_MAX_MS: milliseconds.default(300_000),
+  CARILLON_POSTING_WINDOW_MS: milliseconds.default(60_000),
+  CARILLON_SUBMIT_SLACK_MS: milliseconds.default(30_000),
+  CARILLON_SHORT_TIMEOUT_MS: milliseconds.default(60_000),
+  CARILLON_STICKY_TIMEOUT_MS: milliseconds.default(10_000),
+  CARILLON_SUBMITS_PER_SECOND: z.coerce.number().positive().default(5),
+  CARILLON_METRICS_LISTEN: listenAddress.optional(),
+  CARILLON_HEALTH_LISTEN: listenAddress.optional(),
+  CARILLON_HOOK_SECRET: z
+    .string()
+    .refine((text) => readSigningKeys(text) !== null, {
+      error:
+        'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
+    })
+    .optional(),
+  CARILLON_HOOK_NETWORKS: networks.optional(),
+  CARILLON_SANDBOX_TOKEN: z.string().min(1).optional(),
+  LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
+  LIVEKIT_API_KEY: z.string().min(1).optional(),
+  LIVEKIT_API_SECRET: z.string().min(1).optional(),
+  CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  TEMPORAL_DEPLOYMENT_NAME: z.string().min(1).optional(),
+  TEMPORAL_WORKER_BUILD_ID: z.string().min(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().min(1).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().min(1).optional(),
+  XDG_CACHE_HOME: z.string().min(1).optional(),
+  XDG_STATE_HOME: z.string().min(1).optional(),
+  HOME: z.string().min(1).optional(),
+  PATH: z.string().optional(),
+  NO_COLOR: z.string().optional(),
+});
+
+/** Settings read from the environment, once, at the start of a process. Names: the table in docs/configuration.md. */
+export type Config = z.infer<typeof environment>;
+
+/** Thrown when a variable of the environment has a value that cannot be used; its message names variable and value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError' as const;
+}
+
+/**
+ * Names that begin as ours do and are read elsewhere: addresses of lists and hooks, what `sandbox exec`, docker-compose.yml and our tests
+ * use, and what Kubernetes and Docker say of a service that is named `carillon` or `svc`.
+ */
+const otherNames =
+  /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
+
+/** Reads the settings. Empty variables count as unset. Throws ConfigError, also for a name like ours that is none: it may be misspelt. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const set = nonEmpty(env);
+  const parsed = environment.safeParse(set);
+  const known = Object.keys(environment.shape);
+  const faults = Object.keys(set)
+    .filter((name) => /^(CARILLON|SVC)_/.test(name) && !known.includes(name) && !otherNames.test(name))
+    .map((name) => `${name} is no setting.${didYouMean(name, known, (near) => near)}`);
+  if (parsed.success && faults.length === 0) return parsed.data;
+  if (!parsed.success) faults.push(z.prettifyError(parsed.error));
+  throw new ConfigError(`The environment has a setting that cannot be used:\n${faults.join('\n')}`);
+}
+
+/**
+ * Throws ConfigError when DATABASE_URL is no address of PostgreSQL. Its value is not told: it may hold a password. `readConfig` takes it
+ * as it is, so that `doctor` can tell of it beside everything else.
+ */
+export function requireDatabaseAddress({ DATABASE_URL: url }: Pick<Config, 'DATABASE_URL'>): void {
+  if (url === undefined || /^postgres(ql)?:\/\//i.test(url)) return;
+  throw new ConfigError(
+    'DATABASE_URL is no address of PostgreSQL: it must begin with postgres:// or postgresql://, as in postgres://user:password@host:5432/database. Unset it to use the SQLite file of CARILLON_DB.',
+  );
+}
+
+/** `readConfig` with values that hold where the environment says nothing (`defaults`), or whatever it says (`fixed`; undefined unsets). */
+export function readConfigWith(
+  values: { defaults?: NodeJS.ProcessEnv; fixed?: NodeJS.ProcessEnv },
+  env: NodeJS.ProcessEnv = process.env,
+): Config {
+  return readConfig({ ...values.defaults, ...nonEmpty(env), ...values.fixed });
+}
+
+function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}
+
+/** A variable that a campaign file or a schedule names; empty counts as unset. */
+export function readVariable(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}
+
+/** Variables that no child process needs: they carry credentials of the service, the database, hooks, a media server or a collector. */
+const secretVariables = [
+  'SVC_API_KEY',
+  'DATABASE_URL',
+  'CARILLON_HOOK_SECRET',
+  'CARILLON_SANDBOX_TOKEN',
+  'LIVEKIT_API_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+];
+
+/** The environment for a command that the person gave: this process's own whole, with `changes`. */
+export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes };
+}
+
+/** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
+export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'),
+  );
+  return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));
+}

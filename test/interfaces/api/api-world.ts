@@ -1,0 +1,127 @@
+import { onTestFinished } from 'vitest';
+import { pino } from 'pino';
+import type { Api } from '../../../src/interfaces/api/core/app.ts';
+import type { ApiContext } from '../../../src/interfaces/api/core/context.ts';
+import { usualLimits, type ServerLimits } from '../../../src/interfaces/api/core/http-server.ts';
+import { buildApi } from '../../../src/interfaces/api/server.ts';
+import type { Logger } from '../../../src/shared/logger.ts';
+import { createControl } from '../../../src/operations/control/control.ts';
+import { readConfig } from '../../../src/shared/config.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
+import { beginSession } from '../../../src/ledger/desk/sessions.ts';
+import { createToken, type TokenRole } from '../../../src/ledger/desk/tokens.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { noon } from '../../ledger/scenario.ts';
+
+/** Opens the Temporal of a test. */
+export type Connect = Parameters<typeof createControl>[0]['connect'];
+
+interface WorldOptions {
+  limits?: Partial<ServerLimits>;
+  isOwn?: boolean;
+  logger?: Logger;
+  settings?: NodeJS.ProcessEnv;
+  connect?: Connect;
+}
+
+/** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
+export class ApiWorld {
+  readonly app: Api;
+  readonly context: ApiContext;
+  readonly store: Store;
+  at = noon;
+  /** What asking for the time fails with; null: it does not. */
+  fault: Error | null = null;
+  readonly #texts = new Map<TokenRole, string>();
+  readonly #ids = new Map<TokenRole, string>();
+  #keys = 0;
+
+  private constructor(app: Api, context: ApiContext) {
+    this.app = app;
+    this.context = context;
+    this.store = context.store;
+  }
+
+  static async over(
+    store: Store,
+    {
+      limits = {},
+      isOwn = false,
+      logger = pino({ level: 'silent' }),
+      settings = {},
+      connect = () => Promise.reject(new Error('this test has no Temporal')),
+    }: WorldOptions = {},
+  ): Promise<ApiWorld> {
+    // The context is made before the world it reads the time of.
+    const held: { world?: ApiWorld } = {};
+    const nowReal = () => held.world?.at ?? noon;
+    const control = createControl({
+      config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9', ...settings }),
+      store,
+      now: nowReal,
+      connect,
+    });
+    const clock = async () => {
+      if (held.world?.fault != null) throw held.world.fault;
+      return realClock(nowReal);
+    };
+    const context = { ...control, logger, clock };
+    const app = await buildApi(context, { isOwn, limits: { ...usualLimits, ...limits } });
+    onTestFinished(async () => {
+      await app.close();
+      await control.close();
+    });
+    const world = new ApiWorld(app, context);
+    held.world = world;
+    for (const role of ['read', 'operate', 'admin'] as const) {
+      const made = await createToken(store, { name: `${role} desk`, role, lastsMs: null, nowReal: noon });
+      world.#texts.set(role, made.text);
+      world.#ids.set(role, made.token.tokenId);
+    }
+    return world;
+  }
+
+  tokenText(role: TokenRole): string {
+    return this.#texts.get(role) ?? '';
+  }
+
+  /** What a browser sends that has just signed in. */
+  async cookie(role: TokenRole): Promise<string> {
+    const tokenId = this.#ids.get(role) ?? '';
+    return `carillon_session=${await beginSession(this.store, { tokenId, nowReal: this.at })}`;
+  }
+
+  /** As `admin` unless something else is said; with a new key for each change. */
+  async ask(
+    request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
+    {
+      role = 'admin',
+      token,
+      key,
+      body,
+      headers = {},
+    }: {
+      role?: TokenRole;
+      token?: string | null;
+      key?: string;
+      body?: object;
+      headers?: Record<string, string>;
+    } = {},
+  ) {
+    const [method, url] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
+    const text = token === undefined ? this.#texts.get(role) : token;
+    this.#keys += 1;
+    const answer = await this.app.inject({
+      method,
+      url,
+      headers: {
+        ...headers,
+        ...(text == null ? {} : { authorization: `Bearer ${text}` }),
+        ...(method === 'GET' || key === '' ? {} : { 'idempotency-key': key ?? `key-${this.#keys}` }),
+      },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const isJson = /json/.test(String(answer.headers['content-type']));
+    return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body };
+  }
+}

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../../src/shared/config.ts';
+import { openTemporal } from '../../../src/operations/control/temporal.ts';
+import { readMarks } from '../../../src/ledger/events.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
+import { createWorld } from '../cli/campaign-world.ts';
+import { DeskWorld, hiddenFields } from '../desk/desk-world.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { ApiWorld } from './api-world.ts';
+
+/** Far enough away that nothing fires by itself while a test runs. */
+const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
+
+/** A schedule in Temporal, and the page and API over its database. */
+async function openWorld() {
+  const world = await createWorld();
+  expect(await world.run('schedule', 'create', world.writeCampaign({}), ...yearly)).toMatchObject({ code: 0 });
+  return openOver(world);
+}
+
+/** A campaign file and no schedule yet, and the page and API over its database. */
+async function openUnscheduled() {
+  const world = await createWorld();
+  const campaign = readFileSync(world.writeCampaign({}), 'utf8');
+  const list = 'https://lists.example/{{ date }}.csv?key=secret';
+  const wish = { campaign, list, cron: '0 9 1 1 *', timezone: 'America/New_York' };
+  return { ...(await openOver(world)), wish };
+}
+
+async function openOver(world: Awaited<ReturnType<typeof createWorld>>) {
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const config = readConfig(world.env);
+  const desk = await DeskWorld.over(store, world.env, (limitMs) => openTemporal(world.env, config, limitMs));
+  return { id: world.id, api: desk.api, desk, store };
+}
+
+test('a schedule is read, paused, resumed and deleted, each change once and in the log', async () => {
+  const { id, api, store } = await openWorld();
+  const path = `/api/v1/schedules/${id}`;
+  const { body } = await api.ask('GET /api/v1/schedules', { role: 'read' });
+  expect(body.schedules).toMatchObject([
+    {
+      campaignId: id,
+      state: 'active',
+      when: '0 9 1 1 *',
+      timeZone: 'America/New_York',
+      list: 'list.csv',
+      note: null,
+      last: null,
+    },
+  ]);
+  expect(body.schedules[0].nextAt[0]).toMatch(/-01-01T14:00:00\.000Z$/);
+  expect(await api.ask(`POST ${path}/pause`, { role: 'read' })).toMatchObject({ status: 403 });
+  const pause = { role: 'operate', key: 'p1', body: { note: 'no list this week' } } as const;
+  const paused = { status: 200, body: { state: 'paused', note: 'no list this week', nextAt: [], wasPaused: false } };
+  expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
+  // The key answers again, also after the schedule has moved on.
+  expect(await api.ask(`POST ${path}/resume`)).toMatchObject({ body: { state: 'active', wasPaused: true } });
+  expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
+  expect(await api.ask(`GET ${path}`)).toMatchObject({ body: { state: 'active' } });
+  expect(await api.ask(`DELETE ${path}`, { role: 'operate' })).toMatchObject({ status: 200, body: { campaignId: id } });
+  expect(await api.ask(`GET ${path}`)).toMatchObject({ status: 404, body: { code: 'unknown_schedule' } });
+  expect(await api.ask(`DELETE ${path}`)).toMatchObject({ status: 404 });
+  const acted = (await readMarks(store.db, id)).filter(({ type }) => type === 'operator.acted');
+  const actions = acted.map(({ data }) => (data as { action: string }).action);
+  expect(actions).toEqual(['schedule_paused', 'schedule_resumed', 'schedule_deleted']);
+});
+
+test('the page pauses, resumes and deletes a schedule, and shows each at once', async () => {
+  const { id, desk } = await openWorld();
+  const own = `/schedules/${id}`;
+  const { text } = await desk.get('/schedules');
+  expect(text).toContain('0 9 1 1 *');
+  expect(text.match(/-01-01 14:00:00 UTC/g)).toHaveLength(3);
+  expect((await desk.get('/schedules', 'read')).text).not.toContain(`${own}/pause`);
+  expect(await desk.post(`${own}/delete`, { key: 'k1' }, 'read')).toMatchObject({ status: 403 });
+  expect(await desk.submit(`${own}/pause`, { note: '<b>no list' })).toMatchObject({ status: 303 });
+  expect((await desk.get('/schedules')).text).toContain('&lt;b&gt;no list');
+  expect(await desk.get(`${own}/pause`)).toMatchObject({ status: 409, text: expect.stringContaining('it is paused') });
+  expect(await desk.submit(`${own}/resume`)).toMatchObject({ status: 303 });
+  expect((await desk.get('/schedules')).text).toContain(`${own}/pause`);
+  expect(await desk.submit(`${own}/delete`)).toMatchObject({ status: 303, headers: { location: '/schedules' } });
+  expect((await desk.get('/schedules')).text).toContain('No campaign recurs');
+});
+
+test('a schedule is shown before it is made, made once, and starts a run at once that no other is started beside', async () => {
+  const { id, api, store, wish } = await openUnscheduled();
+  const preview = await api.ask('POST /api/v1/schedules/preview', { body: wish });
+  expect(preview).toMatchObject({
+    status: 200,
+    body: {
+      campaignId: id,
+      when: '0 9 1 1 *',
+      timeZone: 'America/New_York',
+      list: 'https://lists.example/{{ date }}.csv?…',
+    },
+  });
+  expect(preview.body.nextAt[0]).toMatch(/-01-01T14:00:00\.000Z$/);
+  expect((await api.ask('GET /api/v1/schedules')).body.schedules).toEqual([]);
+  expect(await api.ask('POST /api/v1/schedules', { body: wish, role: 'operate' })).toMatchObject({ status: 403 });
+  const made = await api.ask('POST /api/v1/schedules', { body: wish, key: 'make' });
+  expect(made).toMatchObject({ status: 201, body: { campaignId: id, state: 'active', nextAt: preview.body.nextAt } });
+  expect(JSON.stringify(made.body)).not.toContain('secret');
+  expect(await api.ask('POST /api/v1/schedules', { body: wish, key: 'make' })).toMatchObject({ status: 201 });
+  for (const route of ['POST /api/v1/schedules', 'POST /api/v1/schedules/preview'] as const)
+    expect(await api.ask(route, { body: wish })).toMatchObject({ status: 409, body: { code: 'schedule_exists' } });
+
+  const path = `/api/v1/schedules/${id}` as const;
+  expect(await api.ask(`POST ${path}/continue`)).toMatchObject({ status: 409, body: { code: 'schedule_message' } });
+  const fired = await api.ask(`POST ${path}/trigger`, { role: 'operate', key: 'now' });
+  expect(fired).toMatchObject({ status: 200, body: { campaignId: expect.stringContaining(`${id}-`) } });
+  expect((await api.ask(`POST ${path}/trigger`, { role: 'operate', key: 'now' })).body).toEqual(fired.body);
+  // No worker has taken it yet.
+  const beside = await api.ask(`POST ${path}/trigger`);
+  expect(beside).toMatchObject({ status: 409, body: { detail: expect.stringContaining('has not ended') } });
+  expect((await api.ask(`GET ${path}`)).body).toMatchObject({ fired: 1, isRunning: true });
+  expect((await verifyLog(store.db, null)).ok).toBe(true);
+});
+
+test('a schedule that would read files of the workers, or start no run, is refused', async () => {
+  const { api, store, wish } = await openUnscheduled();
+  const refused = async (changes: object) => {
+    const { status, body } = await api.ask('POST /api/v1/schedules', { body: { ...wish, ...changes } });
+    return `${status} ${body.code}: ${body.detail}`;
+  };
+  for (const list of ['/etc/passwd', 'lists/{{ date }}.csv', 'file:///etc/passwd', 'url-file:///run/secrets/url'])
+    expect(await refused({ list })).toMatch(/^422 list_source: /);
+  expect(await refused({ list: 'http://lists.example/a.csv' })).toMatch(/^422 list_source: /);
+  const campaign = wish.campaign.replace(/^law:.*$/m, 'law: { rules: /etc/passwd }');
+  expect(await refused({ campaign })).toMatch(/^422 campaign_file: law\.rules names a file/);
+  expect(await refused({ campaign: 'version: 1\n' })).toMatch(/^422 campaign_file: campaign\.yaml/);
+  expect(await refused({ cron: '0 9 30 2 *' })).toMatch(/^422 schedule_never_fires: /);
+  expect(await refused({ every: '1d' })).toMatch(/^422 usage: /);
+  expect(await refused({ timezone: 'Mars/Base' })).toMatch(/^422 usage: timezone/);
+  expect(await store.db.selectFrom('schedules').selectAll().execute()).toEqual([]);
+});
+
+test('the page shows the first runs of a schedule, shows them again where anything was changed, and makes just that', async () => {
+  const { id, desk, wish } = await openUnscheduled();
+  expect((await desk.get('/schedules', 'operate')).text).not.toContain('/schedules/new');
+  expect((await desk.get('/schedules', 'admin')).text).toContain('href="/schedules/new"');
+  expect(await desk.get('/schedules/new', 'operate')).toMatchObject({ text: expect.stringContaining('role admin') });
+  const bad = await desk.submit('/schedules/new', { ...wish, cron: '<b>0 9', note: '"><script>' }, 'admin');
+  expect(bad.status).toBe(422);
+  expect(bad.text).toContain('cron');
+  expect(bad.text).not.toMatch(/<b>0 9|"><script>/);
+  const first = await desk.submit('/schedules/new', wish, 'admin');
+  expect(first.text).toMatch(/id="first-runs"[\s\S]*-01-01 09:00/);
+  expect(first.text).toContain('Nothing is made yet');
+  const changed = await desk.post(
+    '/schedules/new',
+    { ...hiddenFields(first.text), ...wish, cron: '0 10 1 1 *' },
+    'admin',
+  );
+  expect(changed.text).toMatch(/id="first-runs"[\s\S]*-01-01 10:00/);
+  expect((await desk.get('/schedules')).text).toContain('No campaign recurs');
+  const fields = { ...hiddenFields(changed.text), ...wish, cron: '0 10 1 1 *' };
+  for (let times = 0; times < 2; times += 1)
+    expect(await desk.post('/schedules/new', fields, 'admin')).toMatchObject({
+      status: 303,
+      headers: { location: '/schedules' },
+    });
+  const { text } = await desk.get('/schedules');
+  expect(text).toContain('0 10 1 1 *');
+  expect(text).not.toContain('secret');
+  const own = `/schedules/${id}`;
+  expect(text).toContain(`${own}/trigger`);
+  expect(await desk.get(`${own}/continue`)).toMatchObject({
+    text: expect.stringContaining('No run has left a campaign'),
+  });
+  expect(await desk.submit(`${own}/trigger`)).toMatchObject({ status: 303 });
+  const again = await desk.get(`${own}/trigger`);
+  expect(again.text).toContain('The last run has not ended');
+  expect(again.text).not.toContain('class="act"');
+});
+
+test('while Temporal cannot be reached, reading and changing schedules are refused with its address', async () => {
+  const api = await ApiWorld.over(await openCleanStore('sqlite'), {
+    connect: (limitMs) =>
+      openTemporal({}, readConfig({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), Math.min(limitMs ?? 300, 300)),
+  });
+  const detail = expect.stringContaining('127.0.0.1:9') as string;
+  const refused = { status: 503, body: { code: 'temporal_unreachable', detail } };
+  expect(await api.ask('GET /api/v1/schedules')).toMatchObject(refused);
+  expect(await api.ask('POST /api/v1/schedules/spring/pause')).toMatchObject(refused);
+});

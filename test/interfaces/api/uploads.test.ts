@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { startApi } from '../../../src/interfaces/api/start.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { ApiWorld } from './api-world.ts';
+
+const path = '/api/v1/suppressions/import';
+const file = 'Content-Disposition: form-data; name="numbers"; filename="n.csv"';
+
+async function listen(world: ApiWorld) {
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.setEncoding('utf8').on('error', () => {});
+  return {
+    socket,
+    /** Sends text as it is, and reads an answer that comes in one piece. */
+    ask: async (text: string): Promise<string> => {
+      socket.write(text);
+      const [answer] = (await once(socket, 'data')) as [string];
+      return answer;
+    },
+  };
+}
+
+function head(world: ApiWorld, more: string): string {
+  const token = `Authorization: Bearer ${world.tokenText('operate')}`;
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${token}\r\nIdempotency-Key: k1\r\n${more}\r\n\r\n`;
+}
+
+test('a request that says itself that its file is too large is refused before any of it is sent', async () => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const { ask, socket } = await listen(world);
+  const answer = await ask(head(world, 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 2000000000'));
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(answer).toContain('A file may have at most 1000 MB.');
+  socket.destroy();
+});
+
+test('a client that was refused before its body came may ask again on its connection', async () => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'), { limits: { lingerMs: 20 } });
+  const { ask, socket } = await listen(world);
+  const refused = await ask(head(world, 'Content-Type: text/csv\r\nContent-Length: 4').replace('Bearer', 'Nobody'));
+  expect(refused).toMatch(/^HTTP\/1\.1 401 /);
+  socket.write('late');
+  const begun = performance.now();
+  // Beyond the time after which one that sends on would be ended.
+  while (performance.now() - begun < 100)
+    expect(await ask('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
+  expect(socket.destroyed).toBe(false);
+  socket.destroy();
+});
+
+test.each([
+  ['breaks off', 'multipart/form-data; boundary=b', `--b\r\n${file}\r\n\r\n+12125550100\n`],
+  ['names no boundary', 'multipart/form-data', `--b\r\n${file}\r\n\r\n+12125550100\n\r\n--b--\r\n`],
+  [
+    'has a field',
+    'multipart/form-data; boundary=b',
+    `--b\r\nContent-Disposition: form-data; name="numbers"\r\n\r\n1\r\n--b--`,
+  ],
+  [
+    'has another file',
+    'multipart/form-data; boundary=b',
+    `--b\r\n${file.replace('numbers', 'n')}\r\n\r\n1\r\n--b--\r\n`,
+  ],
+  ['is empty', 'multipart/form-data; boundary=b', ''],
+])('a form that %s is a fault of its sender', async (_, type, payload) => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const headers = { authorization: `Bearer ${world.tokenText('operate')}`, 'idempotency-key': 'k1' };
+  const answer = await world.app.inject({
+    method: 'POST',
+    url: path,
+    headers: { ...headers, 'content-type': type },
+    payload,
+  });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.json()).toMatchObject({ code: 'upload' });
+});
+
+test.each([
+  [`/api/v1/campaigns/${'x'.repeat(201)}`, 400, 'invalid'],
+  ['/api/v1/campaigns/%E0%A4%A', 400, 'fst_err_bad_url'],
+  ['/api/v1/%00', 404, 'not_found'],
+])('the address %s is refused with a problem', async (url, status, code) => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const answer = await world.app.inject({ url, headers: { authorization: `Bearer ${world.tokenText('read')}` } });
+  expect(answer.statusCode).toBe(status);
+  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(answer.json()).toMatchObject({ status, code });
+});
+
+test.each([
+  ['to this machine alone', false],
+  ['behind a proxy that speaks TLS', true],
+])('the cookie of a server %s is for TLS alone: %s', async (_, behindProxy) => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const api = await startApi(world.context, { host: '127.0.0.1', port: 0, tls: null, behindProxy });
+  const answer = await fetch(`${api.url}/sign-in`, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ token: world.tokenText('read'), to: '/' }),
+    redirect: 'manual',
+  });
+  expect(answer.status).toBe(303);
+  const [cookie = ''] = answer.headers.getSetCookie();
+  expect(cookie).toMatch(/^carillon_session=.*; HttpOnly.*; SameSite=Strict/);
+  expect(cookie.includes('; Secure')).toBe(behindProxy);
+  await api.close();
+});

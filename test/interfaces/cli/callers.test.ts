@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { checkNumbers } from '../../../src/campaign/preflight/caller-check.ts';
+import { connectService } from '../../../src/service/registry.ts';
+import { noteCallers } from '../../../src/ledger/limits/callers.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
+import { noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
+import { Scenario } from '../../ledger/scenario.ts';
+import { createWorld } from './campaign-world.ts';
+
+test('a start names the numbers that may not call, and status tells what became of each', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ yaml: ['from_phone_number_id: [pn_main, pn_second, pn_unverified]'] });
+  const started = await world.run('start', path);
+  expect(started).toMatchObject({ code: 0 });
+  expect(started.stderr).toContain('Caller number pn_unverified is not verified, so the others call without it.');
+  expect(started.stderr).not.toContain('pn_second');
+
+  const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
+  const scenario = new Scenario(store, world.id);
+  const campaign = await scenario.campaign();
+  const { accountId } = campaign;
+  const service = connectService({ baseUrl: accountId, apiKey: 'sk_sandbox_ok' });
+  const { numbers } = await checkNumbers(service, campaign.rules.callers.numbers);
+  await service.close();
+  const checkedAt = Math.round(world.sandbox.clock.now());
+  await noteCallers(store, campaign, { standings: numbers, faults: null, now: checkedAt });
+  await noteCallerProven(store, world.id);
+  await scenario.dial(1, checkedAt);
+  await store.close();
+
+  const status = JSON.parse((await world.run('status', world.id, '--json')).stdout) as { callers: unknown };
+  const seen = { checkedAt: new Date(checkedAt).toISOString() };
+  expect(status.callers).toEqual([
+    { phoneNumberId: 'pn_main', state: 'in', reason: null, calls: 6, ...seen },
+    { phoneNumberId: 'pn_second', state: 'in', reason: null, calls: 0, ...seen },
+    { phoneNumberId: 'pn_unverified', state: 'out', reason: 'not_verified', calls: 0, ...seen },
+  ]);
+  expect((await world.run('status', world.id)).stdout).toMatch(
+    /Numbers +pn_main +6 calls\n +pn_second +0 calls\n +pn_unverified +0 calls, OUT: is not verified\n/,
+  );
+});
+
+test('a campaign of which no number may call is refused with the reason of each, and nothing is imported', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ yaml: ['from_phone_number_id: [pn_unverified, pn_nowhere]'] });
+  expect(await world.run('start', path)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): fix one of them with the service\. Nothing was imported/,
+    ),
+  });
+});

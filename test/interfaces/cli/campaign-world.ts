@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
+import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
+import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
+import { sharedTemporal } from '../../support/temporal-for-tests.ts';
+import { until as untilTold } from '../../support/until.ts';
+import { createTerminal, type FakeTerminal } from './terminal.ts';
+
+/** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
+export interface CampaignWorld {
+  /** Of its campaign; another one in each world, since all of a file share a namespace of Temporal. */
+  id: string;
+  folder: string;
+  path(name: string): string;
+  read(name: string): string;
+  sandbox: RunningSandbox;
+  env: Record<string, string>;
+  campaignPath: string;
+  /** Writes a campaign file over a list of `rows` good numbers, or of `lines` as they are. */
+  writeCampaign(settings: { id?: string; rows?: number; lines?: string[]; yaml?: string[] }): string;
+  /** Runs one command line to its end. */
+  run(...args: string[]): Promise<CommandEnd>;
+  /** Runs one that goes on until it is interrupted. */
+  begin(...args: string[]): RunningCommand;
+  /** A worker that is ready, in a process of its own as workers are; it ends with the test. */
+  work(): Promise<WorkerProcess>;
+  /** What a command is given that is called as a function. */
+  terminal(): FakeTerminal;
+}
+
+export interface WorkerProcess {
+  ended: Promise<CommandEnd>;
+  signal(name: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+export interface CommandEnd {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCommand {
+  io: FakeTerminal;
+  ended: Promise<CommandEnd>;
+  interrupt(): void;
+}
+
+export const speed = 600;
+
+/** What `carillon verify` answers when nothing is wrong; a test that expects it shows the violations otherwise. */
+export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every promise was kept/) as string };
+
+let worlds = 0;
+
+/** Uses the Temporal server that all files share, unless the settings name another. */
+export async function createWorld(
+  sandboxOptions: SandboxOptions = {},
+  settings: Record<string, string> = {},
+): Promise<CampaignWorld> {
+  const ownId = `autumn-${++worlds}`;
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-cli-'));
+  const sandbox = await startSandbox({ speed, seed: 5, ...sandboxOptions });
+  onTestFinished(async () => {
+    await sandbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const env = {
+    ...(settings['TEMPORAL_ADDRESS'] === undefined ? await temporalSettings() : {}),
+    SVC_BASE_URL: sandbox.url,
+    SVC_API_KEY: 'sk_sandbox_ok',
+    SVC_READS_PER_SECOND: '500',
+    CARILLON_DB: join(folder, 'carillon.db'),
+    CARILLON_LOG_LEVEL: 'silent',
+    CARILLON_POSTING_WINDOW_MS: '5000',
+    SVC_CONNECT_TIMEOUT_MS: '1000',
+    SVC_HEADERS_TIMEOUT_MS: '3000',
+    SVC_BODY_TIMEOUT_MS: '1000',
+    CARILLON_SUBMITS_PER_SECOND: '100',
+    ...settings,
+  };
+  const begin = (...args: string[]): RunningCommand => {
+    let interrupt = (): void => {};
+    const onInterrupt: Io['onInterrupt'] = (handler) => {
+      interrupt = () => handler('SIGINT');
+      return () => {};
+    };
+    const io = createTerminal({ env, now: Date.now, onInterrupt });
+    const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
+    return { io, ended, interrupt: () => interrupt() };
+  };
+  const world: CampaignWorld = {
+    id: ownId,
+    folder,
+    path: (name) => join(folder, name),
+    read: (name) => readFileSync(join(folder, name), 'utf8'),
+    sandbox,
+    env,
+    campaignPath: join(folder, 'campaign.yaml'),
+    writeCampaign: ({ id = ownId, rows = 6, lines, yaml = [] }) => {
+      mkdirSync(folder, { recursive: true });
+      const list = lines ?? Array.from({ length: rows }, (_, index) => `${numberAt(index)},Row${index + 1}`);
+      writeFileSync(join(folder, 'list.csv'), `phone,name\n${list.join('\n')}\n`);
+      const file = [
+        `id: ${id}`,
+        ...(yaml.some((line) => line.startsWith('agent_id')) ? [] : ['agent_id: agent_reminders']),
+        ...(yaml.some((line) => line.startsWith('from_phone')) ? [] : ['from_phone_number_id: pn_main']),
+        'list: { file: list.csv, phone: phone, default_region: US }',
+        "first_message: 'Hello {{ name }}, a reminder.'",
+        "variables: { values: { name: '{{ name }}' } }",
+        'hours: any',
+        'law: off',
+        ...(yaml.some((line) => line.startsWith('opt_out'))
+          ? []
+          : ['opt_out: [{ collected: asked_to_stop, equals: true }]']),
+        ...yaml,
+      ];
+      writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);
+      return join(folder, 'campaign.yaml');
+    },
+    run: (...args) => begin(...args).ended,
+    begin,
+    work: () => startWorkerProcess(env),
+    terminal: () => createTerminal({ env, now: Date.now }),
+  };
+  return world;
+}
+
+async function temporalSettings(): Promise<Record<string, string>> {
+  const { address, namespace } = await sharedTemporal();
+  return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+}
+
+/** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own, from the build. */
+async function startWorkerProcess(env: Record<string, string>): Promise<WorkerProcess> {
+  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
+  const child = spawn(process.execPath, [main, 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
+  const ended = once(child, 'close').then(([code]) => ({ code: (code as number | null) ?? -1, ...said }));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  await Promise.race([
+    until(() => said.stdout.includes('"ready":true')),
+    ended.then(({ stderr }) => Promise.reject(new Error(`the worker did not start: ${stderr}`))),
+  ]);
+  return { ended, signal: (name) => void child.kill(name) };
+}
+
+/** Numbers kept for fiction, from 0120 up: below lie those with a fate of their own. */
+export function numberAt(index: number): string {
+  const areas = ['212', '312', '415', '602', '813'];
+  return `+1${areas[Math.floor(index / 70) % areas.length]}55501${String(30 + (index % 70)).padStart(2, '0')}`;
+}
+
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 240_000): Promise<void> {
+  // What is asked is often a whole command, in the process that it waits for.
+  await untilTold('it has come about', holds, { limitMs: timeoutMs, everyMs: 250 });
+}

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { endCampaign } from '../../../../src/ledger/rows/campaigns.ts';
+import { openStore } from '../../../../src/ledger/open-ledger.ts';
+import { beginProven, noon } from '../../../ledger/scenario.ts';
+import { createWorld, proven, until, type CampaignWorld } from '../campaign-world.ts';
+
+/** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
+async function loseBatch(lateDelivery = '1m'): Promise<CampaignWorld> {
+  const faults = [
+    { operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } },
+  ];
+  const world = await createWorld({ faults });
+  const path = world.writeCampaign({
+    rows: 3,
+    yaml: [`advanced: { late_delivery: ${lateDelivery} }`, 'retry: { max_attempts: 1 }'],
+  });
+  await world.work();
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+  return world;
+}
+
+async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
+  return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
+}
+
+test('a lost batch is decided on by a person, not too early, and redialled in the next round', async () => {
+  // Eighteen seconds more in which it is too early.
+  const world = await loseBatch('3h');
+  await until(async () => ((await statusOf(world))['batches'] as Record<string, number>)['unknown'] === 1);
+  const unasked = await world.run('resolve', world.id, '--redial');
+  expect(unasked).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/cannot ask for confirmation\. Nothing was changed; run again with --yes/),
+  });
+  const early = await world.run('resolve', world.id, '--redial', '--yes');
+  expect(early).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /No recipient .* is unresolved yet.*\n1 batch cannot be decided about yet.*Try again after 20/,
+    ),
+  });
+
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ unresolved: 3, outcomes: { unresolved: 3 } });
+  expect(world.sandbox.calls()).toEqual([]);
+  expect((await world.run('status', world.id)).stdout).toMatch(/3 rows unresolved: .*--redial.*--give-up/s);
+
+  const redial = await world.run('resolve', world.id, '--redial', '--yes');
+  expect(redial.stderr).toMatch(/called twice/);
+  expect(redial).toMatchObject({
+    code: 0,
+    stdout: `3 recipients of campaign ${world.id} will be dialled again. Round 2 has been started: carillon status ${world.id}\n`,
+  });
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ unresolved: 0, round: 2, done: 3 });
+  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+  expect(await world.run('verify', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^verify: every promise was kept \(\d+ events of 1 campaign with \d+ calls\)\nok {4}no request repeats/,
+    ),
+  });
+});
+
+test('while a campaign drains, and for one of another service, nobody is redialled', async () => {
+  const world = await createWorld();
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'unknown');
+  await scenario.sweep(noon + 3_600_000);
+  await endCampaign(store, { campaignId: 'spring', now: noon + 3_600_000 }, { why: 'drained' });
+  const refusals = [
+    await world.run('resolve', 'spring', '--redial', '--yes'),
+    await world.run('retry', 'spring', '--outcome', 'unresolved', '--yes'),
+  ];
+  for (const refused of refusals)
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Campaign spring was started against the service at http://service,'),
+    });
+  await store.db.updateTable('campaigns').set({ account_id: world.sandbox.url }).execute();
+  const draining = await world.run('resolve', 'spring', '--redial', '--yes');
+  expect(draining).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/Campaign spring is draining: nobody is dialled, so its rows stay unresolved\./),
+  });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
+  await store.close();
+});
+
+test('what is given up stays unresolved, and the decision is on record', async () => {
+  const world = await loseBatch();
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await world.run('resolve', world.id, '--give-up')).toMatchObject({
+    code: 0,
+    stdout: `3 recipients of campaign ${world.id} stay unresolved; the decision is on record.\n`,
+  });
+  expect((await world.run('resolve', world.id, '--give-up')).stdout).toMatch(/No recipient .* is unresolved\.\n/);
+  expect(JSON.parse((await world.run('resolve', world.id, '--give-up', '--json')).stdout)).toMatchObject({
+    campaignId: world.id,
+    decision: 'give_up',
+    recipients: 0,
+    openGivenUp: 0,
+  });
+  const { stdout } = await world.run('results', world.id, '--output', '-');
+  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
+});
+
+test('calls of an agent whose list the service refuses for good can be given up, but not while its records are still read', async () => {
+  const hour = 3_600_000;
+  const hidden = { operation: 'batch_calls' as const, effect: { type: 'hide' as const, ms: 100 * hour } };
+  const world = await createWorld({ faults: [hidden], speed: 200 });
+  const path = world.writeCampaign({ rows: 3, yaml: ['advanced: { settle: 90h }', 'retry: { max_attempts: 1 }'] });
+  await world.work();
+  expect(await world.run('start', path)).toMatchObject({ code: 0 });
+  await until(async () => (await statusOf(world))['open'] === 3);
+  expect(await world.run('resolve', world.id, '--give-up', '--open')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Nothing was given up: .* ago, so results may still come/),
+  });
+
+  world.sandbox.addFaults({ operation: 'list_conversations', effect: { type: 'error', status: 404 } });
+  await until(async () => (await world.run('resolve', world.id, '--give-up', '--open')).code === 0);
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await statusOf(world)).toMatchObject({ outcomes: { unresolved: 3 }, open: 0 });
+  const { stdout } = await world.run('results', world.id, '--output', '-');
+  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
+  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+});
+
+test('it must be said which', async () => {
+  const world = await createWorld();
+  expect(await world.run('resolve', 'any')).toMatchObject({ code: 2, stderr: expect.stringContaining('--give-up') });
+  expect(await world.run('resolve', 'any', '--redial', '--give-up')).toMatchObject({ code: 2 });
+  expect(await world.run('resolve', 'any', '--redial', '--open')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--open goes with --give-up only'),
+  });
+});
+
+test('rows that were not reached are called again in a new round, and others never are', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({
+    lines: ['+12125550100,Ana', '+12125550101,Ben'],
+    yaml: ['retry: { max_attempts: 1 }'],
+  });
+  await world.work();
+  await world.run('start', path);
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(await world.run('retry', world.id, '--outcome', 'completed')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('rows that are completed are never called again'),
+  });
+  expect(await world.run('retry', world.id, '--outcome', 'cancelled', '--yes')).toMatchObject({
+    code: 0,
+    stdout: `No row of campaign ${world.id} is cancelled; nothing was started.\n`,
+  });
+  expect(await world.run('retry', world.id, '--outcome', 'exhausted,expired', '--yes')).toMatchObject({
+    code: 0,
+    stdout: `1 row of campaign ${world.id} will be called again. Round 2 has been started: carillon status ${world.id}\n`,
+  });
+  await until(async () => (await statusOf(world))['state'] === 'completed');
+  expect(world.sandbox.calls().map((call) => [call.to.slice(-4), call.nth])).toEqual([
+    ['0100', 1],
+    ['0101', 1],
+    ['0101', 2],
+  ]);
+  expect(await world.run('verify', world.id)).toMatchObject(proven);
+});

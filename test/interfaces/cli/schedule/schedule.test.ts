@@ -1,0 +1,365 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../../../src/shared/config.ts';
+import { openStore } from '../../../../src/ledger/open-ledger.ts';
+import { connectTemporal } from '../../../../src/temporal/connection.ts';
+import type { ScheduleView } from '../../../../src/operations/control/schedules/view.ts';
+import { patient } from '../../../support/campaign-run.ts';
+import { patienceMs, until } from '../../../support/until.ts';
+import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
+
+/** A worker process starts, and whole campaigns run. */
+
+/** Each look is a command of its own, which takes its time. */
+const often = { everyMs: 400 };
+
+/** Far enough away that nothing fires by itself while a test runs. */
+const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
+
+async function viewOf(world: CampaignWorld): Promise<ScheduleView> {
+  const { stdout, stderr } = await world.run('schedule', 'describe', world.id, '--json');
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as ScheduleView;
+}
+
+async function untilEnd(world: CampaignWorld, campaignId: string): Promise<ScheduleView['last']> {
+  const hasEnded = async () => {
+    const { last } = await viewOf(world);
+    return last?.campaignId === campaignId && /completed|failed/.test(last.result) ? last : undefined;
+  };
+  return until(`${campaignId} has ended`, hasEnded, often);
+}
+
+/** Fires, once the firing before is over as far as Temporal knows; answers the id of the campaign. */
+async function trigger(world: CampaignWorld): Promise<string> {
+  // Temporal names a firing by its second: a second one within it would be the same.
+  const isOver = ({ isRunning, last }: ScheduleView) =>
+    !isRunning && (last === null || Date.now() - Date.parse(last.scheduledAt) > 1_000);
+  await until('the firing before is over', async () => isOver(await viewOf(world)), often);
+  const { stdout, code, stderr } = await world.run('schedule', 'trigger', world.id, '--json');
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return (JSON.parse(stdout) as { campaignId: string }).campaignId;
+}
+
+function rows(count: number, from = 0): string {
+  return `phone,name\n${Array.from({ length: count }, (_, i) => `${numberAt(from + i)},Row${i + 1}`).join('\n')}\n`;
+}
+
+async function serve(answer: (path: string) => { status: number; body: string; headers?: object }): Promise<string> {
+  const http: Server = createServer((request, response) => {
+    const { status, body, headers } = answer(request.url ?? '');
+    response.writeHead(status, { ...headers });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void http.close());
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
+test('a schedule is created, listed, paused, resumed and deleted', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  const created = await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/{{ date }}.csv');
+  expect(created).toMatchObject({ code: 0 });
+  expect(created.stdout).toMatch(
+    /created: 0 9 1 1 \* \(America\/New_York\)\.\n.*reads lists\/\{\{ date \}\}\.csv.*\nNext runs: \w{3} \d{4}-01-01 09:00, /,
+  );
+  expect(created.stderr).toMatch(/No worker is running for this database/);
+
+  expect(await viewOf(world)).toMatchObject({
+    state: 'active',
+    when: '0 9 1 1 *',
+    timeZone: 'America/New_York',
+    catchUpSeconds: 600,
+    file: path,
+    list: 'lists/{{ date }}.csv',
+    fired: 0,
+    last: null,
+  });
+  expect(await world.run('schedule', 'create', path, ...yearly)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/already has a schedule carillon\/carillon\/autumn-\d+\. Delete it first/),
+  });
+
+  expect(await world.run('schedule', 'pause', world.id, '--note', 'no list this week')).toMatchObject({ code: 0 });
+  expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week', nextAt: [] });
+  // A second pause, by somebody who does not know of the first, leaves what the first one noted.
+  expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('was paused already (no list this week): it starts no runs'),
+  });
+  expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week' });
+  expect(await world.run('schedule', 'pause', world.id, '--note', 'holidays')).toMatchObject({
+    stdout: expect.stringContaining('was paused already, with a new note instead of (no list this week)'),
+  });
+  expect((await world.run('schedule', 'list')).stdout).toMatch(/autumn-\d+ +paused +0 9 1 1 \* .*none yet/);
+  expect(await world.run('schedule', 'resume', world.id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('is active again; it was paused (holidays)'),
+  });
+  expect(await viewOf(world)).toMatchObject({ state: 'active', note: 'resumed by a person' });
+  expect((await world.run('schedule', 'resume', world.id)).stdout).toContain('was not paused');
+
+  expect(await world.run('schedule', 'delete', world.id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('run again with --yes'),
+  });
+  expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
+  expect(JSON.parse((await world.run('schedule', 'list', '--json')).stdout)).toEqual({ schedules: [] });
+  expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/no schedule of "autumn-\d+".*It has none/),
+  });
+  // What is gone can be made again.
+  expect(await world.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });
+});
+
+test('each firing dials a list of its own, under an id of its own; what the file says later does not matter', async () => {
+  const world = await createWorld();
+  mkdirSync(world.path('lists'));
+  const path = world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
+  const list = ['--list', 'lists/{{ year }}.csv'];
+  expect(await world.run('schedule', 'create', path, ...yearly, ...list)).toMatchObject({ code: 0 });
+  writeFileSync(path, 'id: [this is no campaign file any more\n');
+  // The time of a firing is that of the zone, where the year begins hours later.
+  const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
+  const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
+  await world.work();
+
+  writeLists(rows(5));
+  const first = await trigger(world);
+  expect(first).toMatch(new RegExp(`^${world.id}-\\d{4}-\\d\\d-\\d\\dt\\d{4,6}b?$`));
+  expect(await untilEnd(world, first)).toMatchObject({ result: 'completed' });
+
+  writeLists(rows(3, 40));
+  const second = await trigger(world);
+  expect(await untilEnd(world, second)).toMatchObject({ result: 'completed' });
+  expect((await viewOf(world)).fired).toBe(2);
+  const { campaigns: status } = JSON.parse((await world.run('status', '--json')).stdout) as {
+    campaigns: { campaignId: string; total: number }[];
+  };
+  expect(status.map(({ campaignId, total }) => [campaignId, total])).toEqual([
+    [first, 5],
+    [second, 3],
+  ]);
+  expect(await world.run('verify')).toMatchObject(proven);
+});
+
+test('a firing is skipped while the campaign of the one before still runs', async () => {
+  const world = await createWorld({}, patient);
+  const path = world.writeCampaign({ rows: 4 });
+  await world.run('schedule', 'create', path, ...yearly);
+  await world.work();
+  const gate = world.sandbox.gates.set('batch_work_done', 1);
+  const id = await trigger(world);
+  expect(await world.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
+  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A run now would be skipped/),
+  });
+  // What comes by itself is skipped as well: Temporal itself is asked to fire beside it.
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  const handle = client.schedule.getHandle((await viewOf(world)).scheduleId);
+  await handle.trigger('SKIP');
+  await until('it is skipped', async () => (await viewOf(world)).skipped === 1, often);
+  expect(await viewOf(world)).toMatchObject({ fired: 1, skipped: 1, last: { campaignId: id, result: 'running' } });
+
+  // A schedule that is deleted lets its campaign go on.
+  expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
+  world.sandbox.gates.release(gate);
+  await until('it has ended', async () => (await world.run('status', id)).stdout.includes('completed'), often);
+  expect(await world.run('verify')).toMatchObject(proven);
+});
+
+test('beside a campaign of an earlier firing nothing is fired, also when its workflow is gone', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
+  await world.run('schedule', 'create', path, ...yearly);
+  await world.work();
+  const id = await trigger(world);
+  await untilEnd(world, id);
+  // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  await store.db.updateTable('campaigns').set({ state: 'running' }).execute();
+  await store.db.updateTable('rounds').set({ ended_at: null }).execute();
+  await until('the firing is over', async () => !(await viewOf(world)).isRunning, often);
+  expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      new RegExp(
+        `Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
+      ),
+    ),
+  });
+
+  // What comes by itself is skipped by the worker, which says why; and then there still is something to go on with.
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  await client.schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
+  const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
+  await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
+  const continued = await world.run('schedule', 'continue', world.id);
+  expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
+
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  await store.close();
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+});
+
+test('a firing without its list fails with the reason, and the next one is made all the same', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/today.csv');
+  await world.work();
+  const id = await trigger(world);
+  expect(await untilEnd(world, id)).toMatchObject({ result: 'failed', reason: 'There is no list lists/today.csv.' });
+  expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/today\.csv\.\n/);
+  expect(await world.run('verify')).toMatchObject(proven);
+
+  mkdirSync(world.path('lists'));
+  writeFileSync(world.path('lists/today.csv'), rows(2));
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+});
+
+test.each([
+  {
+    what: 'a list that nobody can be dialled of',
+    list: 'phone,name\nno number,A\n2125550100x,B\n',
+    says: /^list: none of the 2 rows taken from here\.csv can be dialled \(invalid_phone 2\)/,
+  },
+  {
+    what: 'a list without the columns of the campaign file',
+    list: `${numberAt(1)},Ann\n${numberAt(2)},Ben\n`,
+    says: /^The list here\.csv cannot be used with this campaign file: a check with this list/,
+  },
+  {
+    what: 'a list of which all rows have expired',
+    list: `phone,name,until\n${numberAt(1)},Ann,2020-01-01\n${numberAt(2)},Ben,2020-01-02\n`,
+    columns: ', expires_at: until',
+    says: /^list: none of the rows of here\.csv would be called \(row_expired 2\)/,
+  },
+])('a firing with $what fails, and no number of it is told', async ({ list, columns = '', says }) => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  writeFileSync(path, world.read('campaign.yaml').replace('phone: phone', `phone: phone${columns}`));
+  await world.run('schedule', 'create', path, ...yearly, '--list', 'here.csv');
+  writeFileSync(world.path('here.csv'), list);
+  await world.work();
+  expect((await untilEnd(world, await trigger(world)))?.reason).toMatch(says);
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  const state = await client.schedule.getHandle(`carillon/carillon/${world.id}`).describe();
+  const workflowId = state.info.recentActions[0]?.action.workflow.workflowId ?? '';
+  const history = JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory());
+  const readable = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
+  // Encoded payloads and ids are random letters and digits: among them anything stands by chance.
+  const kept = history.replaceAll(/"data":"[^"]+"/g, '') + readable.join('\n');
+  expect(kept).toContain('fireSchedule');
+  expect(kept).not.toMatch(/\bAnn\b|\bno number\b/);
+  for (const number of [numberAt(1), numberAt(2), '2125550100']) expect(kept).not.toContain(number);
+});
+
+test('a list comes from a URL, of which only the host is shown; an answer other than 200 fails the firing', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  const asked: string[] = [];
+  let status = 200;
+  const url = await serve((target) => {
+    asked.push(target);
+    return { status, body: status === 200 ? rows(3) : 'no such list' };
+  });
+  const source = `${url}/{{ weekday }}.csv?key=planted-secret`;
+  const created = await world.run('schedule', 'create', path, ...yearly, '--list', source, '--json');
+  expect(created.code).toBe(0);
+  expect(created.stdout).toContain('{{ weekday }}.csv?…');
+  await world.work();
+  expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
+  expect(asked).toEqual([expect.stringMatching(/^\/(mon|tue|wed|thu|fri|sat|sun)\.csv\?key=planted-secret$/)]);
+
+  status = 404;
+  const failed = await untilEnd(world, await trigger(world));
+  expect(failed?.reason).toMatch(/^The list could not be fetched: 127\.0\.0\.1:\d+ answered 404\.$/);
+  expect((await world.run('schedule', 'describe', world.id)).stdout).not.toContain('planted-secret');
+});
+
+test('a firing that could not begin in time is left out', async () => {
+  const world = await createWorld();
+  const path = world.writeCampaign({});
+  await world.run('schedule', 'create', path, '--cron', '0 9 5 1 *', '--timezone', 'America/New_York');
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  const day = { start: new Date('2026-01-05T00:00:00Z'), end: new Date('2026-01-06T00:00:00Z') };
+  await client.schedule.getHandle(`carillon/carillon/${world.id}`).backfill({ ...day, overlap: 'SKIP' });
+  const beginning = async () => (await viewOf(world)).last?.result === 'beginning';
+  await until('Temporal has begun it', beginning, often);
+  expect((await viewOf(world)).last).toMatchObject({
+    campaignId: `${world.id}-2026-01-05t0900`,
+    scheduledAt: '2026-01-05T14:00:00.000Z',
+    reason: expect.stringContaining('no worker has taken it yet'),
+  });
+  await world.work();
+  const ended = await untilEnd(world, `${world.id}-2026-01-05t0900`);
+  expect(ended?.reason).toMatch(/could not begin within 600 s \(--catch-up\) of its time/);
+  expect((await world.run('status')).stdout).toBe('');
+});
+
+test('a schedule of another database is not taken for this one', async () => {
+  const [one, other] = [await createWorld(), await createWorld()];
+  const path = one.writeCampaign({ id: 'shared-calls' });
+  expect(await one.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });
+  expect(await other.run('schedule', 'create', path, ...yearly)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('another id'),
+  });
+  await other.run('start', other.writeCampaign({}));
+  expect(await other.run('schedule', 'pause', 'shared-cals')).toMatchObject({ code: 2 });
+  expect(await one.run('schedule', 'pause', 'shared-cals')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Did you mean shared-calls?'),
+  });
+});
+
+const cron = ['--cron', '0 9 * * mon-fri'];
+const zone = ['--timezone', 'America/New_York'];
+
+test.each<{ flags: string[]; says: RegExp; yaml?: string[]; id?: string }>([
+  { flags: [...cron], says: /required option '--timezone/ },
+  { flags: [...zone], says: /one of --cron .* and --every/ },
+  { flags: [...cron, ...zone, '--every', '1d'], says: /one of --cron .* and --every/ },
+  { flags: [...cron, '--timezone', 'EST'], says: /--timezone is "EST", which is no time zone/ },
+  {
+    flags: [...zone, '--cron', '60 9 * * *'],
+    says: /--cron is "60 9 \* \* \*": minute "60": write values from 0 to 59/,
+  },
+  { flags: [...zone, '--cron', '0 9 * *'], says: /write five fields .*here are 4/ },
+  { flags: [...zone, '--cron', '0 9 30 2 *'], says: /no time at which this schedule would start a run/ },
+  { flags: [...zone, '--every', '10s'], says: /--every is "10s"; write a duration .* at least 1m/ },
+  { flags: [...cron, ...zone, '--catch-up', '1s'], says: /--catch-up is "1s"; write .* from 10s to 7d/ },
+  { flags: [...cron, ...zone, '--end-at', '2020-01-01T09:00'], says: /--end-at is .*lies in the past/ },
+  { flags: [...cron, ...zone, '--end-at', 'tomorrow'], says: /--end-at is "tomorrow"; write a date and time/ },
+  {
+    flags: [...cron, ...zone, '--start-at', '2031-01-02T09:00', '--end-at', '2031-01-01T09:00'],
+    says: /--end-at is not after --start-at/,
+  },
+  { flags: [...cron, ...zone, '--list', 'lists/{{ dat }}.csv'], says: /names "dat": did you mean date\?/ },
+  { flags: [...cron, ...zone, '--list', 'lists/{{ date.csv'], says: /a brace too many or too few/ },
+  { flags: [...cron, ...zone, '--list', 'http://lists.example/a.csv'], says: /begins with http:.*use https/ },
+  { flags: [...cron, ...zone, '--list', 'ftp://lists.example/a.csv'], says: /begins with ftp:/ },
+  { flags: [...cron, ...zone, '--list', 'https://me:pw@lists.example/a.csv'], says: /holds a user name or password/ },
+  { flags: [...cron, ...zone, '--list', ''], says: /is empty/ },
+  { flags: [...cron, ...zone], yaml: ['ends_at: "2020-01-01T00:00:00Z"'], says: /ends_at.*has passed/ },
+  { flags: [...cron, ...zone], yaml: ['colour: red'], says: /colour/ },
+  { flags: [...cron, ...zone], id: 'a'.repeat(45), says: /id: 45 characters are too many .* at most 44/ },
+])('create with $flags $yaml $id ends with code 2 and the reason', async ({ flags, says, yaml = [], id }) => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ yaml, ...(id === undefined ? {} : { id }) });
+  const { code, stderr, stdout } = await world.run('schedule', 'create', path, ...flags);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(says);
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  await expect(client.schedule.getHandle(`carillon/carillon/${id ?? world.id}`).describe()).rejects.toThrow();
+});

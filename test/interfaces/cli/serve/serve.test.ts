@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
+import { openStore } from '../../../../src/ledger/open-ledger.ts';
+import { createTerminal } from '../terminal.ts';
+
+function createFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-serve-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const env = {
+    CARILLON_DB: join(folder, 'carillon.db'),
+    SVC_BASE_URL: 'http://127.0.0.1:9',
+    CARILLON_LOG_LEVEL: 'silent',
+  };
+  const run = async (...args: string[]) => {
+    const io = createTerminal({ env });
+    return { code: await runCli(args, io), ...io.written() };
+  };
+  return { folder, env, run };
+}
+
+test('a token is made, opens the API, and is shown nowhere again; revoked, it opens nothing', async () => {
+  const { env, run } = createFolder();
+  const made = await run('token', 'create', 'front desk', '--role', 'read', '--json');
+  expect(made.code).toBe(0);
+  const { token, tokenId } = JSON.parse(made.stdout) as { token: string; tokenId: string };
+  const listed = await run('token', 'list');
+  expect(listed.stdout).toMatch(new RegExp(`${tokenId} +read +front desk +\\d{4}-\\d\\d-\\d\\d +until revoked`));
+  expect(`${listed.stdout}${(await run('token', 'list', '--json')).stdout}`).not.toContain(
+    token.slice('carillon_000000000000_'.length),
+  );
+
+  let interrupt = (): void => {};
+  const io = createTerminal({
+    env,
+    onInterrupt: (handler) => {
+      interrupt = () => handler('SIGINT');
+      return () => {};
+    },
+  });
+  const ended = runCli(['serve', '--port', '0', '--json'], io);
+  await expect.poll(() => io.written().stdout).toContain('"ready"');
+  const { url } = JSON.parse(io.written().stdout) as { url: string };
+  const ask = () => fetch(`${url}/api/v1/campaigns`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await (await ask()).json()).toEqual({ campaigns: [] });
+  // In a process of its own, as it would be: two handles of one file in one process wait for each other.
+  const store = await openStore({ sqlitePath: env.CARILLON_DB }, 'as-is');
+  await store.db.updateTable('tokens').set({ revoked_real: 1 }).execute();
+  await store.close();
+  expect((await ask()).status).toBe(401);
+  interrupt();
+  expect(await ended).toBe(0);
+});
+
+test.each([
+  [['serve', '--host', '0.0.0.0'], /can be reached by others.*--tls-cert and --tls-key, or --behind-proxy/],
+  [['serve', '--tls-cert', 'cert.pem'], /belong together/],
+  [['serve', '--tls-cert', 'none.pem', '--tls-key', 'none.pem'], /--tls-cert none\.pem: there is no such file/],
+  [['token', 'create', 'desk'], /--role/],
+  [['token', 'create', 'desk', '--role', 'king'], /read, operate, admin/],
+  [['token', 'create', ' ', '--role', 'read'], /1 to 100 characters/],
+  [['token', 'create', 'desk', '--role', 'read', '--expires', 'soon'], /duration/],
+  [['token', 'revoke', '000000000000', '--yes'], /no token "000000000000"/],
+])('%j is refused with what to do', async (args, says) => {
+  const { run } = createFolder();
+  await run('token', 'create', 'first', '--role', 'read');
+  const { code, stderr } = await run(...args);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(says);
+});
+
+test('a certificate that is none is refused, and the port is free again', async () => {
+  const { folder, run } = createFolder();
+  const path = join(folder, 'bad.pem');
+  writeFileSync(path, 'not a certificate');
+  const { code, stderr } = await run('serve', '--port', '0', '--tls-cert', path, '--tls-key', path);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/certificate/);
+});

@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, connect } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { describeFailure } from '../../../../src/interfaces/cli/terminal/failure.ts';
+import { CampaignFileError, ListFileError, UsageError } from '../../../../src/shared/input/errors.ts';
+import { TemporalUnreachableError } from '../../../../src/temporal/connection.ts';
+import { notReadable } from '../../../../src/ledger/schema-state.ts';
+import { EditRefusedError } from '../../../../src/ledger/people/edit-refusal.ts';
+import { RedialRefusedError } from '../../../../src/ledger/people/resolve.ts';
+import { OtherServiceError } from '../../../../src/temporal/start-campaign.ts';
+import { ScheduleExistsError } from '../../../../src/temporal/schedules.ts';
+import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
+import { createTerminal } from '../terminal.ts';
+
+const raw = /\bE[A-Z]{3,}\b|errno|syscall|\n\s+at /;
+const told = (error: unknown) => describeFailure(error, false);
+const thrownBy = (work: () => Promise<unknown>): Promise<unknown> => work().then(() => null, (error: unknown) => error); // prettier-ignore
+
+test('a port in use, a refused connection and missing files are told in words, not in codes of the system', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const second = createServer().listen(port, '127.0.0.1');
+  const inUse = told(((await once(second, 'error')) as [Error])[0]);
+  expect(inUse).toMatchObject({ code: 'network', message: expect.stringContaining(`127.0.0.1:${port} is in use`) });
+  server.close();
+  await once(server, 'close');
+  const refused = told(((await once(connect(port, '127.0.0.1'), 'error')) as [Error])[0]);
+  expect(refused).toMatchObject({
+    code: 'network',
+    message: expect.stringContaining(`Nobody answers at 127.0.0.1:${port}`),
+  });
+  const missing = told(await thrownBy(() => readFile(join(tmpdir(), 'nowhere', 'list.csv'))));
+  expect(missing).toMatchObject({ code: 'file', message: expect.stringContaining('there is no such file') });
+  const folder = told(await thrownBy(() => writeFile(tmpdir(), 'x')));
+  expect(folder).toMatchObject({ code: 'file', message: expect.stringContaining('this is a folder') });
+  for (const { message, exitCode } of [inUse, refused, missing, folder])
+    expect({ exitCode, raw: raw.test(message) }).toEqual({ exitCode: 1, raw: false });
+});
+
+test.each([
+  ['ENOSPC', 'write', {}, 'machine', /^The disk is full; make room/],
+  ['EFBIG', 'write', {}, 'machine', /^No file may grow any further \(ulimit -f\), or the disk is full; make room/],
+  ['53100', '', { severity: 'ERROR', routine: 'mdextend' }, 'database', /^The database cannot be used: the disk is full, .*\. Make room/],
+  ['SQLITE_FULL', '', {}, 'database', /^The database cannot be used: the disk is full, .*\. Make room/],
+  ['EMFILE', 'open', {}, 'machine', /^Too many files are open/],
+  ['ENOTFOUND', 'getaddrinfo', { hostname: 'db.example' }, 'network', /^The name db\.example is not known/],
+  ['EAI_AGAIN', 'getaddrinfo', { hostname: 'db.example' }, 'network', /^The name db\.example could not be looked up/],
+  ['EACCES', 'listen', { address: '127.0.0.1', port: 80 }, 'network', /^127\.0\.0\.1:80 may not be listened on: permission denied/],
+  ['ENETUNREACH', 'connect', { address: '192.0.2.1', port: 443 }, 'network', /^There is no way to 192\.0\.2\.1:443/],
+] as const)('%s of %s, as the system reports it, is told in words', (code, syscall, facts, kind, says) => {
+  const error = Object.assign(new Error(`${code}: as the system says it, ${syscall}`), { code, syscall, errno: -1, ...facts });
+  const { message, ...failure } = told(error);
+  expect(failure).toEqual({ exitCode: 1, code: kind });
+  expect(message).toMatch(says);
+  expect(message).not.toMatch(raw);
+}); // prettier-ignore
+
+test.each(
+  // prettier-ignore
+  [
+    [new TemporalUnreachableError('127.0.0.1:1', 'it is down.'), 1, / carillon dev starts/],
+    [notReadable('empty'), 1, / carillon start <campaign\.yaml> imports/],
+    [notReadable('older'), 1, / start one of this version: .* carillon worker starts it\.$/],
+    [new EditRefusedError('It failed.', { kind: 'fix_failure', campaignId: 'spring' }), 2, / carillon status spring names; /],
+    [new EditRefusedError('It ended.', { kind: 'retry_rows', campaignId: 'spring' }), 2, / carillon retry spring --outcome/],
+    [new RedialRefusedError('No.', { kind: 'leave_unresolved', campaignId: 'x' }), 2,
+      / carillon results x --outcome unresolved .*--give-up/],
+    [new RedialRefusedError('No.', { kind: 'await_end', campaignId: 'x' }), 2, / carillon status x shows when\.$/],
+    [new OtherServiceError({ campaignId: 'x', accountId: 'https://old.example' }, 'https://new.example'), 2,
+      / carillon adjust --account --moved-from https:\/\/old\.example does so\.$/],
+    [new ScheduleExistsError('carillon/carillon/spring'), 2, / carillon schedule delete /],
+    [new CampaignFileError('spring.yaml', [], { isAboutRows: true }), 2, /\ncarillon check spring\.yaml says more\.$/],
+    [new ListFileError('list.csv', 'none', { isAboutRows: true }), 2, /\ncarillon check <campaign\.yaml> says more\.$/],
+  ],
+)('an error that knows no command is told with the one that helps: %s', (error, exitCode, says) => {
+  expect(told(error)).toMatchObject({ exitCode, message: expect.stringMatching(says) });
+});
+
+test.each([
+  [['status', '--nonsense'], 'usage', 2],
+  [['pause'], 'usage', 2],
+  [['nonsense'], 'usage', 2],
+  [['status', 'spring'], 'no_database', 2],
+  [['start', '/nowhere/campaign.yaml'], 'campaign_file', 2],
+  [['results', 'spring', '--format', 'pdf', '--output', 'x'], 'usage', 2],
+] as const)(
+  'with --json the failure of %j has a code that stays, and the words besides',
+  async (args, code, exitCode) => {
+    const io = createTerminal({ env: { CARILLON_DB: join(tmpdir(), 'nowhere', 'carillon.db') } });
+    expect(await runCli([...args, '--json'], io)).toBe(exitCode);
+    const { stdout, stderr } = io.written();
+    const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
+    expect(error).toMatchObject({ code, exitCode });
+    expect(stderr).toContain(error.message.split('\n')[0]);
+  },
+);
+
+test('the failure as data tells to type what works here, as the words do', async () => {
+  const io = createTerminal({ ownCommand: './carillon' });
+  const failing = {
+    name: 'act',
+    summary: '',
+    load: async () => () => new Command('act').option('--json').action(fail),
+  };
+  expect(await runCli(['act', '--json'], io, [failing])).toBe(2);
+  expect(JSON.parse(io.written().stdout)).toMatchObject({ error: { message: 'None: ./carillon start x makes one.' } });
+});
+
+function fail(): never {
+  throw new UsageError('None: carillon start x makes one.');
+}

@@ -1,0 +1,194 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
+import { dispositions, type Disposition } from '../../../src/rules/disposition.ts';
+import { afterAttempt, defaultRetryDelays, type SettledAttempt } from '../../../src/rules/attempts/retry-schedule.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const rules: CampaignRules['retry'] = {
+  maxAttempts: 5,
+  maxAttemptsPerNumber: null,
+  resetAfterMs: null,
+  jitterMs: 0,
+  delays: { ...defaultRetryDelays },
+  maxUncounted: 3,
+};
+
+function settled(disposition: Disposition, facts: Partial<SettledAttempt> = {}, counted = true): SettledAttempt {
+  return {
+    result: { disposition, detail: null, counted },
+    countedAttempts: 1,
+    uncountedInARow: 0,
+    sameDisposition: 1,
+    settledAt: 1_000,
+    zones: [],
+    attemptId: 'spring/1/1',
+    rules,
+    ...facts,
+  };
+}
+
+test.each<[Disposition, number, number]>([
+  ['busy', 1, 30 * minuteMs],
+  ['busy', 3, 30 * minuteMs],
+  ['no_answer', 1, 2 * hourMs],
+  ['no_answer', 2, 24 * hourMs],
+  ['no_answer', 3, 24 * hourMs],
+  ['unreached', 1, 2 * hourMs],
+  ['voicemail', 1, 24 * hourMs],
+  ['failed', 1, 10 * minuteMs],
+])(
+  'by default %s for the %i. time is retried after %i ms where no zone is known',
+  (disposition, sameDisposition, delayMs) => {
+    const next = afterAttempt(settled(disposition, { sameDisposition }));
+    expect(next).toEqual({ kind: 'retry', at: 1_000 + delayMs, countsAs: true });
+  },
+);
+
+test('by default whom two calls did not reach is called again from the next local day on', () => {
+  const settledAt = Date.parse('2030-01-15T20:00:00-05:00');
+  const at = (sameDisposition: number) => {
+    const next = afterAttempt(
+      settled('no_answer', { sameDisposition, settledAt, zones: ['America/New_York', 'America/Chicago'] }),
+    );
+    return next.kind === 'retry' ? new Date(next.at).toISOString() : next.kind;
+  };
+  expect([at(1), at(2), at(3)]).toEqual([
+    '2030-01-16T03:00:00.000Z',
+    '2030-01-16T06:00:00.000Z',
+    '2030-01-16T06:00:00.000Z',
+  ]);
+});
+
+test.each([
+  ['answered', null, 'completed', 'answered'],
+  ['answered', 'silent', 'completed', 'silent'],
+  ['opted_out', null, 'opted_out', 'opted_out'],
+  ['invalid_number', null, 'undialable', 'invalid_number'],
+  ['unknown', null, 'unresolved', 'unknown'],
+] as const)(
+  '%s (%s) ends the recipient as %s, whatever is left of the budget',
+  (disposition, detail, outcome, reason) => {
+    for (const countedAttempts of [1, 5]) {
+      const next = afterAttempt(
+        settled(disposition, { result: { disposition, detail, counted: true }, countedAttempts }),
+      );
+      expect(next).toEqual({ kind: 'final', outcome, reason, countsAs: true });
+    }
+  },
+);
+
+test('the last attempt of the budget is followed by none', () => {
+  expect(afterAttempt(settled('busy', { countedAttempts: 4 })).kind).toBe('retry');
+  const used = { kind: 'final', outcome: 'exhausted', reason: 'attempts_used_up', countsAs: true };
+  expect(afterAttempt(settled('busy', { countedAttempts: 5 }))).toEqual(used);
+  expect(afterAttempt(settled('busy', { countedAttempts: 6 }))).toEqual(used);
+});
+
+test('a budget that is renewed over time ends nobody', () => {
+  const renewed = { ...rules, resetAfterMs: 24 * hourMs };
+  const next = afterAttempt(settled('busy', { countedAttempts: 5, rules: renewed }));
+  expect(next).toEqual({ kind: 'retry', at: 1_000 + 30 * minuteMs, countsAs: true });
+});
+
+test.each(['never', []] as const)('a delay of %o means no retry', (delay) => {
+  const delays = { ...defaultRetryDelays, voicemail: delay === 'never' ? delay : [...delay] };
+  const next = afterAttempt(settled('voicemail', { rules: { ...rules, delays } }));
+  expect(next).toEqual({ kind: 'final', outcome: 'exhausted', reason: 'no_retry_after_voicemail', countsAs: true });
+});
+
+test('rules may retry an attempt of which nobody knows whether it was placed', () => {
+  const retrying = { ...rules, delays: { ...defaultRetryDelays, unknown: [hourMs] } };
+  expect(afterAttempt(settled('unknown', { rules: retrying }))).toEqual({
+    kind: 'retry',
+    at: 1_000 + hourMs,
+    countsAs: true,
+  });
+  expect(afterAttempt(settled('unknown', { rules: retrying, countedAttempts: 5 }))).toMatchObject({
+    outcome: 'exhausted',
+  });
+});
+
+test('what a person has given up is dialled by no rule', () => {
+  const retrying = { ...rules, delays: { ...defaultRetryDelays, unknown: [hourMs] } };
+  for (const countedAttempts of [1, 5]) {
+    const { result, ...rest } = settled('unknown', { rules: retrying, countedAttempts });
+    expect(afterAttempt({ ...rest, result: { ...result, detail: 'given_up' } })).toEqual({
+      kind: 'final',
+      outcome: 'unresolved',
+      reason: 'given_up',
+      countsAs: true,
+    });
+  }
+});
+
+test('an uncounted failure leaves the budget alone until too many come in a row', () => {
+  const failure = (uncountedInARow: number, countedAttempts: number) =>
+    afterAttempt(settled('failed', { uncountedInARow, countedAttempts, sameDisposition: uncountedInARow }, false));
+  const at = 1_000 + 10 * minuteMs;
+  expect(failure(3, 4)).toEqual({ kind: 'retry', at, countsAs: false });
+  expect(failure(4, 3)).toEqual({ kind: 'retry', at, countsAs: true });
+  expect(failure(4, 4)).toEqual({ kind: 'final', outcome: 'exhausted', reason: 'attempts_used_up', countsAs: true });
+});
+
+test('no sequence of results exceeds the budget, and every sequence ends', () => {
+  const delay = fc.oneof(
+    fc.constant('never' as const),
+    fc.array(fc.oneof(fc.integer({ min: 0, max: hourMs }), fc.constant('next_day' as const)), { maxLength: 3 }),
+  );
+  const anyRules = fc.record({
+    maxAttempts: fc.integer({ min: 1, max: 6 }),
+    maxUncounted: fc.integer({ min: 0, max: 4 }),
+    jitterMs: fc.integer({ min: 0, max: hourMs }),
+    delays: fc.record({
+      busy: delay,
+      no_answer: delay,
+      unreached: delay,
+      voicemail: delay,
+      failed: delay,
+      unknown: delay,
+    }),
+  });
+  const anyResult = fc
+    .record({ disposition: fc.constantFrom(...dispositions), counted: fc.boolean() })
+    .map(({ disposition, counted }) => ({ disposition, detail: null, counted: counted || disposition !== 'failed' }));
+
+  fc.assert(
+    fc.property(anyRules, fc.infiniteStream(anyResult), (drawn, results) => {
+      const rules = { ...drawn, maxAttemptsPerNumber: null, resetAfterMs: null };
+      let counted = 0;
+      let uncountedInARow = 0;
+      let attempts = 0;
+      let now = 0;
+      const seen = new Map<Disposition, number>();
+      for (const result of results) {
+        attempts += 1;
+        seen.set(result.disposition, (seen.get(result.disposition) ?? 0) + 1);
+        uncountedInARow = result.counted ? 0 : uncountedInARow + 1;
+        if (result.counted) counted += 1;
+        const next = afterAttempt({
+          result,
+          countedAttempts: counted,
+          uncountedInARow,
+          sameDisposition: seen.get(result.disposition) ?? 0,
+          settledAt: now,
+          zones: ['America/New_York'],
+          attemptId: `spring/1/${attempts}`,
+          rules,
+        });
+        if (next.countsAs && !result.counted) {
+          counted += 1;
+          uncountedInARow = 0;
+        }
+        expect(counted).toBeLessThanOrEqual(rules.maxAttempts);
+        expect(attempts).toBeLessThanOrEqual(rules.maxAttempts * (rules.maxUncounted + 1));
+        if (next.kind === 'final') break;
+        expect(['answered', 'opted_out', 'invalid_number']).not.toContain(result.disposition);
+        expect(next.at).toBeGreaterThanOrEqual(now);
+        now = next.at;
+      }
+    }),
+    { seed: 1, numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,157 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CallerSorting, chooseCaller, type Caller, type CallerWish } from '../../src/rules/caller-choice.ts';
+
+const number = (phoneNumberId: string, given = 0, country: string | null = 'US', ...regions: string[]): Caller => ({
+  phoneNumberId,
+  country,
+  regions: regions.length === 0 ? null : regions,
+  given,
+});
+const person = (country: string | null, regions: string[] | null = null, caller: string | null = null): CallerWish => ({
+  caller,
+  country,
+  regions,
+});
+
+const newYork = number('pn_ny', 9, 'US', 'NY');
+const florida = number('pn_fl', 5, 'US', 'FL');
+const london = number('pn_uk', 7, 'GB');
+const all = [newYork, florida, london];
+
+test.each<[string, CallerWish, string]>([
+  ['of their own state', person('US', ['NY']), 'pn_ny'],
+  ['of one of the states in which they may be', person('US', ['CT', 'NY']), 'pn_ny'],
+  ['of their country when none is of their state', person('US', ['TX']), 'pn_fl'],
+  ['of their country when their state is not known', person('GB'), 'pn_uk'],
+  ['chosen least often when none is of their country', person('FR'), 'pn_fl'],
+  ['chosen least often when nothing is known of them', person(null, ['NY']), 'pn_fl'],
+  ['of the US for its territories', person('PR', ['PR']), 'pn_fl'],
+  ['that called them before', person('US', ['NY'], 'pn_uk'), 'pn_uk'],
+  ['of their own state when the one before is out', person('US', ['NY'], 'pn_gone'), 'pn_ny'],
+])('by region somebody gets the number %s', (_, recipient, expected) => {
+  expect(chooseCaller(all, recipient, 'region')?.phoneNumberId).toBe(expected);
+});
+
+test('a code of a region means nothing in another country', () => {
+  const washington = number('pn_wa', 5, 'US', 'WA');
+  const sydney = number('pn_au', 9, 'AU');
+  expect(chooseCaller([washington, sydney], person('AU', ['WA']), 'region')).toBe(sydney);
+});
+
+test('by rotation neither state nor country counts', () => {
+  expect(chooseCaller(all, person('US', ['NY']), 'rotation')).toBe(florida);
+  expect(chooseCaller(all, person('US', ['NY'], 'pn_uk'), 'rotation')).toBe(london);
+});
+
+test('among equals the first in order is taken, and without a number nobody calls', () => {
+  expect(chooseCaller([number('pn_a', 2), number('pn_b', 2)], person('US'), 'region')?.phoneNumberId).toBe('pn_a');
+  expect(chooseCaller([], person('US', ['NY'], 'pn_a'), 'rotation')).toBeNull();
+});
+
+const places = fc.record({
+  country: fc.constantFrom('US', 'CA', 'PR', 'GB', null),
+  regions: fc.option(fc.subarray(['NY', 'FL', 'ON', 'PR']), { nil: null }),
+});
+const pool = fc
+  .array(fc.record({ place: places, given: fc.nat(20) }), { minLength: 1, maxLength: 6 })
+  .map((callers) => callers.map(({ place, given }, index) => ({ ...place, given, phoneNumberId: `pn_${index}` })));
+const choices = fc.constantFrom('region' as const, 'rotation' as const);
+
+/** Plans requests of at most `size` people until nobody is left, as the planner does; answers who got which number. */
+function planAll(callers: Caller[], people: CallerWish[], choice: 'region' | 'rotation', size: number) {
+  const given = new Map<CallerWish, string>();
+  const requests: CallerWish[][] = [];
+  for (let waiting = people; waiting.length > 0;) {
+    const sorting = new CallerSorting(callers, choice);
+    const request: CallerWish[] = [];
+    for (const one of waiting) {
+      if (request.length >= size) break;
+      if (sorting.takes(one)) request.push(one);
+    }
+    expect(request[0]).toBe(waiting[0]);
+    const own = callers.find(({ phoneNumberId }) => phoneNumberId === sorting.caller);
+    for (const one of request) {
+      given.set(one, sorting.caller ?? '');
+      if (own !== undefined && one.caller !== own.phoneNumberId) own.given += 1;
+    }
+    requests.push(request);
+    waiting = waiting.filter((one) => !request.includes(one));
+  }
+  return { given, requests };
+}
+
+const crowd = fc
+  .array(places, { minLength: 1, maxLength: 60 })
+  .map((all) => all.map((place) => ({ ...place, caller: null })));
+
+test('in turn, no number is chosen more than once oftener than another, however the requests are cut', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 6 }), crowd, fc.integer({ min: 1, max: 25 }), (many, people, size) => {
+      const callers = Array.from({ length: many }, (_, index) => number(`pn_${index}`));
+      planAll(callers, people, 'rotation', size);
+      const counts = callers.map(({ given }) => given);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    }),
+    { seed: 1 },
+  );
+});
+
+test('numbers that start unequal become equal, and only the fuller ones wait for it', () => {
+  fc.assert(
+    fc.property(pool, crowd, fc.integer({ min: 1, max: 25 }), (callers, people, size) => {
+      const before = callers.map(({ given }) => given);
+      planAll(callers, people, 'rotation', size);
+      const fullestGrown = Math.max(...callers.map(({ given }, index) => (given > (before[index] ?? 0) ? given : 0)));
+      expect(fullestGrown - Math.min(...callers.map(({ given }) => given))).toBeLessThanOrEqual(1);
+    }),
+    { seed: 1 },
+  );
+});
+
+test('whoever has a number keeps it while it is in, and gets another when it is out', () => {
+  fc.assert(
+    fc.property(
+      pool,
+      crowd,
+      choices,
+      fc.integer({ min: 1, max: 25 }),
+      fc.nat(5),
+      (callers, people, choice, size, nth) => {
+        const first = planAll(callers, people, choice, size).given;
+        const known = people.map((one) => ({ ...one, caller: first.get(one) ?? null }));
+        const again = planAll(callers, known, choice, size).given;
+        for (const one of known) expect(again.get(one)).toBe(one.caller);
+
+        const gone = callers[nth % callers.length]?.phoneNumberId;
+        const left = callers.filter(({ phoneNumberId }) => phoneNumberId !== gone);
+        if (left.length === 0) return;
+        const moved = planAll(left, known, choice, size).given;
+        for (const one of known) {
+          if (one.caller === gone) expect(moved.get(one)).not.toBe(gone);
+          else expect(moved.get(one)).toBe(one.caller);
+        }
+      },
+    ),
+    { seed: 1 },
+  );
+});
+
+test('by region nobody is called from farther away than they need to be, and each request has one number', () => {
+  const land = (country: string | null) => (country === 'PR' ? 'US' : country);
+  const nearness = (caller: Caller | undefined, one: CallerWish): number => {
+    if (caller === undefined || one.country === null || land(caller.country) !== land(one.country)) return 0;
+    return (caller.regions ?? []).filter((region) => one.regions?.includes(region)).length > 0 ? 2 : 1;
+  };
+  fc.assert(
+    fc.property(pool, crowd, fc.integer({ min: 1, max: 25 }), (callers, people, size) => {
+      const { given, requests } = planAll(callers, people, 'region', size);
+      for (const one of people) {
+        const caller = callers.find(({ phoneNumberId }) => phoneNumberId === given.get(one));
+        expect(nearness(caller, one)).toBe(Math.max(...callers.map((other) => nearness(other, one))));
+      }
+      for (const request of requests) expect(new Set(request.map((one) => given.get(one))).size).toBe(1);
+    }),
+    { seed: 1 },
+  );
+});

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import * as fc from 'fast-check';
+import { coarsened } from '../../../src/rules/forecast/coarse.ts';
+import { forecast, type ForecastGroup, type ForecastInput } from '../../../src/rules/forecast/forecast.ts';
+import { LineUse } from '../../../src/rules/forecast/line-use.ts';
+import { PriorityQueue } from '../../../src/rules/forecast/priority-queue.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** A Monday, 15:00 UTC. */
+const monday = Date.UTC(2026, 0, 5, 15);
+
+function group(count: number, changes: Partial<ForecastGroup> = {}): ForecastGroup {
+  return { count, calendars: [], zones: ['America/New_York'], notBefore: null, expiresAt: null, ...changes };
+}
+
+const many: ForecastInput = {
+  groups: [group(60_000), group(3, { notBefore: monday + hourMs }), group(40_000, { notBefore: monday + 2 * hourMs })],
+  course: {
+    answerRate: 0.4,
+    answeredMs: 90_000,
+    unansweredMs: 30_000,
+    retries: 2,
+    retryAt: (_retry, endedAt) => endedAt + hourMs,
+  },
+  at: monday,
+  endsAt: null,
+  marginMs: 0,
+  linesAt: () => 20,
+  startsPerMinute: null,
+  caps: [],
+};
+
+test.each([null, 12])(
+  'a long campaign ends in large steps when it does in small ones, but for a few hundredths: %s starts per minute',
+  (startsPerMinute) => {
+    const input = { ...many, startsPerMinute };
+    const exact = (forecast(input).finishesAt ?? 0) - monday;
+    const coarse = coarsened(input);
+    expect(Math.abs((forecast(coarse).finishesAt ?? 0) - monday - exact) / exact).toBeLessThan(0.05);
+    const people = ({ groups }: ForecastInput): number => groups.reduce((sum, { count }) => sum + count, 0);
+    expect(people(coarse)).toBeLessThan(people(input) / 4);
+  },
+);
+
+test('a short campaign is left as it is', () => {
+  const short = { ...many, groups: [group(100)] };
+  expect(coarsened(short)).toBe(short);
+});
+
+test('those who wait longest are not lost in large steps, however few they are', () => {
+  const lastAt = monday + 400 * hourMs;
+  const coarse = coarsened({ ...many, groups: [...many.groups, group(1, { notBefore: lastAt })] });
+  expect(forecast(coarse).finishesAt).toBeGreaterThan(lastAt);
+});
+
+test('attempts that were made already are not made again', () => {
+  const course = { ...many.course, answerRate: 0 };
+  const calls = (attempts: number): number => forecast({ ...many, course, groups: [group(10, { attempts })] }).calls;
+  expect([0, 1, 2].map(calls)).toEqual([30, 20, 10]);
+});
+
+function stand(lines: LineUse) {
+  const { inUse, startsInMinute, nextFreeAt, nextStartLeavesAt, lastEndsAt } = lines;
+  return { inUse, startsInMinute, nextFreeAt, nextStartLeavesAt, lastEndsAt };
+}
+
+const unused = {
+  inUse: 0,
+  startsInMinute: 0,
+  nextFreeAt: Infinity,
+  nextStartLeavesAt: Infinity,
+  lastEndsAt: null,
+};
+
+test('without calls no line is in use, and none will become free', () => {
+  const lines = new LineUse();
+  expect(stand(lines)).toEqual(unused);
+  lines.begin(1_000, 0, minuteMs);
+  lines.advanceTo(5_000);
+  expect(stand(lines)).toEqual(unused);
+});
+
+test('a line is free at the very instant at which its call ends', () => {
+  const lines = new LineUse();
+  lines.begin(1_000, 2, 10_000);
+  lines.begin(1_000, 3, 5_000);
+  expect(stand(lines)).toEqual({
+    inUse: 5,
+    startsInMinute: 5,
+    nextFreeAt: 6_000,
+    nextStartLeavesAt: 1_000 + minuteMs,
+    lastEndsAt: 11_000,
+  });
+  lines.advanceTo(5_999);
+  expect(lines.inUse).toBe(5);
+  lines.advanceTo(6_000);
+  expect([lines.inUse, lines.nextFreeAt]).toEqual([2, 11_000]);
+  lines.advanceTo(11_000);
+  expect([lines.inUse, lines.nextFreeAt, lines.lastEndsAt]).toEqual([0, Infinity, 11_000]);
+});
+
+test('a start counts for a minute, its last instant not included', () => {
+  const lines = new LineUse();
+  lines.begin(0, 2, 5_000);
+  lines.advanceTo(10_000);
+  lines.begin(10_000, 3, 5_000);
+  lines.advanceTo(minuteMs - 1);
+  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([5, minuteMs]);
+  lines.advanceTo(minuteMs);
+  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([3, minuteMs + 10_000]);
+  lines.advanceTo(10 * minuteMs);
+  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([0, Infinity]);
+});
+
+test('several calls may end, and several starts grow old, in one step', () => {
+  const lines = new LineUse();
+  lines.begin(0, 1, 10_000);
+  lines.advanceTo(1_000);
+  lines.begin(1_000, 1, 2_000);
+  lines.advanceTo(2_000);
+  lines.begin(2_000, 1, 200_000);
+  lines.advanceTo(2 * minuteMs);
+  expect([lines.inUse, lines.startsInMinute, lines.lastEndsAt]).toEqual([1, 0, 202_000]);
+});
+
+const byNumber = (left: number, right: number): number => left - right;
+
+test('an empty queue has nothing to give', () => {
+  const queue = new PriorityQueue<number>(byNumber);
+  expect([queue.size, queue.peek(), queue.pop()]).toEqual([0, undefined, undefined]);
+  queue.push(1);
+  expect([queue.size, queue.peek(), queue.pop(), queue.size, queue.pop()]).toEqual([1, 1, 1, 0, undefined]);
+});
+
+test('the first is seen without being taken', () => {
+  const queue = new PriorityQueue<number>(byNumber);
+  for (const item of [3, 1, 2]) queue.push(item);
+  expect([queue.peek(), queue.peek(), queue.size]).toEqual([1, 1, 3]);
+});
+
+test('however items come and go, the first of those inside is given back', () => {
+  const step = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant('pop' as const));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const queue = new PriorityQueue<{ at: number }>((left, right) => left.at - right.at);
+      let inside: number[] = [];
+      for (const next of [...steps, ...steps.map(() => 'pop' as const)]) {
+        if (next === 'pop') {
+          inside = inside.toSorted(byNumber);
+          expect(queue.pop()?.at).toBe(inside.shift());
+        } else {
+          queue.push({ at: next });
+          inside.push(next);
+        }
+        expect(queue.size).toBe(inside.length);
+        expect(queue.peek()?.at).toBe(inside.length === 0 ? undefined : Math.min(...inside));
+      }
+    }),
+    { seed: 5, numRuns: 300 },
+  );
+});
+
+test('ten thousand items cost a few comparisons each', () => {
+  let comparisons = 0;
+  const queue = new PriorityQueue<number>((left, right) => {
+    comparisons += 1;
+    return left - right;
+  });
+  for (let item = 0; item < 10_000; item++) queue.push((item * 7919) % 10_000);
+  for (let item = 0; item < 10_000; item++) expect(queue.pop()).toBe(item);
+  expect(comparisons).toBeLessThan(10_000 * 2 * 14);
+  // One that is last already is compared with the one above it, and no further.
+  comparisons = 0;
+  for (let item = 0; item < 1_000; item++) queue.push(item);
+  expect(comparisons).toBeLessThan(1_000);
+});

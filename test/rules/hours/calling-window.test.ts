@@ -1,0 +1,328 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { weekdays, type DailyWindow, type Weekday, type WeeklyHours } from '../../../src/rules/campaign-rules.ts';
+import * as callingWindow from '../../../src/rules/hours/calling-window.ts';
+
+/** One calendar with hours and no holidays, unless a test brings its own. */
+type Asked = Omit<callingWindow.WindowInput, 'calendars'> & {
+  hours: WeeklyHours | null;
+  closedOn?: string[];
+  more?: callingWindow.DatedCalendar[];
+};
+
+const calendars = new WeakMap<object, Map<string, callingWindow.DatedCalendar>>();
+
+/** The same object for the same hours and days, as a campaign has it: what is worked out for a calendar is kept with it. */
+function calendarOf(hours: WeeklyHours | null, closedOn: string[]): callingWindow.DatedCalendar {
+  const ofHours = calendars.get(hours ?? calendars) ?? new Map<string, callingWindow.DatedCalendar>();
+  const calendar = ofHours.get(closedOn.join()) ?? { hours, closedOn };
+  calendars.set(hours ?? calendars, ofHours.set(closedOn.join(), calendar));
+  return calendar;
+}
+
+function windowAt({ hours, closedOn = [], more = [], ...input }: Asked): callingWindow.WindowState {
+  return callingWindow.windowAt({ ...input, calendars: [calendarOf(hours, closedOn), ...more] });
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+function instant(text: string): number {
+  return Date.parse(text);
+}
+
+function everyDay(...windows: [from: string, to: string][]): Record<Weekday, DailyWindow[]> {
+  const window = windows.map(([from, to]) => ({ from: minuteOf(from), to: minuteOf(to) }));
+  return { mon: window, tue: window, wed: window, thu: window, fri: window, sat: window, sun: window };
+}
+
+function minuteOf(text: string): number {
+  const [hour, minute] = text.split(':').map(Number);
+  return (hour ?? 0) * 60 + (minute ?? 0);
+}
+
+const newYork: Asked = {
+  hours: everyDay(['09:00', '20:00']),
+  zones: ['America/New_York'],
+  at: 0,
+  marginMs: 0,
+  endsAt: null,
+};
+
+function at(text: string, input: Partial<Asked> = {}) {
+  return windowAt({ ...newYork, at: instant(text), ...input });
+}
+
+test('a window opens and closes to the millisecond', () => {
+  const opensAt = instant('2026-01-15T09:00:00-05:00');
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, at: opensAt - 1 })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...newYork, at: opensAt })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, at: closesAt - 1 })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, at: closesAt })).toEqual({
+    open: false,
+    reason: 'outside_hours',
+    opensAt: instant('2026-01-16T09:00:00-05:00'),
+  });
+});
+
+test('a window must be open through the whole margin', () => {
+  const marginMs = 10 * minuteMs;
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, marginMs, at: closesAt - marginMs - 1 })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, marginMs, at: closesAt - marginMs })).toMatchObject({
+    open: false,
+    opensAt: instant('2026-01-16T09:00:00-05:00'),
+  });
+});
+
+test('a margin longer than any window never finds one open', () => {
+  const hours = everyDay(['09:00', '09:10']);
+  expect(at('2026-01-15T12:00:00Z', { hours, marginMs: 10 * minuteMs })).toEqual({
+    open: false,
+    reason: 'never_opens',
+    opensAt: null,
+  });
+  expect(at('2026-01-15T12:00:00Z', { hours, marginMs: 10 * minuteMs - 1 })).toMatchObject({
+    opensAt: instant('2026-01-15T09:00:00-05:00'),
+  });
+});
+
+test('every zone of a number must be open', () => {
+  const zones = ['America/New_York', 'America/Los_Angeles'];
+  const opensAt = instant('2026-01-15T09:00:00-08:00');
+  const closesAt = instant('2026-01-15T20:00:00-05:00');
+  expect(windowAt({ ...newYork, zones, at: opensAt - 1 })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...newYork, zones, at: opensAt })).toEqual({ open: true, closesAt });
+  expect(windowAt({ ...newYork, zones, at: closesAt })).toMatchObject({ open: false, opensAt: opensAt + dayMs });
+  expect(windowAt({ ...newYork, zones: zones.toReversed(), at: opensAt })).toEqual({ open: true, closesAt });
+});
+
+test('zones that are never open together never open', () => {
+  const zones = ['Pacific/Auckland', 'America/New_York'];
+  const hours = everyDay(['09:00', '11:00']);
+  expect(at('2026-01-15T12:00:00Z', { hours, zones })).toEqual({ open: false, reason: 'never_opens', opensAt: null });
+});
+
+test.each([[[]], [['']], [['America/Atlantis']], [['America/New_York', 'Nowhere']], [['+05:00']]])(
+  'with hours set, zones %o are never dialled',
+  (zones) => {
+    const unknown = { open: false, reason: 'unknown_zone', opensAt: null };
+    expect(at('2026-01-15T17:00:00Z', { zones })).toEqual(unknown);
+    expect(at('2026-01-15T17:00:00Z', { zones, hours: null })).toEqual({ open: true, closesAt: null });
+  },
+);
+
+test('zones that come to be open together through a clock change are looked for 45 days ahead', () => {
+  // New York is three hours ahead of Phoenix in summer and two in winter; the summer ends on 1 November.
+  const zones = ['America/New_York', 'America/Phoenix'];
+  const hours = everyDay(['09:00', '11:30']);
+  const opensAt = instant('2026-11-01T09:00:00-07:00');
+  const input = { ...newYork, hours, zones };
+  const horizonMs = 45 * dayMs;
+  expect(windowAt({ ...input, at: opensAt - horizonMs })).toEqual({ open: false, reason: 'outside_hours', opensAt });
+  expect(windowAt({ ...input, at: opensAt - horizonMs - 1 })).toMatchObject({ reason: 'never_opens', opensAt: null });
+});
+
+test('without hours only the campaign end closes', () => {
+  const endsAt = instant('2026-01-15T17:00:00Z');
+  const closed = { open: false, reason: 'never_opens', opensAt: null };
+  const input = { ...newYork, hours: null, endsAt, marginMs: 5_000 };
+  expect(windowAt({ ...input, at: endsAt - 5_001 })).toEqual({ open: true, closesAt: endsAt });
+  expect(windowAt({ ...input, at: endsAt - 5_000 })).toEqual(closed);
+});
+
+test('a window that opens after the campaign end never opens', () => {
+  const opensAt = instant('2026-01-16T09:00:00-05:00');
+  const night = '2026-01-15T23:00:00-05:00';
+  expect(at(night, { endsAt: opensAt + 1 })).toMatchObject({ reason: 'outside_hours', opensAt });
+  expect(at(night, { endsAt: opensAt })).toEqual({ open: false, reason: 'never_opens', opensAt: null });
+  expect(at(night, { endsAt: opensAt + 60_000, marginMs: 60_000 })).toMatchObject({ reason: 'never_opens' });
+  const noon = '2026-01-15T12:00:00-05:00';
+  expect(at(noon, { endsAt: instant(noon) + 1_000 })).toEqual({ open: true, closesAt: instant(noon) + 1_000 });
+});
+
+test('a weekday that is missing is closed', () => {
+  const hours = { mon: [{ from: 540, to: 1200 }] };
+  const monday = instant('2026-01-19T09:00:00-05:00');
+  expect(at('2026-01-15T12:00:00-05:00', { hours })).toMatchObject({ open: false, opensAt: monday });
+  expect(windowAt({ ...newYork, hours, at: monday })).toMatchObject({ open: true });
+  expect(at('2026-01-15T12:00:00-05:00', { hours: {} })).toMatchObject({ reason: 'never_opens' });
+});
+
+test('days without a gap between them are one window', () => {
+  const hours = everyDay(['00:00', '24:00']);
+  expect(at('2026-01-15T23:59:00-05:00', { hours, marginMs: dayMs })).toEqual({ open: true, closesAt: null });
+  const weekdaysOnly = { fri: [{ from: 0, to: 1440 }], sat: [{ from: 0, to: 60 }] };
+  expect(at('2026-01-16T23:00:00-05:00', { hours: weekdaysOnly })).toEqual({
+    open: true,
+    closesAt: instant('2026-01-17T01:00:00-05:00'),
+  });
+});
+
+test('an hour that the clock skips is never open, and one that comes twice is open twice', () => {
+  const night = { hours: everyDay(['02:00', '03:00']) };
+  expect(at('2026-03-07T12:00:00-05:00', night)).toMatchObject({ opensAt: instant('2026-03-09T02:00:00-04:00') });
+  const half = { hours: everyDay(['01:30', '03:00']) };
+  const backAt = instant('2026-11-01T02:00:00-04:00');
+  expect(at('2026-11-01T01:30:00-04:00', half)).toEqual({ open: true, closesAt: backAt });
+  expect(windowAt({ ...newYork, ...half, at: backAt })).toMatchObject({
+    open: false,
+    opensAt: instant('2026-11-01T01:30:00-05:00'),
+  });
+});
+
+/** Minutes and weekday of a zone's wall clock, from the platform's own formatter. */
+function wallClock(zone: string): (at: number) => { weekday: Weekday; minute: number; date: string } {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return (at) => {
+    const parts = Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
+    return {
+      weekday: parts['weekday']?.toLowerCase() as Weekday,
+      minute: minuteOf(`${parts['hour']}:${parts['minute']}`),
+      date: `${parts['year']}-${parts['month']}-${parts['day']}`,
+    };
+  };
+}
+
+/** `open[i]`: whether minute i after `from` is open in all zones, one look at the wall clock per minute and zone. */
+function openMinutes(input: Asked, from: number, minutes: number): boolean[] {
+  const clocks = input.zones.map(wallClock);
+  return Array.from({ length: minutes }, (_, i) =>
+    clocks.every((clock) => {
+      const { weekday, minute, date } = clock(from + i * minuteMs);
+      const isOpen = ({ hours, closedOn, from: first, until }: callingWindow.DatedCalendar): boolean => {
+        if ((first != null && date < first) || (until != null && date > until)) return true;
+        if (closedOn.includes(date)) return false;
+        return hours === null || (hours[weekday] ?? []).some((window) => minute >= window.from && minute < window.to);
+      };
+      return [{ hours: input.hours, closedOn: input.closedOn ?? [] }, ...(input.more ?? [])].every(isOpen);
+    }),
+  );
+}
+
+const changeDays: [string, string[]][] = [
+  ['2026-03-07T00:00:00Z', ['America/New_York']],
+  ['2026-10-31T00:00:00Z', ['America/New_York']],
+  ['2026-03-28T00:00:00Z', ['Europe/London']],
+  ['2026-10-24T00:00:00Z', ['Europe/London']],
+  ['2026-03-07T00:00:00Z', ['America/Phoenix']],
+  ['2026-10-31T00:00:00Z', ['Pacific/Honolulu']],
+  ['2026-10-31T00:00:00Z', ['America/New_York', 'America/Chicago']],
+  ['2026-03-07T00:00:00Z', ['America/Phoenix', 'America/Los_Angeles']],
+  ['2026-04-04T00:00:00Z', ['Australia/Lord_Howe']],
+  ['2026-10-03T00:00:00Z', ['Australia/Lord_Howe']],
+  ['2026-06-14T00:00:00Z', ['Asia/Kathmandu', 'Asia/Kolkata']],
+];
+
+test.each(changeDays)('around %s in %o every minute equals the wall clock', (start, zones) => {
+  const minutes = 3 * 1440;
+  const from = instant(start);
+  const anyMinute = fc.oneof(fc.constantFrom(0, 1440), fc.integer({ min: 0, max: 1440 }));
+  const anyWindows = fc.uniqueArray(anyMinute, { minLength: 2, maxLength: 6 }).map((minutes) => {
+    const ends = minutes.sort((left, right) => left - right);
+    return ends.flatMap((to, index) => (index % 2 === 1 ? [{ from: ends[index - 1] ?? 0, to }] : []));
+  });
+  const anyHours = fc
+    .record(Object.fromEntries(weekdays.map((day) => [day, anyWindows])) as Record<Weekday, typeof anyWindows>, {
+      requiredKeys: [],
+    })
+    .map((hours) => hours as WeeklyHours);
+  const dates = [0, 1, 2].map((day) => new Date(from + day * dayMs).toISOString().slice(0, 10));
+  const anyDate = fc.constantFrom(...dates);
+  const anyCalendar = fc.record({
+    hours: fc.option(anyHours, { nil: null }),
+    closedOn: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(anyDate, { maxLength: 1 }) },
+    ),
+    from: fc.option(anyDate, { nil: null }),
+    until: fc.option(anyDate, { nil: null }),
+  });
+  const anyQuestion = fc.record({
+    hours: anyHours,
+    closedOn: fc.array(anyDate, { maxLength: 1 }),
+    more: fc.array(anyCalendar, { maxLength: 2 }),
+  });
+  const nightly = everyDay(['00:30', '02:30']);
+
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.constant({ hours: nightly }), anyQuestion),
+      fc.integer({ min: 0, max: 90 }),
+      (asked, margin) => {
+        const input = { ...newYork, ...asked, zones, marginMs: margin * minuteMs };
+        const open = openMinutes(input, from, minutes);
+        // Scanned from the end: how long each minute stays open, and the next minute at which that is more than the margin.
+        let lasts = 0;
+        let next: number | null = null;
+        const checked = minutes - 2 * 91;
+        for (let i = minutes - 1; i >= 0; i--) {
+          lasts = open[i] === true ? lasts + 1 : 0;
+          const dialable = lasts > margin;
+          if (i < checked) {
+            const state = windowAt({ ...input, at: from + i * minuteMs });
+            if (state.open !== dialable) expect([new Date(from + i * minuteMs), state]).toEqual([dialable]);
+            if (state.open && i + lasts < minutes) expect(state.closesAt).toBe(from + (i + lasts) * minuteMs);
+            if (!state.open && next !== null) expect(state.opensAt).toBe(next);
+          }
+          if (dialable) next = from + i * minuteMs;
+        }
+      },
+    ),
+    { seed: 7, numRuns: 12, endOnFailure: true },
+  );
+});
+
+test('a break at noon closes, and several windows of a day open one after the other', () => {
+  const hours = everyDay(['09:00', '12:00'], ['13:30', '18:00']);
+  const noon = instant('2026-01-15T12:00:00-05:00');
+  const reopens = noon + 90 * minuteMs;
+  expect(windowAt({ ...newYork, hours, at: noon - 1 })).toEqual({ open: true, closesAt: noon });
+  expect(windowAt({ ...newYork, hours, at: noon })).toMatchObject({ open: false, opensAt: reopens });
+  expect(windowAt({ ...newYork, hours, at: reopens })).toMatchObject({ open: true });
+});
+
+test('a holiday is closed from midnight to midnight of each zone', () => {
+  const hours = everyDay(['00:00', '24:00']);
+  const eve = instant('2026-12-25T00:00:00-05:00');
+  const after = instant('2026-12-26T00:00:00-08:00');
+  const closedOn = ['2026-12-25'];
+  const zones = ['America/New_York', 'America/Los_Angeles'];
+  expect(windowAt({ ...newYork, hours, closedOn, zones, at: eve - 1 })).toEqual({ open: true, closesAt: eve });
+  expect(windowAt({ ...newYork, hours, closedOn, zones, at: eve })).toMatchObject({ open: false, opensAt: after });
+  // A calendar that has nothing but holidays closes on those alone.
+  expect(windowAt({ ...newYork, hours: null, closedOn, at: eve })).toMatchObject({ open: false });
+  expect(windowAt({ ...newYork, hours: null, closedOn, at: eve - 1 })).toMatchObject({ open: true });
+});
+
+test('the strictest of several calendars wins, each only while it holds', () => {
+  const state = { hours: everyDay(['10:00', '18:00']), closedOn: [], from: '2026-01-16', until: '2026-01-16' };
+  const more = [state];
+  expect(at('2026-01-15T09:30:00-05:00', { more })).toMatchObject({ open: true });
+  expect(at('2026-01-16T09:30:00-05:00', { more })).toMatchObject({ opensAt: instant('2026-01-16T10:00:00-05:00') });
+  expect(at('2026-01-16T12:00:00-05:00', { more })).toEqual({
+    open: true,
+    closesAt: instant('2026-01-16T18:00:00-05:00'),
+  });
+  expect(at('2026-01-17T09:30:00-05:00', { more })).toMatchObject({ open: true });
+});
+
+test.each([
+  ['America/Phoenix', '2026-07-15T08:59:59-07:00'],
+  ['Pacific/Honolulu', '2026-07-15T08:59:59-10:00'],
+  ['America/Puerto_Rico', '2026-07-15T08:59:59-04:00'],
+])('%s keeps its clock all year', (zone, justBefore) => {
+  const opensAt = instant(justBefore) + 1_000;
+  expect(at(justBefore, { zones: [zone] })).toMatchObject({ open: false, opensAt });
+  expect(windowAt({ ...newYork, zones: [zone], at: opensAt })).toMatchObject({ open: true });
+});

@@ -1,0 +1,152 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fairShares, type Demand } from '../../../src/rules/pacing/fair-share.ts';
+
+function share(limit: number, ...demands: [weight: number, lines: number][]): number[] {
+  const named = demands.map(([weight, lines], index) => ({ id: `c${index}`, weight, lines, tookAt: 0 }));
+  return [...fairShares(limit, named).values()];
+}
+
+test.each<[string, number, [number, number][], number[]]>([
+  ['one alone gets all', 10, [[10, 50]], [10]],
+  ['nobody gets more than it could use', 10, [[10, 4]], [4]],
+  ['equals get equal parts', 10, [[10, 50], [10, 50]], [5, 5]],
+  ['twice the weight is twice the lines', 9, [[20, 50], [10, 50]], [6, 3]],
+  ['what one leaves is there for the others', 10, [[100, 2], [10, 50], [10, 50]], [2, 4, 4]],
+  ['the lightest gets one line too', 10, [[100, 50], [1, 50]], [9, 1]],
+  ['an odd line goes to the heavier', 3, [[10, 50], [11, 50]], [1, 2]],
+  ['of too few lines the heaviest get one each', 2, [[10, 50], [30, 50], [20, 50]], [0, 1, 1]],
+  ['without lines nobody gets any', 0, [[10, 50]], [0]],
+  ['fewer than no lines are none', -3, [[10, 50]], [0]],
+  ['who wants nothing gets nothing', 10, [[10, 0], [10, 50]], [0, 10]],
+  ['who wants nothing takes no line from who does', 1, [[100, 0], [10, 50]], [0, 1]],
+  ['an odd line goes to the first of equals', 3, [[10, 50], [10, 50]], [2, 1]],
+  ['more than is wanted is left', 100, [[10, 3], [20, 4]], [3, 4]],
+])('%s', (_, limit, demands, expected) => {
+  expect(share(limit, ...demands)).toEqual(expected);
+}); // prettier-ignore
+
+const demands: fc.Arbitrary<Demand[]> = fc
+  .array(
+    fc.record({ weight: fc.integer({ min: 1, max: 100 }), lines: fc.integer({ min: 0, max: 200 }), tookAt: fc.nat(5) }),
+    {
+      maxLength: 8,
+    },
+  )
+  .map((all) => all.map((demand, index) => ({ ...demand, id: `c${index}` })));
+const limits = fc.integer({ min: 0, max: 400 });
+const many = { seed: 1, numRuns: 3_000 };
+
+test('every line that somebody could use is given, and none twice', () => {
+  fc.assert(
+    fc.property(limits, demands, (limit, all) => {
+      const shares = fairShares(limit, all);
+      const wanted = all.reduce((sum, { lines }) => sum + lines, 0);
+      const given = [...shares.values()].reduce((sum, lines) => sum + lines, 0);
+      expect(given).toBe(Math.min(limit, wanted));
+      for (const { id, lines } of all) expect(shares.get(id)).toBeLessThanOrEqual(lines);
+    }),
+    many,
+  );
+});
+
+test('everybody who wants a line gets one while there are enough, else the heaviest do', () => {
+  fc.assert(
+    fc.property(limits, demands, (limit, all) => {
+      const shares = fairShares(limit, all);
+      const wanting = all.filter(({ lines }) => lines > 0);
+      const served = wanting.filter(({ id }) => (shares.get(id) ?? 0) > 0);
+      expect(served.length).toBe(Math.min(limit, wanting.length));
+      const lightestServed = Math.min(...served.map(({ weight }) => weight));
+      for (const { id, weight } of wanting)
+        if ((shares.get(id) ?? 0) === 0) expect(weight).toBeLessThanOrEqual(lightestServed);
+    }),
+    many,
+  );
+});
+
+test('where lines are too few, the heavier come first, and of equals those that have waited longest', () => {
+  const demand = (id: string, weight: number, tookAt: number): Demand => ({ id, weight, lines: 5, tookAt });
+  const all = [demand('a', 10, 30), demand('b', 10, 10), demand('c', 10, 20), demand('d', 20, 40), demand('e', 5, 0)];
+  const served = (limit: number) => [...fairShares(limit, all)].filter(([, lines]) => lines > 0).map(([id]) => id);
+  expect([1, 2, 3, 4, 5].map((limit) => served(limit).join(''))).toEqual(['d', 'bd', 'bcd', 'abcd', 'abcde']);
+});
+
+test('where lines are too few, of equals those are served that have waited longest', () => {
+  fc.assert(
+    fc.property(limits, demands, (limit, some) => {
+      const all = some.map((each) => ({ ...each, weight: 1 + (each.weight % 2) }));
+      const shares = fairShares(limit % 8, all);
+      const isServed = ({ id }: Demand) => (shares.get(id) ?? 0) > 0;
+      for (const waiting of all.filter((each) => each.lines > 0 && !isServed(each)))
+        for (const served of all.filter((each) => each.weight === waiting.weight && isServed(each)))
+          expect(served.tookAt).toBeLessThanOrEqual(waiting.tookAt);
+    }),
+    many,
+  );
+});
+
+test('no line could be moved to a campaign that is worse off for its weight', () => {
+  fc.assert(
+    fc.property(limits, demands, (limit, all) => {
+      const shares = fairShares(limit, all);
+      for (const poor of all) {
+        const has = shares.get(poor.id) ?? 0;
+        if (has === 0 || has >= poor.lines) continue;
+        for (const rich of all) {
+          const more = shares.get(rich.id) ?? 0;
+          if (more > 1) expect(more / rich.weight).toBeLessThanOrEqual((has + 1) / poor.weight + 1e-9);
+        }
+      }
+    }),
+    many,
+  );
+});
+
+test('the order of the campaigns does not matter', () => {
+  const shuffled = demands.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length })),
+  );
+  fc.assert(
+    fc.property(limits, shuffled, (limit, [all, other]) => {
+      const [one, two] = [fairShares(limit, all), fairShares(limit, other)];
+      for (const { id } of all) expect(two.get(id)).toBe(one.get(id));
+    }),
+    many,
+  );
+});
+
+/** Eight campaigns of which five have the same part of their weight at once: thirds that a computer rounds differently. */
+const equalAtFiveThirds: Demand[] = (
+  [[48, 80], [23, 37], [21, 35], [58, 96], [15, 24], [15, 24], [57, 95], [4, 6]] as const
+).map(([weight, lines], index) => ({ id: `c${index}`, weight, lines, tookAt: 0 })); // prettier-ignore
+
+test('one more line takes none from anybody', () => {
+  fc.assert(
+    fc.property(limits, demands, (limit, all) => {
+      const [before, after] = [fairShares(limit, all), fairShares(limit + 1, all)];
+      for (const { id } of all) expect(after.get(id)).toBeGreaterThanOrEqual(before.get(id) ?? 0);
+    }),
+    { ...many, examples: [[395, equalAtFiveThirds]] },
+  );
+});
+
+test('a million lines cost as little as a hundred', () => {
+  let looks = 0;
+  const demand = (id: string, weight: number, wanted: number) => ({
+    id,
+    weight,
+    tookAt: 0,
+    get lines() {
+      looks += 1;
+      return wanted;
+    },
+  });
+  const shares = fairShares(900_000, [
+    demand('a', 20, 1_000_000),
+    demand('b', 10, 1_000_000),
+    demand('c', 10, 100_000),
+  ]);
+  expect([...shares.values()]).toEqual([533_334, 266_666, 100_000]);
+  expect(looks).toBeLessThan(1_000);
+});
