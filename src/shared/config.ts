@@ -102,7 +102,7 @@ export class ConfigError extends Error {
 const otherNames =
   /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
 
-/** Reads the settings. Empty variables count as unset. Throws ConfigError, also for a name like ours that is none: it may be misspelt. */
+/** Reads the settings. Empty variables count as unset. Throws ConfigError, also for an unknown name with our prefix. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = nonEmpty(env);
   const parsed = environment.safeParse(set);

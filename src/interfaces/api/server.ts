@@ -72,7 +72,7 @@ export async function buildApi(
       info: {
         title: 'Carillon',
         version: '1',
-        description: 'Campaigns of a database: start, watch, steer and hand on what came of them.',
+        description: 'Campaigns of a database: start, watch, steer, and export their results.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],

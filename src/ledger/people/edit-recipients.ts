@@ -81,7 +81,7 @@ export class RecipientEditor {
     // In a list that has slipped by a row, the last one gives up its number first.
     for (let rows = this.#deferred.splice(0); rows.length > 0;)
       results.push(...(await this.#run(rows.splice(-rowsPerPart), true, now)));
-    // What is left goes round in a circle, if it goes at all.
+    // The remaining rows exchange numbers in a cycle, or conflict.
     for (let rows = this.#deferred.splice(0); rows.length > 0;)
       results.push(...(await this.#run(rows.splice(0, mostAtOnce), false, now)));
     return results;

@@ -27,7 +27,7 @@ const settings = {
     help: 'Sheet of a workbook; the first one when left out.' },
   ...rowFields,
   fallback_timezone: { schema: zone.optional(), label: 'Time zone of everybody else',
-    help: 'Zone of recipients of whom nothing tells one.',
+    help: 'Time zone used when nothing else gives one for a recipient.',
     form: { step: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
   default_region: { schema: region.optional(), label: 'Country of numbers without +',
     help: 'Country of numbers without + where no column says it, such as US.',

@@ -20,7 +20,7 @@ Prints tables of rows by outcome; of calls by disposition, attempt number, hour,
 local time, time zone and caller number; and of conversations by each collected value and evaluation. Each table of calls shows how many were answered by a human
 (including those who then opted out), their share of the ended calls, and the time on the line if the records have durations.
 
---html writes all of it with charts as one HTML file, to read, print and hand on: at most 300 KB, no script, no request to anywhere,
+--html writes all of it with charts as one HTML file, to read, print and share: at most 300 KB, no script, no request to anywhere,
 and the figures inside as JSON. Several campaigns stand side by side. The file also says what carillon verify says of the campaigns now.
 It contains no number and no cell of a list, unless --people adds the first rows of each list with their numbers.
 

@@ -56,7 +56,7 @@ async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Pr
     const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
     if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
     const { results, notice } = await withdraw(control, { campaignId, named, note: reason, dryRun });
-    // Nobody is called the sooner for it, so it is no failure when the campaign cannot be told.
+    // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
     tellUntold(io, notice);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
     if (json) writeJson(io, asJson(campaignId, dryRun, results));

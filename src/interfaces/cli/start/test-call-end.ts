@@ -66,7 +66,7 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
   });
 }
 
-/** The conversation as the service has it; null when there is none, or it is not to be had. */
+/** The service's conversation record; null when it is missing or cannot be read. */
 async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ServiceRecord | null> {
   if (conversationId === null) return null;
   return withService(config, (service) => service.record(conversationId)).catch((error: unknown) => {

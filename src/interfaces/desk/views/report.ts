@@ -21,7 +21,7 @@ export async function reportView(request: ViewRequest): Promise<View> {
     section: 'campaigns',
     crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
     body: panel(
-      'One file to hand on',
+      'One file to share',
       html`<form class="act" method="get" action="${campaignPath(campaignId, '/report.html')}">
         <p>
           One HTML file with charts, figures and the verdict on the log: each promise of Carillon is judged by every
