@@ -52,7 +52,7 @@ export const campaignOperations = {
     recoverCampaign: change(
       'POST /api/v1/campaigns/:campaign/recover',
       'operate',
-      'Start a campaign anew from the database after Temporal has lost its data',
+      'Restart a campaign from the database after Temporal has lost its data',
       'Nothing is sent again. The conversations of the service are read first: if it knows calls that the database does not, ' +
         'nothing is started.',
     ),

@@ -33,3 +33,9 @@ export function remember<Key, Value>(find: (key: Key) => Value, most = Infinity)
     return value;
   };
 }
+
+/** The same without what is left out. */
+export function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const written = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(written) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -3,6 +3,7 @@ import type { Notice, Wish } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
 import { lookBeforeWish, pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { withoutUndefined } from '../../rules/collections.ts';
 import type { OperationId } from '../list.ts';
 import { noticeText, type PlainRun, type Runs } from './run.ts';
 
@@ -24,7 +25,7 @@ const told = (wish: Exclude<Wish, 'pause'>): Pick<PlainRun, 'action' | 'look' | 
     return { round: campaign.round, pausesSeen };
   },
   run: async (doing, { campaign, body }) =>
-    steered(await steer(doing, { campaignId: campaign, wish, ...given(body ?? {}) }), { told: true }),
+    steered(await steer(doing, { campaignId: campaign, wish, ...withoutUndefined(body ?? {}) }), { told: true }),
 });
 
 /** What is done to a campaign as a whole with one word or one press; in the order of the buttons. */
@@ -39,7 +40,10 @@ Returns when the pause is committed. No call is placed after that, except a batc
 moment. Open calls continue, and their results are collected. Needs only the database; Temporal, worker and service may be down.`,
     run: async (doing, { campaign: campaignId, body }) => {
       const { onCommitted } = doing;
-      const { campaign, notice } = await pause(doing, { campaignId, ...given({ onCommitted, round: body?.round }) });
+      const { campaign, notice } = await pause(doing, {
+        campaignId,
+        ...withoutUndefined({ onCommitted, round: body?.round }),
+      });
       return steered(campaign, notice);
     },
   },
@@ -81,7 +85,7 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
   adjustCampaign: {
     action: 'adjust',
     run: async (doing, { campaign: campaignId, body: { reset, ...wish } }) => {
-      const { limits, notice } = await adjustLimits(doing, { campaignId, wish: given(wish), reset });
+      const { limits, notice } = await adjustLimits(doing, { campaignId, wish: withoutUndefined(wish), reset });
       return { campaignId, limits: limits.now, file: limits.file, notice: noticeText(notice) };
     },
   },
@@ -89,14 +93,12 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
     action: 'recover',
     run: async (doing, { campaign: campaignId }) => {
       const { onProgress } = doing;
-      const { campaign, workflowId } = await recoverCampaign(doing, { campaignId, ...given({ onProgress }) });
+      const { campaign, workflowId } = await recoverCampaign(doing, {
+        campaignId,
+        ...withoutUndefined({ onProgress }),
+      });
       const { state, stateReason, round } = campaign;
       return { campaignId, state, stateReason, round, workflowId };
     },
   },
 };
-
-/** What was not said is no wish. */
-function given<Wishes extends object>(wishes: Wishes): { [Key in keyof Wishes]?: Exclude<Wishes[Key], undefined> } {
-  return Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== undefined)) as never;
-}

@@ -3,7 +3,8 @@ import { defaultRetryDelays } from '../../../rules/attempts/retry-schedule.ts';
 import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../../rules/campaign-rules.ts';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { duration, durationShape, readBy, whole } from './kinds.ts';
-import { rulesOf, shapeOf, withoutUndefined, type Setting, type SettingGroup, type Written } from './setting.ts';
+import { withoutUndefined } from '../../../rules/collections.ts';
+import { rulesOf, shapeOf, type Setting, type SettingGroup, type Written } from './setting.ts';
 
 const mostDelays = 20;
 

@@ -58,9 +58,3 @@ export function rulesOf<Group extends SettingGroup, Values extends { [Key in key
   );
   return Object.fromEntries(fields) as ReturnType<typeof rulesOf<Group, Values>>;
 }
-
-/** The same without what is left out. */
-export function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const written = Object.entries(record).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(written) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}

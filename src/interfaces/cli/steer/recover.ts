@@ -33,7 +33,7 @@ async function runRecover(io: Io, campaignId: string, { json }: { json: boolean 
     const recovering = recoverCampaign(open, { campaignId, onProgress });
     const { campaign, workflowId } = await recovering.finally(() => progress.clear());
     const { state, stateReason, round } = campaign;
-    const words = `Campaign ${campaignId} has been started anew from the database, round ${round}.\n`;
+    const words = `Campaign ${campaignId} has been restarted from the database, round ${round}.\n`;
     writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
     if (json) return;
     const lines = [

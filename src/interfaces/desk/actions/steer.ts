@@ -101,7 +101,7 @@ export const recoverCampaign: DeskAction = {
     const said = state === 'paused' ? 'It is paused: resume it when it may call.' : 'It goes on.';
     return {
       to: campaignPath(campaign),
-      said: `${campaign} was started anew from the database, round ${round}. ${said}`,
+      said: `${campaign} was restarted from the database, round ${round}. ${said}`,
     };
   },
 };

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { stringify } from 'yaml';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
-import { withoutUndefined } from '../../../campaign/file/settings/setting.ts';
+import { withoutUndefined } from '../../../rules/collections.ts';
 import type { DraftFields } from './settings.ts';
 import { asked, timesZone } from './steps.ts';
 
