@@ -6,6 +6,4 @@ import { exit, stderr } from 'node:process';
 const has = (path) => existsSync(new URL(path, import.meta.url));
 if (has('node_modules/typescript')) exit(spawnSync('npm run build', { stdio: 'inherit', shell: true }).status ?? 1);
 if (!has('dist/src/interfaces/cli/main.js'))
-  stderr.write(
-    'Carillon is not built here: that takes development dependencies (npm ci, then npm prune --omit=dev).\n',
-  );
+  stderr.write('Carillon is not built here: that takes development dependencies (npm ci, then npm prune --omit=dev).\n');

@@ -19,9 +19,7 @@ class LongestFirst extends BaseSequencer {
     const timings = readTimings();
     const secondsOf = ({ moduleId }: TestSpecification): number => {
       const path = relative(import.meta.dirname, moduleId).replaceAll('\\', '/');
-      return (
-        timings[path]?.seconds ?? Object.entries(usual).find(([start]) => path.startsWith(`test/${start}`))?.[1] ?? 5
-      );
+      return timings[path]?.seconds ?? Object.entries(usual).find(([start]) => path.startsWith(`test/${start}`))?.[1] ?? 5;
     };
     return (await super.sort(files)).toSorted((one, other) => secondsOf(other) - secondsOf(one));
   }

@@ -27,11 +27,7 @@ export async function keepCheck(
  * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
  * A look that fails is left to the next one, unless there is no number to dial with: then its error is thrown.
  */
-export async function lookAtCallers(
-  deps: ActivityDependencies,
-  clock: ServiceClock,
-  campaign: Campaign,
-): Promise<void> {
+export async function lookAtCallers(deps: ActivityDependencies, clock: ServiceClock, campaign: Campaign): Promise<void> {
   const now = serviceNow(clock);
   // A pause that ends by itself ends in the planner, which dials at once.
   const dials = campaign.state === 'running' || (campaign.resumeAt !== null && campaign.resumeAt <= now);

@@ -18,10 +18,7 @@ export type CheckCallersResult =
  * Checks agent and caller numbers with the service before the first dial. Numbers that may not call are taken out; where none is left
  * or something else is wrong, pauses the campaign with the reason and answers false; resuming checks again.
  */
-export async function checkCallers(
-  deps: ActivityDependencies,
-  input: { campaignId: string },
-): Promise<CheckCallersResult> {
+export async function checkCallers(deps: ActivityDependencies, input: { campaignId: string }): Promise<CheckCallersResult> {
   const clock = await deps.serviceClock();
   const campaign = await findCampaign(deps.store.db, input.campaignId);
   if (campaign === undefined) return { ok: false, inMs: null, pausedAt: null };
@@ -37,11 +34,7 @@ export async function checkCallers(
   if (check.numbers.length > 0) await keepCheck(deps, clock, { campaign, check });
   if (!check.ok) {
     // Already paused when it is the numbers.
-    await pauseCampaign(
-      deps.store,
-      { campaignId: input.campaignId, now: serviceNow(clock) },
-      { reason: `${check.reason}, then resume.` },
-    );
+    await pauseCampaign(deps.store, { campaignId: input.campaignId, now: serviceNow(clock) }, { reason: `${check.reason}, then resume.` });
     return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   }
   deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');

@@ -15,11 +15,7 @@ export function isBetterReading(reading: CorrelationClock, known: CorrelationClo
 }
 
 /** How far the service's clock is from the one that the attempts were stamped with, and how surely that is known. */
-export function readClock(
-  date: ServiceDate | null,
-  clock: ServiceClock,
-  nowReal: number,
-): CorrelationClock | undefined {
+export function readClock(date: ServiceDate | null, clock: ServiceClock, nowReal: number): CorrelationClock | undefined {
   if (date === null) return undefined;
   const at = (realMs: number) => clock.now() + (realMs - nowReal) * clock.speed;
   const [sentAt, receivedAt] = [at(date.sentAtMs), at(date.receivedAtMs)];

@@ -13,10 +13,7 @@ export interface CloseRoundResult {
 }
 
 /** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
-export async function closeRound(
-  deps: ActivityDependencies,
-  input: { campaignId: string; round: number },
-): Promise<CloseRoundResult> {
+export async function closeRound(deps: ActivityDependencies, input: { campaignId: string; round: number }): Promise<CloseRoundResult> {
   const now = serviceNow(await deps.serviceClock());
   const closed = await closeBooks(deps.store, { campaignId: input.campaignId, now }, input.round);
   const campaign = await requireCampaign(deps.store.db, input.campaignId);

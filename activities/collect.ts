@@ -31,11 +31,7 @@ export interface CollectResult {
 const longestBackoff = 32;
 const shortestPauseMs = 10;
 
-async function finish(
-  deps: ActivityDependencies,
-  campaign: Campaign,
-  reason: CollectResult['reason'],
-): Promise<CollectResult> {
+async function finish(deps: ActivityDependencies, campaign: Campaign, reason: CollectResult['reason']): Promise<CollectResult> {
   const outstanding = isOutstanding(await countOutstanding(deps.store.db, campaign.campaignId));
   return { reason, outstanding, state: campaign.state, progress: await readProgress(deps, campaign) };
 }
@@ -87,8 +83,7 @@ async function collectUntilNeeded(
     failures = sweep.kind === 'failed' ? failures + 1 : 0;
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
-    if (!isOutstanding(await countOutstanding(deps.store.db, campaignId)))
-      return finish(deps, campaign, 'nothing_outstanding');
+    if (!isOutstanding(await countOutstanding(deps.store.db, campaignId))) return finish(deps, campaign, 'nothing_outstanding');
     if (await isPlanReady(deps.store, campaignId, serviceNow(clock))) return finish(deps, campaign, 'plan');
     if (deps.stopping.aborted || deps.monotonicMs() - begunAt >= collectMaxMs) return finish(deps, campaign, 'time');
     const backoff = Math.min(2 ** failures, longestBackoff);

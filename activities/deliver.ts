@@ -6,14 +6,7 @@ import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/rules/webhooks/p
 import { HookError, addressPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { EventFeed } from '../src/ledger/read/event-feed.ts';
-import {
-  claimDeliveries,
-  moveCursor,
-  noteDelivered,
-  noteFailed,
-  readClaim,
-  type Claim,
-} from '../src/ledger/webhooks/deliveries.ts';
+import { claimDeliveries, moveCursor, noteDelivered, noteFailed, readClaim, type Claim } from '../src/ledger/webhooks/deliveries.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';
 import { instantForLog, type ActivityDependencies } from './dependencies.ts';
 import { startPulse } from './pulse.ts';

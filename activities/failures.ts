@@ -31,10 +31,7 @@ export function codeOf(error: unknown): string {
  * The one translation of errors into failures of Temporal. Messages there stay in histories for weeks: they carry type, status
  * and request id only, and no cause.
  */
-export async function toFailure(
-  error: unknown,
-  { serviceClock }: Pick<ActivityDependencies, 'serviceClock'>,
-): Promise<TemporalFailure> {
+export async function toFailure(error: unknown, { serviceClock }: Pick<ActivityDependencies, 'serviceClock'>): Promise<TemporalFailure> {
   if (error instanceof TemporalFailure) return error;
   if (error instanceof LedgerOlderError) {
     const { missing, submitted } = error.lost;

@@ -7,13 +7,7 @@ import { readCampaignFile, type CampaignFile } from '../src/campaign/file/file.t
 import { CampaignFileError, ListFileError, codeOf } from '../src/shared/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { KeptUrlError } from '../src/shared/input/kept-url.ts';
-import {
-  openListSource,
-  placeOfList,
-  readListSource,
-  type ListPlace,
-  type OpenListSource,
-} from '../src/list/source.ts';
+import { openListSource, placeOfList, readListSource, type ListPlace, type OpenListSource } from '../src/list/source.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { firingCampaignId } from '../src/rules/hours/firing-time.ts';
 import { isSameService } from '../src/rules/service-address.ts';
@@ -59,10 +53,7 @@ export async function fireSchedule(deps: ActivityDependencies, input: FireSchedu
 }
 
 /** Tells the event log why a firing came to nothing. Idempotent. */
-export async function noteFiringFailure(
-  deps: ActivityDependencies,
-  input: FireScheduleInput & { reason: string },
-): Promise<void> {
+export async function noteFiringFailure(deps: ActivityDependencies, input: FireScheduleInput & { reason: string }): Promise<void> {
   const { scheduleId, scheduledAt, timeZone, reason } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) return;
@@ -86,11 +77,7 @@ async function fire(deps: ActivityDependencies, input: WatchedFiring): Promise<F
   }
   const now = serviceNow(await deps.serviceClock());
   const round = await openRound(deps.store, campaignId, now);
-  await noteFiring(
-    deps.store,
-    { scheduleId, campaignId, scheduledAt, failure: null },
-    { parentId: schedule.campaignId, now },
-  );
+  await noteFiring(deps.store, { scheduleId, campaignId, scheduledAt, failure: null }, { parentId: schedule.campaignId, now });
   return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
 }
 
@@ -198,8 +185,7 @@ async function importFrom(
 
 /** The list's own words stay here: a message about a header may quote a number. */
 function explainListFault(error: unknown, place: ListPlace): unknown {
-  if (error instanceof ListChangedError)
-    return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
+  if (error instanceof ListChangedError) return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
   if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
     return comesToNothing(`There is no list ${place.name}.`);
   if (error instanceof ListFileError || error instanceof CampaignFileError) {

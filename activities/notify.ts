@@ -120,9 +120,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
 export async function noteUndelivered(deps: ActivityDependencies, input: UndeliveredInput): Promise<void> {
   const { campaignId, round, pausedAt, fault, status } = input;
   const notice: Notice =
-    pausedAt === undefined
-      ? { hook: 'on_completion', campaignId, round }
-      : { hook: 'on_pause', campaignId, round, pausedAt };
+    pausedAt === undefined ? { hook: 'on_completion', campaignId, round } : { hook: 'on_pause', campaignId, round, pausedAt };
   if ((await standingOf(deps, notice)) !== null) return;
   await noteNotice(deps.store, notice, { now: await instantForLog(deps), fault: { fault, status } });
 }

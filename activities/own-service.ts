@@ -12,10 +12,7 @@ type Own = Pick<ActivityDependencies, 'store' | 'accountId'>;
  * Throws unless the campaign was started against this worker's service: another one has another clock and none of its calls. The
  * failure is retried, so that the work waits for a worker with the right service.
  */
-export function requireOwnService(
-  deps: Pick<Own, 'accountId'>,
-  campaign: Pick<Campaign, 'campaignId' | 'accountId'>,
-): void {
+export function requireOwnService(deps: Pick<Own, 'accountId'>, campaign: Pick<Campaign, 'campaignId' | 'accountId'>): void {
   if (!isSameService(campaign.accountId, deps.accountId)) throw otherService(deps, campaign);
 }
 
@@ -31,10 +28,7 @@ export async function requireOwnAgent(deps: Own, agentId: string): Promise<void>
   if (campaign !== undefined) throw otherService(deps, campaign);
 }
 
-function otherService(
-  deps: Pick<Own, 'accountId'>,
-  campaign: Pick<Campaign, 'campaignId' | 'accountId'>,
-): ApplicationFailure {
+function otherService(deps: Pick<Own, 'accountId'>, campaign: Pick<Campaign, 'campaignId' | 'accountId'>): ApplicationFailure {
   const message = `${otherServiceText(campaign, deps.accountId)}, then restart this worker.`;
   return ApplicationFailure.create({ type: failureTypes.otherService, message });
 }

@@ -12,10 +12,7 @@ export interface Pulse {
  * Beats for work that goes on. A timer bridges single steps, since one request may lawfully last longer than a heartbeat timeout; but work
  * without a step for `longestStepMs` is stuck, whatever the process does otherwise, and is heard of no more: then it starts elsewhere.
  */
-export function startPulse(
-  beat: () => void,
-  { everyMs, longestStepMs }: { everyMs: number; longestStepMs: number },
-): Pulse {
+export function startPulse(beat: () => void, { everyMs, longestStepMs }: { everyMs: number; longestStepMs: number }): Pulse {
   const beatsPerStep = Math.ceil(longestStepMs / everyMs);
   let left = beatsPerStep;
   const timer = setInterval(() => {

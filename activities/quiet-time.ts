@@ -11,11 +11,7 @@ export function quietTime(deps: Pick<ActivityDependencies, 'service' | 'monotoni
 }
 
 /** Heeds the wait that a failed read asks for; answers its real milliseconds. */
-export function keepQuiet(
-  deps: Pick<ActivityDependencies, 'service' | 'monotonicMs'>,
-  clock: ServiceClock,
-  error: unknown,
-): number {
+export function keepQuiet(deps: Pick<ActivityDependencies, 'service' | 'monotonicMs'>, clock: ServiceClock, error: unknown): number {
   if (!(error instanceof RateLimitedError) || error.retryAfterMs === null) return 0;
   const waitMs = clock.toRealMs(error.retryAfterMs);
   if (waitMs > 0) quietUntil.set(deps.service, deps.monotonicMs() + waitMs);

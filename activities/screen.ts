@@ -56,10 +56,7 @@ export async function screen(
     if (!(error instanceof HookError)) throw error;
     const { fault, status, message } = error;
     const place = hookPlace('pre_dial', preDial.url);
-    logger.warn(
-      { batchId, fault, status, hook: place },
-      'the pre-dial hook gave no answer that can be used; nothing is sent',
-    );
+    logger.warn({ batchId, fault, status, hook: place }, 'the pre-dial hook gave no answer that can be used; nothing is sent');
     const silence = { batchId, now: serviceNow(clock), place, evidence: message, fault };
     if (fault !== 'stopped' && (await noteSilentHook(store, silence))) return;
     throw expectedWait({ type: failureTypes.screening, message: `The pre-dial hook gave no answer (${fault})` });

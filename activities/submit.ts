@@ -66,8 +66,7 @@ function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
     variablesKey: variables?.key ?? null,
     calls: step.calls.map((call) => {
       const rendered = variables === null && rules.override === undefined ? null : render(call.cells);
-      const reference =
-        variables?.reference == null || call.reference === null ? {} : { [variables.reference]: call.reference };
+      const reference = variables?.reference == null || call.reference === null ? {} : { [variables.reference]: call.reference };
       return {
         ref: call.reference ?? `${deps.store.ledgerId}:${call.attemptId}`,
         to: call.e164,
@@ -151,10 +150,7 @@ async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k:
  * of its calls shows that it did. Answers when that began, or null where it could not be read, or another process was just reading it;
  * undefined: there is nothing to look for.
  */
-async function lookBeforeRepost(
-  { deps, clock, batchId }: Submitting,
-  onProgress: () => void,
-): Promise<number | null | undefined> {
+async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<number | null | undefined> {
   const denied = await findDeniedBatch(deps.store.db, batchId);
   if (denied === undefined) return undefined;
   const { agentId, timing } = await readRulesOf(deps.store.db, denied.campaign_id);
@@ -195,8 +191,7 @@ export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: 
     // Of the next batch nothing was noted: what keeps it from being sent is waited for by a submit of its own.
     if (said !== undefined && witness.last?.batchId !== current) return said;
     witness.beat();
-    if (error instanceof NotSentError)
-      throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
+    if (error instanceof NotSentError) throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     throw error;
   } finally {
     witness.close();
@@ -271,9 +266,6 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
 }
 
 /** Writes a verdict that `submit` could not write. Retried until the database takes it. */
-export async function recordPostVerdict(
-  deps: ActivityDependencies,
-  verdict: VerdictInput,
-): Promise<{ state: BatchState }> {
+export async function recordPostVerdict(deps: ActivityDependencies, verdict: VerdictInput): Promise<{ state: BatchState }> {
   return { state: await recordVerdict(deps.store, verdict) };
 }

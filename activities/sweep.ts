@@ -3,14 +3,7 @@ import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
-import {
-  listDueReads,
-  noteVanished,
-  readOvertaken,
-  storeRead,
-  noteUnreadable,
-  type ReadRow,
-} from '../src/ledger/doubt/conversations.ts';
+import { listDueReads, noteVanished, readOvertaken, storeRead, noteUnreadable, type ReadRow } from '../src/ledger/doubt/conversations.ts';
 import { concludeSweep } from '../src/ledger/collect/conclude.ts';
 import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
@@ -61,15 +54,12 @@ async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): 
       clock: () => serviceNow(clock),
       write: (now) => write(tx, now),
     });
-    if (row !== undefined)
-      deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
+    if (row !== undefined) deps.logger.debug({ conversationId, attemptId: row.attempt_id, final: row.final }, 'conversation read');
   };
   try {
     const { facts } = await deps.service.record(conversationId, { agentId, pointers });
     const { analysisWaitMs, ringLimitMs } = timing;
-    return settle((tx, now) =>
-      storeRead(tx, conversationId, { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }),
-    );
+    return settle((tx, now) => storeRead(tx, conversationId, { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs, now }));
   } catch (error) {
     const patienceMs = patienceWith(error);
     if (patienceMs === null) throw error;
@@ -80,10 +70,7 @@ async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): 
 }
 
 /** Reads what is due, several at once. Answers false when a read failed; the others are kept. */
-async function readDue(
-  sweep: Sweep,
-  { offsetMs, undecidedSince }: { offsetMs: number; undecidedSince: number | null },
-): Promise<boolean> {
+async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: number; undecidedSince: number | null }): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
   const look = { now: serviceNow(clock), undecidedSince, limit: readsPerSweep };
   const due = await listDueReads(deps.store.db, agentId, look);
@@ -156,8 +143,7 @@ export async function sweepAgent(
     if (walk.coveredFrom !== null) {
       const span = { from: walk.coveredFrom, to: begunAt };
       const now = serviceNow(clock);
-      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, { span, listed: walk.listed, now }))) > 0)
-        complete = false;
+      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, { span, listed: walk.listed, now }))) > 0) complete = false;
     }
     if (!(await read(walk.clockReading))) complete = false;
     // Before anything is concluded: what was open while a clock was set ends in nothing negative.
@@ -169,8 +155,7 @@ export async function sweepAgent(
       }
       await lockCampaignsOf(tx, agentId);
       const now = serviceNow(clock);
-      if (walk.ordered && walk.oldestSeen !== null)
-        await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
+      if (walk.ordered && walk.oldestSeen !== null) await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
       await matchRecords(tx, agentId, { clock: walk.clockReading, since: until, timing, now });
       await followPossibleOptOuts(tx, agentId, { timing, now });
       if (complete) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });

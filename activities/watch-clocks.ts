@@ -37,10 +37,7 @@ interface Span {
 
 /** By how much a span of service time is longer than the real time in which it passed allows; negative: shorter. */
 function excess({ serviceMs, leastRealMs, mostRealMs }: Span, speed: number): number {
-  return (
-    Math.max(0, serviceMs - resolutionMs - mostRealMs * speed) -
-    Math.max(0, leastRealMs * speed - serviceMs - resolutionMs)
-  );
+  return Math.max(0, serviceMs - resolutionMs - mostRealMs * speed) - Math.max(0, leastRealMs * speed - serviceMs - resolutionMs);
 }
 
 /** What the service's clock has shown since the look before, or since what a worker before this one kept; null: nothing new. */
@@ -64,11 +61,7 @@ async function spanOfService(
  * Compares what service and machine show with the last look of this process, or, for a process that has just begun, with what the
  * last one kept. A step is noted before this returns: whoever concludes something afterwards finds it.
  */
-export async function watchClocks(
-  deps: ActivityDependencies,
-  clock: ServiceClock,
-  toleranceMs: number,
-): Promise<ServiceTime> {
+export async function watchClocks(deps: ActivityDependencies, clock: ServiceClock, toleranceMs: number): Promise<ServiceTime> {
   const { speed } = clock;
   const { last, ageMs, connectionFailed } = deps.service.clockReadings();
   const [wallMs, monotonicMs] = [deps.nowReal(), deps.monotonicMs()];
@@ -79,8 +72,7 @@ export async function watchClocks(
   const serviceBy = span === null ? 0 : Math.round(excess(span, speed));
   const steps: ClockStep[] = [];
   if (Math.abs(machineBy) > toleranceMs / 2) steps.push({ clock: 'machine', byMs: machineBy });
-  if (Math.abs(serviceBy) > Math.max(toleranceMs / 2, leastStepMs * speed))
-    steps.push({ clock: 'service', byMs: serviceBy });
+  if (Math.abs(serviceBy) > Math.max(toleranceMs / 2, leastStepMs * speed)) steps.push({ clock: 'service', byMs: serviceBy });
   if (steps.length > 0) {
     deps.logger.warn({ steps }, 'a clock was set: what was open meanwhile ends in nothing negative');
     // What was posted before a clock was set back carries later times than now.
@@ -118,16 +110,11 @@ async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agent
  * The service's clock before a POST of this batch. It is read anew when the last answer is old, and when a connection has failed since:
  * the service may be another process, with another clock.
  */
-export async function readServiceTime(
-  deps: ActivityDependencies,
-  clock: ServiceClock,
-  batchId: string,
-): Promise<ServiceTime> {
+export async function readServiceTime(deps: ActivityDependencies, clock: ServiceClock, batchId: string): Promise<ServiceTime> {
   const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign === undefined) return { serviceFrom: null, serviceNow: null, clockDoubt: null };
   const { agentId, timing } = campaign.rules;
   const { answeredMsAgo, connectionFailed } = deps.service.clockReadings();
-  if ((connectionFailed || answeredMsAgo > refreshAfterMs) && quietTime(deps) <= 0)
-    await askTheTime(deps, clock, agentId);
+  if ((connectionFailed || answeredMsAgo > refreshAfterMs) && quietTime(deps) <= 0) await askTheTime(deps, clock, agentId);
   return watchClocks(deps, clock, timing.clockToleranceMs);
 }

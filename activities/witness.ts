@@ -44,9 +44,7 @@ export function openWitness(everyMs: number, longestStepMs: number): Witness {
   const sendNext = () => {
     const details = last;
     // After one that failed, and may still arrive, nothing is certain any more.
-    sent = sent.then(() =>
-      client.withDeadline(Date.now() + limitMs, () => client.activity.heartbeat(info.taskToken, details)),
-    );
+    sent = sent.then(() => client.withDeadline(Date.now() + limitMs, () => client.activity.heartbeat(info.taskToken, details)));
     sent.catch(() => {});
     return sent;
   };

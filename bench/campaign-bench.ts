@@ -133,8 +133,7 @@ function describe(
   const actions = Object.values(told).reduce((sum, count) => sum + count, 0);
   const reads = ({ listReads, detailReads, posts, notOk }: ServiceTruth) =>
     `${detailReads} records, ${listReads} list pages; ${posts} POSTs, ${notOk} not 2xx`;
-  const open = ({ mostOpen, meanCallSeconds }: ServiceTruth) =>
-    `at most ${mostOpen} open, mean call ${meanCallSeconds.toFixed(1)} s`;
+  const open = ({ mostOpen, meanCallSeconds }: ServiceTruth) => `at most ${mostOpen} open, mean call ${meanCallSeconds.toFixed(1)} s`;
   const { truth } = carillon;
   return [
     { name: 'Carillon, wall time', value: carillon.result.wallMs / 1000, unit: 's', note: list(outcomes) },

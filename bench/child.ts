@@ -13,11 +13,7 @@ export interface BenchChild {
  * Starts a program of this folder in a process of its own, `input` as JSON on its command line, and waits for the one line of JSON
  * that it prints. Its words on standard error go to ours.
  */
-export async function startChild(
-  program: string,
-  input: unknown,
-  env: Record<string, string | undefined> = {},
-): Promise<BenchChild> {
+export async function startChild(program: string, input: unknown, env: Record<string, string | undefined> = {}): Promise<BenchChild> {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const loader = program.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : [];
   const child = spawn(process.execPath, [...loader, path, JSON.stringify(input)], {
@@ -41,11 +37,7 @@ export async function startChild(
 }
 
 /** Runs a program of this folder to its end and answers what it printed. */
-export async function runChild<Result>(
-  program: string,
-  input: unknown,
-  env: Record<string, string | undefined> = {},
-): Promise<Result> {
+export async function runChild<Result>(program: string, input: unknown, env: Record<string, string | undefined> = {}): Promise<Result> {
   const child = await startChild(program, input, env);
   await child.stop();
   return child.first as Result;

@@ -56,10 +56,7 @@ export async function benchViews(rows: number): Promise<Figure[]> {
   }
 }
 
-async function measureView(
-  database: string,
-  { url, token, path }: { url: string; token: string; path: string },
-): Promise<Figure> {
+async function measureView(database: string, { url, token, path }: { url: string; token: string; path: string }): Promise<Figure> {
   const took: number[] = [];
   for (let look = 0; look < looks; look++) {
     const begun = performance.now();

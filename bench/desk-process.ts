@@ -22,10 +22,7 @@ const now = () => standsAt ?? Date.now();
 const control = createControl({ config, store, now, connect: () => Promise.reject(new Error('no Temporal here')) });
 const keep = keepServiceClock(config.SVC_BASE_URL);
 const clock = () => (standsAt === null ? keep().catch(() => realClock(now)) : Promise.resolve(realClock(now)));
-const api = await startApi(
-  { ...control, logger: createLogger('error'), clock },
-  { host: '127.0.0.1', port: 0, tls: null },
-);
+const api = await startApi({ ...control, logger: createLogger('error'), clock }, { host: '127.0.0.1', port: 0, tls: null });
 const { text } = await createToken(store, { name: 'bench', role: 'admin', lastsMs: null, nowReal: now() });
 process.once('SIGTERM', () => void api.close().then(() => store.close()));
 writeResult({ url: api.url, token: text });

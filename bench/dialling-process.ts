@@ -18,11 +18,7 @@ for (let n = firstBatch; !stopping.signal.aborted; n++) {
   // Everybody was called.
   if ((await scenario.plan(n, at)).kind !== 'batch') break;
   const attempts = await scenario.dial(n, at);
-  const calls = await store.db
-    .selectFrom('attempts')
-    .select(['attempt_id', 'e164'])
-    .where('attempt_id', 'in', attempts)
-    .execute();
+  const calls = await store.db.selectFrom('attempts').select(['attempt_id', 'e164']).where('attempt_id', 'in', attempts).execute();
   await scenario.sweep(
     at + 600_000,
     calls.map(({ attempt_id: attempt, e164 }) => answered(`conv_${attempt}`, e164, at + 5_000)),

@@ -26,8 +26,7 @@ export async function benchImport(rows: number): Promise<Figure[]> {
   try {
     say(`The import: writing a list of ${rows} rows`);
     const campaignPath = await writeImportCampaign(folder, campaignDefaults, rows);
-    const run = (kind: ImportInput['kind']) =>
-      runChild<ImportResult>('import-process.mjs', { campaignPath, kind } satisfies ImportInput);
+    const run = (kind: ImportInput['kind']) => runChild<ImportResult>('import-process.mjs', { campaignPath, kind } satisfies ImportInput);
     say('The import: parsing alone');
     const bare = await run('bare');
     say('The import: reading, checking and storing');

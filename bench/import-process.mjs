@@ -38,6 +38,5 @@ async function importAll(campaignPath) {
 }
 
 const { campaignPath, kind } = JSON.parse(process.argv[2] ?? 'null');
-const counts =
-  kind === 'bare' ? await parseOnly(join(dirname(campaignPath), 'recipients.csv')) : await importAll(campaignPath);
+const counts = kind === 'bare' ? await parseOnly(join(dirname(campaignPath), 'recipients.csv')) : await importAll(campaignPath);
 process.stdout.write(`${JSON.stringify({ ...counts, peakMb: process.resourceUsage().maxRSS / 1024 })}\n`);

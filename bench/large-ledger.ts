@@ -31,10 +31,7 @@ const tables = Object.keys(isCopied) as (keyof typeof isCopied)[];
  * A campaign of so many rows in the middle of its course: three fifths were called and have an outcome or wait for their retry, the rest
  * waits for its first call. The ledger's own functions make its first 200 rows; the others are copies of these, over twenty days.
  */
-export async function makeLargeCampaign(
-  store: Store,
-  rows: number,
-): Promise<{ campaignId: string; nextBatch: number }> {
+export async function makeLargeCampaign(store: Store, rows: number): Promise<{ campaignId: string; nextBatch: number }> {
   const scenario = await beginProven(store, {
     rows: buildRows(numbers(baseRows), (index) => `Guest ${index}`),
     rules: { pacing: { maxConcurrentCalls: 1_000, batchSize: perBatch } },

@@ -94,9 +94,7 @@ const settings: CampaignSettings = {
 };
 const rows = readNumber('rows', values.rows, importRows);
 
-const described: [string, string][] = [
-  ['machine', `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`],
-];
+const described: [string, string][] = [['machine', `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`]];
 const figures: Figure[] = [];
 if (isWanted('campaign')) {
   described.push(
@@ -118,10 +116,7 @@ if (isWanted('campaign')) {
   figures.push(...(await benchCampaign(settings)));
 }
 if (isWanted('import')) {
-  described.push([
-    'import',
-    `${rows} rows of 5 columns into a SQLite file, 1 in 100 a duplicate, numbers of the unassigned exchange 555`,
-  ]);
+  described.push(['import', `${rows} rows of 5 columns into a SQLite file, 1 in 100 a duplicate, numbers of the unassigned exchange 555`]);
   figures.push(...(await benchImport(rows)));
 }
 if (isWanted('planning')) {
@@ -140,17 +135,11 @@ if (isWanted('sandbox')) {
 }
 if (isWanted('page')) {
   const wanted = values.only === 'page' ? readNumber('rows', values.rows, deskRows) : deskRows;
-  described.push([
-    'page',
-    `${wanted} rows, half of them called, while batches are planned and collected as fast as it goes`,
-  ]);
+  described.push(['page', `${wanted} rows, half of them called, while batches are planned and collected as fast as it goes`]);
   figures.push(...(await benchViews(wanted)));
 }
 if (isWanted('open-pages')) {
-  described.push([
-    'open pages',
-    `20, in processes of their own; ${settings.recipients} recipients, ${settings.openCalls} open calls`,
-  ]);
+  described.push(['open pages', `20, in processes of their own; ${settings.recipients} recipients, ${settings.openCalls} open calls`]);
   figures.push(...(await benchOpenPages(settings)));
 }
 if (isWanted('rehearsal')) {

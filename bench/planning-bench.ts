@@ -149,8 +149,7 @@ async function measure(location: StoreLocation, rows: number): Promise<number[]>
       const render = (cells: readonly string[]) => ({ firstMessage: `Hello ${cells[1]}`, variables: null });
       const plan = await planBatch(store, { campaignId, round: 1, n, now, render });
       took.push(performance.now() - begun);
-      if (plan.kind !== 'batch' || plan.size !== batchSize)
-        throw new Error(`Batch ${n} was not planned: ${JSON.stringify(plan)}`);
+      if (plan.kind !== 'batch' || plan.size !== batchSize) throw new Error(`Batch ${n} was not planned: ${JSON.stringify(plan)}`);
       // The next one is planned when this one has its verdict.
       await store.db.updateTable('batches').set({ state: 'confirmed' }).where('batch_id', '=', plan.batchId).execute();
     }

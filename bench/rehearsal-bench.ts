@@ -12,24 +12,7 @@ import { targets } from './settings.ts';
 /**
  * New York, Chicago, Denver and Los Angeles, four area codes each; the exchange 555 belongs to nobody, and a rehearsal replaces it anyway.
  */
-const areaCodes = [
-  '212',
-  '718',
-  '305',
-  '617',
-  '312',
-  '214',
-  '713',
-  '314',
-  '303',
-  '720',
-  '505',
-  '801',
-  '415',
-  '213',
-  '206',
-  '702',
-];
+const areaCodes = ['212', '718', '305', '617', '312', '214', '713', '314', '303', '720', '505', '801', '415', '213', '206', '702'];
 
 const campaignFile = `id: three-days
 agent_id: agent_of_the_account

@@ -14,14 +14,7 @@ export async function benchSandbox(settings: SandboxBenchSettings): Promise<Figu
   const figures = [await benchStart(settings)];
   const { lines, speed } = settings;
   say(`The sandbox: ${settings.calls} calls on ${lines} lines at speed ${speed}`);
-  const sandbox = await startSandboxCommand([
-    '--speed',
-    String(speed),
-    '--concurrency',
-    String(lines),
-    '--seed',
-    'bench',
-  ]);
+  const sandbox = await startSandboxCommand(['--speed', String(speed), '--concurrency', String(lines), '--seed', 'bench']);
   try {
     const idleMb = await sandbox.residentMb();
     figures.push(...(await benchCalls(sandbox, settings, idleMb)));
@@ -58,8 +51,7 @@ async function benchCalls(
 ): Promise<Figure[]> {
   const begun = performance.now();
   const numbers = fictionalNumbers();
-  for (let placed = 0; placed < calls; placed += callsPerPost)
-    await post(url, batchBody(numbers, Math.min(callsPerPost, calls - placed)));
+  for (let placed = 0; placed < calls; placed += callsPerPost) await post(url, batchBody(numbers, Math.min(callsPerPost, calls - placed)));
   const postedMs = performance.now() - begun;
   let over = 0;
   let peakMb = 0;
@@ -97,9 +89,7 @@ interface CallCounts {
 }
 
 async function benchReads({ url }: SandboxCommand, { seconds }: SandboxBenchSettings): Promise<Figure[]> {
-  const { conversations } = (await (
-    await fetch(`${url}${root}/conversations?page_size=100`, { headers: apiKey })
-  ).json()) as {
+  const { conversations } = (await (await fetch(`${url}${root}/conversations?page_size=100`, { headers: apiKey })).json()) as {
     conversations: { conversation_id: string }[];
   };
   const ids = conversations.map(({ conversation_id }) => conversation_id);

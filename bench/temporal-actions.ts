@@ -39,10 +39,7 @@ function addRun(cost: TemporalCost, events: readonly HistoryEvent[]): void {
       event.activityTaskCanceledEventAttributes;
     if (event.workflowExecutionStartedEventAttributes != null) cost.actions.starts += 1;
     else if (event.timerStartedEventAttributes != null) cost.actions.timers += 1;
-    else if (
-      event.workflowExecutionSignaledEventAttributes != null ||
-      event.workflowExecutionUpdateAcceptedEventAttributes != null
-    ) {
+    else if (event.workflowExecutionSignaledEventAttributes != null || event.workflowExecutionUpdateAcceptedEventAttributes != null) {
       cost.actions.messages += 1;
     } else if (schedule != null) {
       scheduled.set(id, {
@@ -58,8 +55,7 @@ function addRun(cost: TemporalCost, events: readonly HistoryEvent[]): void {
     } else if (close != null) {
       const key = String(close.scheduledEventId);
       const [activity, run] = [scheduled.get(key), started.get(key)];
-      if (activity === undefined || run === undefined || activity.heartbeatMs === 0 || activity.type === 'submit')
-        continue;
+      if (activity === undefined || run === undefined || activity.heartbeatMs === 0 || activity.type === 'submit') continue;
       const ranMs = millis(event.eventTime) - run.at;
       cost.actions.heartbeats += run.attempts + Math.floor(ranMs / (heartbeatShare * activity.heartbeatMs));
     }

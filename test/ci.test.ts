@@ -22,10 +22,7 @@ const noAnswer = JSON.stringify({ message: '405 Method Not Allowed', statusCode:
 
 /** An answer of the registry with one package of each severity. */
 function auditOf(...severities: string[]): string {
-  const found = severities.map((severity) => [
-    `pkg-${severity}`,
-    { name: `pkg-${severity}`, severity, range: '<1.2.3' },
-  ]);
+  const found = severities.map((severity) => [`pkg-${severity}`, { name: `pkg-${severity}`, severity, range: '<1.2.3' }]);
   return JSON.stringify({ vulnerabilities: Object.fromEntries(found), metadata: { vulnerabilities: {} } });
 }
 

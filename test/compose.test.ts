@@ -24,10 +24,7 @@ const composeFile = z.strictObject({
         ports: texts,
         volumes: texts,
         configs: z.array(z.strictObject({ source: z.string(), target: z.string() })),
-        depends_on: z.record(
-          z.string(),
-          z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) }),
-        ),
+        depends_on: z.record(z.string(), z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) })),
         healthcheck: z.strictObject({
           test: texts,
           interval: z.string(),
@@ -62,8 +59,7 @@ function inspect(source: string): string[] {
   const { services, volumes } = parse(source) as z.infer<typeof composeFile>;
   const problems: string[] = [];
   for (const [name, service] of Object.entries(services)) {
-    if (service.build === undefined && !/:v?\d+(\.\d+)+[\w.-]*$/.test(service.image ?? ''))
-      problems.push(`${name}: no pinned tag`);
+    if (service.build === undefined && !/:v?\d+(\.\d+)+[\w.-]*$/.test(service.image ?? '')) problems.push(`${name}: no pinned tag`);
     for (const port of service.ports ?? []) {
       if (!port.startsWith('127.0.0.1:')) problems.push(`${name}: ${port} is open to the network`);
       if (port.includes('7233')) problems.push(`${name}: publishes 7233`);
@@ -71,8 +67,7 @@ function inspect(source: string): string[] {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const target = services[other];
       if (target === undefined) problems.push(`${name}: depends on ${other}, which is not there`);
-      else if (condition === 'service_healthy' && target.healthcheck === undefined)
-        problems.push(`${name}: ${other} has no health check`);
+      else if (condition === 'service_healthy' && target.healthcheck === undefined) problems.push(`${name}: ${other} has no health check`);
       else if (condition === 'service_completed_successfully' && target.restart === 'unless-stopped')
         problems.push(`${name}: ${other} never completes`);
     }
@@ -81,8 +76,7 @@ function inspect(source: string): string[] {
       if (!volume.includes(':') || !(source in volumes)) problems.push(`${name}: ${volume} is not on a named volume`);
     }
     for (const [key, value] of Object.entries(service.environment ?? {})) {
-      if (/PASSWORD|PWD|KEY|DATABASE_URL/.test(key) && !/\$\{\w+:\?[^}]+\}/.test(value))
-        problems.push(`${name}: ${key} is not asked for`);
+      if (/PASSWORD|PWD|KEY|DATABASE_URL/.test(key) && !/\$\{\w+:\?[^}]+\}/.test(value)) problems.push(`${name}: ${key} is not asked for`);
     }
   }
   const { carillon } = services;
@@ -92,14 +86,11 @@ function inspect(source: string): string[] {
     problems.push('carillon: has no place for lists and results');
   if (/superuser/.test(source)) problems.push('carillon: its role may do everything');
   const scripts = Object.values(services).flatMap(({ command }) => command ?? []);
-  if (!scripts.some((script) => /namespace create .*--retention \d+h/.test(script)))
-    problems.push('no namespace with a retention');
+  if (!scripts.some((script) => /namespace create .*--retention \d+h/.test(script))) problems.push('no namespace with a retention');
   for (const kind of ['temporal temporal', 'temporal_visibility visibility']) {
     if (!scripts.some((script) => script.includes(`set_up ${kind}\n`))) problems.push(`no schema for ${kind}`);
   }
-  const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map(
-    (name) => services[name]?.image?.split(':')[1],
-  );
+  const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map((name) => services[name]?.image?.split(':')[1]);
   if (new Set(versions).size !== 1) problems.push('server and admin-tools differ in version');
   return problems;
 }
@@ -153,16 +144,8 @@ test.each([
   ['--retention 720h', '', 'no namespace with a retention'],
   ['set_up temporal_visibility visibility', 'true', 'no schema for temporal_visibility visibility'],
   [/ {6}temporal-namespace:\n/, '      temporal-name:\n', 'carillon: depends on temporal-name, which is not there'],
-  [
-    / {4}healthcheck:\n {6}test: \[CMD, nc[^#]*?retries: 60\n {6}start_period: 30s\n/,
-    '',
-    'temporal-ui: temporal has no health check',
-  ],
-  [
-    'postgres-data:/var/lib/postgresql/data',
-    '/var/lib/postgresql/data',
-    'postgres: /var/lib/postgresql/data is not on a named volume',
-  ],
+  [/ {4}healthcheck:\n {6}test: \[CMD, nc[^#]*?retries: 60\n {6}start_period: 30s\n/, '', 'temporal-ui: temporal has no health check'],
+  ['postgres-data:/var/lib/postgresql/data', '/var/lib/postgresql/data', 'postgres: /var/lib/postgresql/data is not on a named volume'],
   ['read_only: true', 'read_only: false', 'carillon: may write to its root'],
   ['mem_limit: 2g', 'cpus: 2', 'carillon: may take all memory'],
   ['campaigns:/campaigns', 'campaigns:/lists', 'carillon: has no place for lists and results'],

@@ -97,9 +97,10 @@ function brokenLinks(path: string, text: string): string[] {
 
 test('every relative link leads to a file, and to a heading where it names one', () => {
   expect([...documents].flatMap(([path, text]) => brokenLinks(path, text))).toEqual([]);
-  expect(brokenLinks('README.md', '[a](docs/nowhere.md) [b](docs/operations.md#no-such-heading) [c](LICENSE)')).toEqual(
-    ['README.md: docs/nowhere.md', 'README.md: docs/operations.md#no-such-heading'],
-  );
+  expect(brokenLinks('README.md', '[a](docs/nowhere.md) [b](docs/operations.md#no-such-heading) [c](LICENSE)')).toEqual([
+    'README.md: docs/nowhere.md',
+    'README.md: docs/operations.md#no-such-heading',
+  ]);
 });
 
 /** Paths of the project in backticks that do not exist. */
@@ -109,12 +110,8 @@ function missingPaths(text: string): string[] {
 }
 
 test('every path in the documents exists', () => {
-  expect([...documents].flatMap(([path, text]) => missingPaths(text).map((missing) => `${path}: ${missing}`))).toEqual(
-    [],
-  );
-  expect(missingPaths('see `src/store/nothing-here.ts` and `src/shared/config.ts`')).toEqual([
-    'src/store/nothing-here.ts',
-  ]);
+  expect([...documents].flatMap(([path, text]) => missingPaths(text).map((missing) => `${path}: ${missing}`))).toEqual([]);
+  expect(missingPaths('see `src/store/nothing-here.ts` and `src/shared/config.ts`')).toEqual(['src/store/nothing-here.ts']);
 });
 
 /** Names of functions that the architecture page ties to a file, as in `name` (`path`, ...), and that the file does not have. */
@@ -202,14 +199,9 @@ test('lines of the documents end at 140 characters', () => {
 
 // package.json
 
-function undocumentedDependencies(
-  text: string,
-  { dependencies, devDependencies, optionalDependencies }: PackageFile,
-): string[] {
+function undocumentedDependencies(text: string, { dependencies, devDependencies, optionalDependencies }: PackageFile): string[] {
   const rows = new Map(tableRows(text).map((row) => [namesIn(row[0])[0], row[1] ?? '']));
-  return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
-    (name) => (rows.get(name) ?? '').length < 5,
-  );
+  return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter((name) => (rows.get(name) ?? '').length < 5);
 }
 
 test('every dependency has a line that says why, and no other has', () => {
@@ -234,11 +226,7 @@ function unknownScripts(text: string): string[] {
 
 test('the two commands of the README are what package.json offers', () => {
   const block = /## Two commands\s+```sh\n(.*?)```/s.exec(read('README.md'))?.[1] ?? '';
-  expect(block.split('\n').map((line) => line.split('#')[0]?.trim())).toEqual([
-    'npm ci && npm run demo',
-    'npm ci && npm test',
-    '',
-  ]);
+  expect(block.split('\n').map((line) => line.split('#')[0]?.trim())).toEqual(['npm ci && npm run demo', 'npm ci && npm test', '']);
   expect(packageFile.scripts['demo']).toMatch(/main\.js demo$/);
   expect(packageFile.scripts['test']).toMatch(/vitest run$/);
   expect([...documents.values()].flatMap(unknownScripts)).toEqual([]);
@@ -248,9 +236,7 @@ test('the two commands of the README are what package.json offers', () => {
 
 /** The newest version below `[Unreleased]`, with the headings of its entries; null where the form is another one. */
 function newestRelease(text: string): { version: string; groups: string[] } | null {
-  const release = /^## \[Unreleased\]\n.*?^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}\n(.*?)(?=^## \[|(?![^]))/ms.exec(
-    text,
-  );
+  const release = /^## \[Unreleased\]\n.*?^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}\n(.*?)(?=^## \[|(?![^]))/ms.exec(text);
   if (release === null) return null;
   const [, version = '', entries = ''] = release;
   return { version, groups: [...entries.matchAll(/^### (.+)$/gm)].map(([, group = '']) => group) };
@@ -305,9 +291,7 @@ const variablePattern = /\b(?:SVC|CARILLON|TEMPORAL|XDG|DATABASE|POSTGRES)_[A-Z]
 
 /** Variables that the program, its deployment file or Temporal's own loader read, or that a command is given to read. */
 function knownVariables(): Set<string> {
-  const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) =>
-    readFileSync(path, 'utf8'),
-  );
+  const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) => readFileSync(path, 'utf8'));
   const names = [...loader, read('docker-compose.yml'), read('src/interfaces/cli/sandbox/exec.ts')].flatMap(
     (source) => source.match(variablePattern) ?? [],
   );
@@ -320,9 +304,7 @@ function unknownVariables(text: string, known: Set<string>): string[] {
 
 test('no document names a variable that nothing reads', () => {
   const known = knownVariables();
-  expect(
-    [...documents].flatMap(([path, text]) => unknownVariables(text, known).map((name) => `${path}: ${name}`)),
-  ).toEqual([]);
+  expect([...documents].flatMap(([path, text]) => unknownVariables(text, known).map((name) => `${path}: ${name}`))).toEqual([]);
   expect(unknownVariables('set `CARILLON_MAGIC` and `TEMPORAL_TLS`', known)).toEqual(['CARILLON_MAGIC']);
 });
 
@@ -394,8 +376,7 @@ function withSetting(content: Record<string, unknown>, path: string, value: unkn
 function withoutSetting(content: Record<string, unknown>, path: string): Record<string, unknown> {
   const [key = '', ...rest] = path.split('.');
   if (!Object.hasOwn(content, key)) return content;
-  if (rest.length > 0)
-    return { ...content, [key]: withoutSetting(content[key] as Record<string, unknown>, rest.join('.')) };
+  if (rest.length > 0) return { ...content, [key]: withoutSetting(content[key] as Record<string, unknown>, rest.join('.')) };
   return Object.fromEntries(Object.entries(content).filter(([name]) => name !== key));
 }
 
@@ -413,8 +394,7 @@ function wrongDefaults(text: string): string[] {
     names.filter((path) => {
       if (path.includes('[]')) return false;
       const [parent = ''] = path.split('.');
-      const base =
-        path.includes('.') && parent in optionalParents ? { ...smallest, [parent]: optionalParents[parent] } : smallest;
+      const base = path.includes('.') && parent in optionalParents ? { ...smallest, [parent]: optionalParents[parent] } : smallest;
       const without = withoutSetting(base, path);
       const accepted = campaignSchema.safeParse(without).success;
       if (value === 'required') return accepted;
@@ -493,19 +473,12 @@ function flagsOf(command: Command): string[] {
 
 test('every command and flag in the documents exists', async () => {
   const known = new Map(
-    await Promise.all(
-      commands.map(async ({ name, load }) => [name, flagsOf((await load())({ ...silentIo }))] as const),
-    ),
+    await Promise.all(commands.map(async ({ name, load }) => [name, flagsOf((await load())({ ...silentIo }))] as const)),
   );
   expect([...documents.values()].flatMap((text) => unknownCommands(text, known))).toEqual([]);
-  expect(unknownCommands('`carillon explode` and `carillon results x --gold --json`', known)).toEqual([
-    'explode',
-    'results --gold',
-  ]);
+  expect(unknownCommands('`carillon explode` and `carillon results x --gold --json`', known)).toEqual(['explode', 'results --gold']);
   const tour = documents.get('README.md') ?? '';
-  expect(
-    commands.map(({ name }) => name).filter((name) => !`${tour}${documents.get('CHANGELOG.md')}`.includes(name)),
-  ).toEqual([]);
+  expect(commands.map(({ name }) => name).filter((name) => !`${tour}${documents.get('CHANGELOG.md')}`.includes(name))).toEqual([]);
 });
 
 test('example numbers are fictional', () => {

@@ -29,26 +29,20 @@ function sourcesIn(folder: string): string[] {
 test.each(['src/service', 'src/rules', 'workflows'])('every export of %s has a docstring', (folder) => {
   const paths = sourcesIn(folder);
   expect(paths.length).toBeGreaterThan(5);
-  const missing = paths.flatMap((path) =>
-    undocumented(path, readFileSync(path, 'utf8')).map((name) => `${relative(root, path)}: ${name}`),
-  );
+  const missing = paths.flatMap((path) => undocumented(path, readFileSync(path, 'utf8')).map((name) => `${relative(root, path)}: ${name}`));
   expect(missing).toEqual([]);
 });
 
 test('an export without a docstring is found, also below one that is documented', () => {
-  const source =
-    '/** Said. */\nexport const first = 1;\nexport type Second = 1;\n// Not said.\nexport function third() {}\n';
+  const source = '/** Said. */\nexport const first = 1;\nexport type Second = 1;\n// Not said.\nexport function third() {}\n';
   expect(undocumented('example.ts', source)).toEqual(['Second', 'third']);
 });
 
 test('lines of comments end at 140 characters', () => {
-  const tooLong = (text: string) =>
-    text.split('\n').filter((line) => line.length > 140 && /^\s*(?:\/\/|\/?\*)/.test(line));
+  const tooLong = (text: string) => text.split('\n').filter((line) => line.length > 140 && /^\s*(?:\/\/|\/?\*)/.test(line));
   const paths = ['src', 'activities', 'workflows', 'test', 'bench'].flatMap(sourcesIn);
   expect(paths.length).toBeGreaterThan(1_000);
-  const found = paths.flatMap((path) =>
-    tooLong(readFileSync(path, 'utf8')).map((line) => `${relative(root, path)}: ${line}`),
-  );
+  const found = paths.flatMap((path) => tooLong(readFileSync(path, 'utf8')).map((line) => `${relative(root, path)}: ${line}`));
   expect(found).toEqual([]);
   expect(tooLong(`  /** ${'word '.repeat(30)} */\nconst text = '${'word '.repeat(30)}';`)).toHaveLength(1);
 });

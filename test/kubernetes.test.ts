@@ -151,8 +151,7 @@ function inspect(sources: typeof files): string[] {
   }
   for (const each of env) {
     want('value' in each !== Object.hasOwn(secrets, each.name), `${each.name} is in the wrong place`);
-    if ('valueFrom' in each)
-      want(each.valueFrom.secretKeyRef.key === each.name, `${each.name} has another name in the Secret`);
+    if ('valueFrom' in each) want(each.valueFrom.secretKeyRef.key === each.name, `${each.name} has another name in the Secret`);
   }
   const portOf = (name: string) => ports.find((port) => port.name === name)?.containerPort;
   want(portOf('metrics') === config.CARILLON_METRICS_LISTEN?.port, 'metrics are at another port');
@@ -174,8 +173,7 @@ function inspect(sources: typeof files): string[] {
 
   const selectors = [worker.spec.selector, budget.parse(parse(sources.budget)).spec.selector];
   for (const { matchLabels } of selectors)
-    for (const [key, value] of Object.entries(matchLabels))
-      want(podMetadata.labels[key] === value, `${key}: ${value} selects no worker`);
+    for (const [key, value] of Object.entries(matchLabels)) want(podMetadata.labels[key] === value, `${key}: ${value} selects no worker`);
   want(scaled.spec.scaleTargetRef.name === worker.metadata.name, 'something else is scaled');
   want(scaled.spec.minReplicaCount >= 2, 'a single worker, or none, may be left');
   const queues = campaignQueues(config.CARILLON_QUEUE_PREFIX, 'LEDGER_ID');
@@ -192,22 +190,12 @@ test('the files for Kubernetes have the form of its API, and agree with settings
 
 test.each<[keyof typeof files, string | RegExp, string, string]>([
   ['worker', 'SVC_BASE_URL, value', 'SVC_URL, value', 'SVC_URL is no setting'],
-  [
-    'worker',
-    /- name: SVC_API_KEY\n.*\n/,
-    '- { name: SVC_API_KEY, value: sk_live }\n',
-    'SVC_API_KEY is in the wrong place',
-  ],
+  ['worker', /- name: SVC_API_KEY\n.*\n/, '- { name: SVC_API_KEY, value: sk_live }\n', 'SVC_API_KEY is in the wrong place'],
   ['worker', 'containerPort: 9465', 'containerPort: 9466', 'probes are at another port'],
   ['worker', '0.0.0.0:9464', '127.0.0.1:9464', 'a port is not reached from outside of the container'],
   ['worker', 'path: /readyz', 'path: /healthz', 'readinessProbe asks elsewhere'],
   ['worker', 'args: [worker, --json]', 'args: [work]', 'it runs no worker'],
-  [
-    'worker',
-    'terminationGracePeriodSeconds: 180',
-    'terminationGracePeriodSeconds: 30',
-    'a worker is killed in its request',
-  ],
+  ['worker', 'terminationGracePeriodSeconds: 180', 'terminationGracePeriodSeconds: 30', 'a worker is killed in its request'],
   ['budget', 'app.kubernetes.io/name: carillon-worker', 'app: carillon', 'app: carillon selects no worker'],
   ['autoscaling', 'minReplicaCount: 2', 'minReplicaCount: 0', 'a single worker, or none, may be left'],
   ['autoscaling', 'carillon-collect-', 'carillon-collecting-', 'nobody works on carillon-collecting-LEDGER_ID'],

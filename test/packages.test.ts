@@ -59,9 +59,7 @@ test('the program as packed checks its own example by its own rules', async () =
   const carillon = (...args: string[]) => mustRun(process.execPath, [join(installed, bin.carillon), ...args], project);
   expect(await carillon('--version')).toBe(`${version}\n`);
   await carillon('init', 'first');
-  expect(await carillon('check', 'first/campaign.yaml', '--offline')).toMatch(
-    /^Ready to start\. No call was placed\.$/m,
-  );
+  expect(await carillon('check', 'first/campaign.yaml', '--offline')).toMatch(/^Ready to start\. No call was placed\.$/m);
   expect(existsSync(join(installed, 'dist/workflow-bundle.js'))).toBe(true);
   const served = [
     'sandbox/page/browser/page.js',
@@ -76,13 +74,9 @@ test('the program as packed checks its own example by its own rules', async () =
 test("the sandbox as packed starts inside a stranger's tests, with types for every option that the pages name", async () => {
   const project = await installProgram('tests');
   linkPackage(project, 'vitest');
-  const pages = readdirSync(join(root, 'docs/sandbox')).map((name) =>
-    readFileSync(join(root, 'docs/sandbox', name), 'utf8'),
-  );
+  const pages = readdirSync(join(root, 'docs/sandbox')).map((name) => readFileSync(join(root, 'docs/sandbox', name), 'utf8'));
   const named = [...pages.join('').matchAll(/`startSandbox\(\{ (\w+)/g)].map(([, option = '']) => option);
-  expect(new Set(named)).toEqual(
-    new Set(['conduct', 'webhooks', 'world', 'fixture', 'sockets', 'controlToken', 'speed', 'clock']),
-  );
+  expect(new Set(named)).toEqual(new Set(['conduct', 'webhooks', 'world', 'fixture', 'sockets', 'controlToken', 'speed', 'clock']));
   const lines = named.map((name, at) => `export type Named${at} = SandboxOptions['${name}'];`);
   const stranger = openProject(project);
   const options = `import type { SandboxOptions } from 'carillon/sandbox';\n${lines.join('\n')}`;
@@ -113,11 +107,7 @@ test('the client alone is three packages, installed without a network, and runs 
   await mustRun('npm', ['install', ...flags, `../${tarballs[1] ?? ''}`, ...own], project);
   const listed = (await mustRun('npm', ['ls', '--all', '--parseable'], project)).trim().split('\n');
   const packages = listed.filter((line) => line.includes('node_modules'));
-  expect(packages.map((path) => path.replace(/.*node_modules\//, '')).sort()).toEqual([
-    'carillon-convai',
-    'undici',
-    'zod',
-  ]);
+  expect(packages.map((path) => path.replace(/.*node_modules\//, '')).sort()).toEqual(['carillon-convai', 'undici', 'zod']);
 
   const sandbox = await startSandbox({ speed: 600, seed: 'docs' });
   onTestFinished(() => sandbox.close());

@@ -18,7 +18,6 @@ export function describeCampaign(counters: CampaignCounters): string {
   const { state, waitingFor, submitted, total, done, open, waiting, unresolved } = counters;
   const wait = waitingFor === null ? '' : `, waits for ${waits[waitingFor] ?? waitingFor}`;
   const lines = [`**${state}**${wait}`, `${submitted} batches submitted`];
-  if (total > 0)
-    lines.push(`${done} of ${total} done, ${open} calls open, ${waiting} waiting, ${unresolved} unresolved`);
+  if (total > 0) lines.push(`${done} of ${total} done, ${open} calls open, ${waiting} waiting, ${unresolved} unresolved`);
   return lines.join('\n\n');
 }

@@ -40,9 +40,7 @@ const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInt
 
 /** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
 function proxies({ queues, timeouts }: WorkflowSetting) {
-  const short = proxyActivities<
-    Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>
-  >({
+  const short = proxyActivities<Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>>({
     taskQueue: queues.campaign,
     startToCloseTimeout: timeouts.shortMs,
     heartbeatTimeout: timeouts.submitHeartbeatMs,
@@ -107,9 +105,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState.executeWithOptions({ summary: wished.change, priority: { priorityKey: 1 } }, [
-        { campaignId, ...wished, wish },
-      ]),
+      short.changeState.executeWithOptions({ summary: wished.change, priority: { priorityKey: 1 } }, [{ campaignId, ...wished, wish }]),
     );
     changes += 1;
     return changed;
@@ -120,11 +116,10 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   const grant = (update: typeof pauseUpdate, wished: StateChange['change'], description: string): void =>
     setHandler(update, () => change({ change: wished }), { validator: refuseAfterEnd, description });
   grant(pauseUpdate, 'pause', 'Place no further calls; open ones are still collected');
-  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(
-    knownResumeUpdate,
-    (known) => change({ change: 'resume' }, known),
-    { validator: refuseAfterEnd, description: 'Go on with a paused campaign' },
-  );
+  setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change({ change: 'resume' }, known), {
+    validator: refuseAfterEnd,
+    description: 'Go on with a paused campaign',
+  });
   grant(drainUpdate, 'drain', 'Finish with the calls that are open; the campaign counts as completed');
   grant(cancelUpdate, 'cancel', 'End the campaign; open calls are still collected');
   setHandler(
@@ -190,8 +185,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     collectWanted = true;
     for (;;) {
       const batchNumber = batchNumberOf(current);
-      const summary =
-        current === batchId ? `from batch ${batchNumber}, ${size} calls` : `from batch ${batchNumber} again`;
+      const summary = current === batchId ? `from batch ${batchNumber}, ${size} calls` : `from batch ${batchNumber} again`;
       const thenPlan = { campaignId, round, batchNumber: batchNumber + 1 };
       const result = await posting.submit.executeWithOptions({ summary }, [{ batchId: current, thenPlan }]);
       if (result.kind === 'verdict') {

@@ -1,11 +1,4 @@
-import {
-  CancellationScope,
-  continueAsNew,
-  isCancellation,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { longestDeliveryMs } from '../src/rules/webhooks/pace.ts';
 import { deliverNowSignal, type WebhookInput } from './messages.ts';

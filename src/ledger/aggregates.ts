@@ -17,11 +17,7 @@ export interface AggregateChange {
 const longestValue = 80;
 
 /** The values of collected data or of an evaluation as groups to count. */
-export function groupsOf(
-  kind: 'collected' | 'evaluation',
-  values: Record<string, unknown> | null,
-  delta: number,
-): AggregateChange[] {
+export function groupsOf(kind: 'collected' | 'evaluation', values: Record<string, unknown> | null, delta: number): AggregateChange[] {
   if (values === null) return [];
   return Object.entries(values).map(([key, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
@@ -48,9 +44,7 @@ const addToAggregate = prepared((tx: Tx, row: Row<'aggregates'>) =>
     .insertInto('aggregates')
     .values({ campaign_id: row.campaign_id, kind: row.kind, key: row.key, value: row.value, count: row.count })
     .onConflict((conflict) =>
-      conflict
-        .columns(['campaign_id', 'kind', 'key', 'value'])
-        .doUpdateSet({ count: sql<number>`aggregates.count + excluded.count` }),
+      conflict.columns(['campaign_id', 'kind', 'key', 'value']).doUpdateSet({ count: sql<number>`aggregates.count + excluded.count` }),
     ),
 );
 

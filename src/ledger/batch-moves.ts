@@ -6,11 +6,7 @@ import type { Tx } from './tx.ts';
 import { updateBatch } from './updates.ts';
 
 /** That a batch is in another state, for the log. */
-export function batchStateEvent(
-  batch: { campaign_id: string; batch_id: string },
-  at: number,
-  data: EventData['batch.state'],
-): NewEvent {
+export function batchStateEvent(batch: { campaign_id: string; batch_id: string }, at: number, data: EventData['batch.state']): NewEvent {
   return { at, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data };
 }
 

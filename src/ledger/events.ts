@@ -93,11 +93,7 @@ export async function readMarks(db: Queries, campaignId: string): Promise<Campai
 }
 
 /** The newest events of these recipients and their calls, oldest first, at most `limit`. */
-export async function readEventsOf(
-  db: Queries,
-  recipientIds: readonly string[],
-  limit: number,
-): Promise<CampaignEvent[]> {
+export async function readEventsOf(db: Queries, recipientIds: readonly string[], limit: number): Promise<CampaignEvent[]> {
   if (recipientIds.length === 0) return [];
   const rows = await db
     .selectFrom('events')

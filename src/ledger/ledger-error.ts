@@ -12,15 +12,7 @@ export class StoreError extends Error {
 
 /** Which way out of a refusal there is; src/interfaces/cli/terminal/failure.ts has the command for it. */
 export interface Remedy {
-  kind:
-    | 'start_first'
-    | 'upgrade'
-    | 'fix_failure'
-    | 'retry_rows'
-    | 'leave_unresolved'
-    | 'await_end'
-    | 'recover'
-    | 'name_rows';
+  kind: 'start_first' | 'upgrade' | 'fix_failure' | 'retry_rows' | 'leave_unresolved' | 'await_end' | 'recover' | 'name_rows';
   campaignId?: string;
 }
 

@@ -25,8 +25,7 @@ export async function lockedTransaction<Result>(
 
 /** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
 export async function lockCampaignsOf(tx: Tx, agentId: string): Promise<void> {
-  if (isPostgres(tx))
-    await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
+  if (isPostgres(tx)) await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
 }
 
 /**

@@ -136,8 +136,7 @@ const rehearsals: Columns = { draft_id: 'text key', campaign_id: 'text?', editio
 
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
-  const sequence =
-    dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
+  const sequence = dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
   await sql`create table events (
     seq ${sql.raw(sequence)}, at bigint not null, campaign_id text not null, type text not null,
     recipient_id text, attempt_id text, batch_id text, data text)`.execute(db);
@@ -183,8 +182,7 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
 /** The event log proves what happened; a database that lets it be edited proves nothing. */
 const forbidEditingEvents: Readonly<Record<StoreDialect, readonly string[]>> = {
   sqlite: ['update', 'delete'].map(
-    (change) =>
-      `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
+    (change) => `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
   ),
   postgres: [
     `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,

@@ -1,13 +1,7 @@
 import { Kysely, Migrator, sql } from 'kysely';
 import type { NewEvent } from '../rules/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
-import {
-  createPostgresDialect,
-  grantAdvice,
-  refuseInTheClear,
-  refuseUnlessPinned,
-  refuseWithoutRights,
-} from './postgres-dialect.ts';
+import { createPostgresDialect, grantAdvice, refuseInTheClear, refuseUnlessPinned, refuseWithoutRights } from './postgres-dialect.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { describeFullDisk, StoreError } from './ledger-error.ts';
@@ -67,8 +61,7 @@ export function describeLocation(location: StoreLocation): string {
 function explainFault(location: StoreLocation, cause: unknown): StoreError {
   const code = (cause as { code?: string }).code ?? '';
   const full = describeFullDisk(code);
-  if (full !== null)
-    return new StoreError(`The database cannot be used: ${describeLocation(location)}: ${full}.`, { cause });
+  if (full !== null) return new StoreError(`The database cannot be used: ${describeLocation(location)}: ${full}.`, { cause });
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
   const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
   if (cause instanceof StoreError) return new StoreError(what, { cause, remedy: cause.remedy });

@@ -15,10 +15,7 @@ export function* partsOf<Value>(values: readonly Value[], size = valuesPerStatem
 }
 
 /** What `read` answers of all values, asked part by part. */
-export async function readInParts<Value, Row>(
-  values: readonly Value[],
-  read: (part: Value[]) => Promise<readonly Row[]>,
-): Promise<Row[]> {
+export async function readInParts<Value, Row>(values: readonly Value[], read: (part: Value[]) => Promise<readonly Row[]>): Promise<Row[]> {
   const rows: Row[] = [];
   for (const part of partsOf(values)) rows.push(...(await read(part)));
   return rows;

@@ -132,9 +132,7 @@ export function refuseInTheClear(connectionString: string): void {
  */
 export async function refuseUnlessPinned(tx: Tx): Promise<void> {
   const { rows } = await sql<{ level: string; commit: string }>`
-    select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit`.execute(
-    tx,
-  );
+    select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit`.execute(tx);
   for (const { level, commit } of rows) {
     if (level === 'read committed' && (commit === 'on' || commit === 'remote_apply')) continue;
     throw new StoreError(
@@ -145,16 +143,10 @@ export async function refuseUnlessPinned(tx: Tx): Promise<void> {
 }
 
 /** What a worker does with the tables; the event log is only added to. */
-const rights = [
-  'campaigns',
-  'recipients',
-  'attempts',
-  'batches',
-  'posts',
-  'conversations',
-  'suppressions',
-  'events',
-].map((table) => ({ table, needs: table === 'events' ? ['select', 'insert'] : ['select', 'insert', 'update'] }));
+const rights = ['campaigns', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'suppressions', 'events'].map((table) => ({
+  table,
+  needs: table === 'events' ? ['select', 'insert'] : ['select', 'insert', 'update'],
+}));
 
 /** Asks for one row: `missing`, the rights on our tables that this user lacks, as text; empty when it has them all. */
 export const missingRights = `select coalesce(string_agg(needs || ' on ' || name, ', '), '') as missing from (values ${rights

@@ -25,9 +25,7 @@ export function prepared<Db extends Queries, Values extends object, Row>(
     const kind = isPostgres(db);
     const text = texts.get(kind) ?? build(db, blanks as Values).compile();
     texts.set(kind, text);
-    const parameters = text.parameters.map((value) =>
-      value instanceof Blank ? (values as Record<string, unknown>)[value.name] : value,
-    );
+    const parameters = text.parameters.map((value) => (value instanceof Blank ? (values as Record<string, unknown>)[value.name] : value));
     const held = heldConnection(db);
     if (held === undefined) return db.getExecutor().executeQuery({ ...text, parameters });
     // Without the query builder's way to its connection, which takes longer than the statement itself.

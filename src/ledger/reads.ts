@@ -5,9 +5,7 @@ import { prepared } from './prepared.ts';
 import type { Queries } from './tx.ts';
 
 /** How many rows a query finds. */
-export async function countRows<Tables extends keyof Database>(
-  query: SelectQueryBuilder<Database, Tables, object>,
-): Promise<number> {
+export async function countRows<Tables extends keyof Database>(query: SelectQueryBuilder<Database, Tables, object>): Promise<number> {
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   return count;
 }

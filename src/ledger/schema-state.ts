@@ -27,19 +27,14 @@ export function isLedgerFile(path: string): boolean {
 }
 
 /** Reads how far the schema is, without changing it. Throws StoreError when a newer program has made it, or another one altogether. */
-export async function readSchemaState(
-  db: Kysely<Database>,
-  dialect: StoreDialect,
-  provider: MigrationProvider,
-): Promise<SchemaState> {
+export async function readSchemaState(db: Kysely<Database>, dialect: StoreDialect, provider: MigrationProvider): Promise<SchemaState> {
   return judgeMigrations(await readApplied(db, dialect), Object.keys(await provider.getMigrations()));
 }
 
 /** How far the schema is, by the names of the migrations in the database and in this program. Throws StoreError as `readSchemaState`. */
 export function judgeMigrations(applied: readonly string[], known: readonly string[]): SchemaState {
   if (applied.length === 0) return 'empty';
-  if (applied[0] !== known[0])
-    throw new StoreError('its schema is that of another program. Nothing was changed. Name another database.');
+  if (applied[0] !== known[0]) throw new StoreError('its schema is that of another program. Nothing was changed. Name another database.');
   const newer = applied.filter((name) => !known.includes(name));
   if (newer.length > 0) {
     throw new StoreError(

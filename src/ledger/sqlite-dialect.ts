@@ -75,9 +75,7 @@ export function readSqliteTables(path: string): { tables: string[]; migrations: 
   try {
     database.exec(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     const names = (text: string) => (database.prepare(text).all([]) as { name: string }[]).map(({ name }) => name);
-    const tables = names(
-      `select name from sqlite_master where type = 'table' and name not like 'sqlite~_%' escape '~'`,
-    );
+    const tables = names(`select name from sqlite_master where type = 'table' and name not like 'sqlite~_%' escape '~'`);
     if (!tables.includes('kysely_migration')) return { tables, migrations: [] };
     const columns = names(`select name from pragma_table_info('kysely_migration')`);
     return {

@@ -44,8 +44,10 @@ export async function updateRound(
 export const updateRecipient = updateOne('recipients', 'recipient_id');
 
 /** Changes one batch. Its state is changed by `compareAndSetBatch` alone. */
-export const updateBatch: (tx: Tx, batchId: string, changes: Omit<Changes<'batches'>, 'state'>) => Promise<void> =
-  updateOne('batches', 'batch_id');
+export const updateBatch: (tx: Tx, batchId: string, changes: Omit<Changes<'batches'>, 'state'>) => Promise<void> = updateOne(
+  'batches',
+  'batch_id',
+);
 
 /** Changes one attempt. */
 export const updateAttempt = updateOne('attempts', 'attempt_id');

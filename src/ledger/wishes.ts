@@ -83,11 +83,7 @@ export async function noteWish(tx: Tx, { campaignId, change, now, wish }: Wished
  * Within a run the wishes are counted, and pauses in the database since the person wished. What another run was told, or nobody wished, is
  * later when it was done while this one waited; the clocks of two processes have no say over a wish that is granted at its first try.
  */
-async function isOvertaken(
-  tx: Tx,
-  { campaignId, now }: At,
-  { run, number, waitedMs, pausesSeen }: Wish,
-): Promise<boolean> {
+async function isOvertaken(tx: Tx, { campaignId, now }: At, { run, number, waitedMs, pausesSeen }: Wish): Promise<boolean> {
   if (pausesSeen !== undefined && (await countOwnPauses(tx, campaignId)) > pausesSeen) return true;
   const later = await tx
     .selectFrom('wishes')
@@ -97,9 +93,7 @@ async function isOvertaken(
     .where((eb) =>
       eb.or([
         eb.and([eb('run', '=', run), eb('number', '>', number)]),
-        ...(waitedMs === 0
-          ? []
-          : [eb.and([eb('granted_at', '>', now - waitedMs), eb.or([eb('run', 'is', null), eb('run', '!=', run)])])]),
+        ...(waitedMs === 0 ? [] : [eb.and([eb('granted_at', '>', now - waitedMs), eb.or([eb('run', 'is', null), eb('run', '!=', run)])])]),
       ]),
     )
     .limit(1)

@@ -38,10 +38,7 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
       return await workbooks.describe(question.path, question.sheet);
     }
     if (question.sheet !== undefined) {
-      throw new ListFileError(
-        question.path,
-        'this is no workbook and has no sheets; remove list.sheet from the campaign file',
-      );
+      throw new ListFileError(question.path, 'this is no workbook and has no sheets; remove list.sheet from the campaign file');
     }
     return await describeText(question, list, list.kind.encoding);
   } finally {
@@ -49,32 +46,23 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
   }
 }
 
-async function describeText(
-  question: ListQuestion,
-  list: OpenList,
-  marked: MarkedEncoding | null,
-): Promise<ListDescription> {
+async function describeText(question: ListQuestion, list: OpenList, marked: MarkedEncoding | null): Promise<ListDescription> {
   const notes: string[] = [];
   if (list.zeros > 0) notes.push(`${String(list.zeros)} zero bytes at its end left out`);
   let encoding = marked;
   if (encoding === null) {
     const census = await takeCensus(() => bytesOf(list, 0));
     // A few odd cells in UTF-8 are refused row by row.
-    if (question.lettersMatter && census !== null && census.other > census.utf8)
-      await refuseForeignLetters(list, question.path);
+    if (question.lettersMatter && census !== null && census.other > census.utf8) await refuseForeignLetters(list, question.path);
     encoding = { encoding: census === null ? 'utf-8' : chooseByCensus(census), markBytes: 0 };
     if (encoding.encoding === 'windows-1252' && census !== null) {
-      notes.push(
-        `read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line ${String(census.firstLine)}`,
-      );
+      notes.push(`read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line ${String(census.firstLine)}`);
     }
   }
-  if (encoding.encoding === 'utf-16le' || encoding.encoding === 'utf-16be')
-    notes.push(`read as ${encodingNames[encoding.encoding]}`);
+  if (encoding.encoding === 'utf-16le' || encoding.encoding === 'utf-16be') notes.push(`read as ${encodingNames[encoding.encoding]}`);
   const start = await firstText(list, encoding);
   const note = readNote(start);
-  const delimiter =
-    question.delimiter ?? note?.delimiter ?? findDelimiter(question.path, withoutNote(start), question.isWanted);
+  const delimiter = question.delimiter ?? note?.delimiter ?? findDelimiter(question.path, withoutNote(start), question.isWanted);
   if (question.delimiter === undefined && delimiter !== ',') {
     const name = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
     notes.push(`columns separated by ${name}${note?.delimiter == null ? '' : ', as its first line says'}`);

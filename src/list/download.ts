@@ -62,9 +62,7 @@ export async function downloadList(input: {
   } catch (error) {
     if (error instanceof ListDownloadError) throw error;
     input.signal?.throwIfAborted();
-    const reason = total.aborted
-      ? `it took longer than ${limits.totalTimeoutMs / 1000} s`
-      : (codeOf(error) ?? 'the connection broke');
+    const reason = total.aborted ? `it took longer than ${limits.totalTimeoutMs / 1000} s` : (codeOf(error) ?? 'the connection broke');
     throw new ListDownloadError(`The list could not be fetched from ${host} (${reason}).`, true, { cause: error });
   } finally {
     await agent.destroy();
@@ -85,10 +83,7 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
     await response.body.dump();
     const location = headers['location'];
     if (statusCode < 300 || statusCode > 399 || typeof location !== 'string') {
-      throw new ListDownloadError(
-        `The list could not be fetched: ${host} answered ${statusCode}.`,
-        passing.has(statusCode),
-      );
+      throw new ListDownloadError(`The list could not be fetched: ${host} answered ${statusCode}.`, passing.has(statusCode));
     }
     if (!URL.canParse(location, url.href))
       throw new ListDownloadError(`The list could not be fetched: ${host} redirects to what is no URL.`, false);
@@ -102,10 +97,7 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
     }
     url = next;
   }
-  throw new ListDownloadError(
-    `The list could not be fetched: ${host} redirects more than ${mostRedirects} times.`,
-    false,
-  );
+  throw new ListDownloadError(`The list could not be fetched: ${host} redirects more than ${mostRedirects} times.`, false);
 }
 
 /** Lets through as many bytes as a list may have. */

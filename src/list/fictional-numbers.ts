@@ -24,8 +24,7 @@ export class FictionalNumbers {
   constructor(seed: string) {
     for (const area of areaCodes()) {
       const numbers: string[] = [];
-      for (let line = lastLine; line >= firstLine; line -= 1)
-        numbers.push(`+1${area}555${String(line).padStart(4, '0')}`);
+      for (let line = lastLine; line >= firstLine; line -= 1) numbers.push(`+1${area}555${String(line).padStart(4, '0')}`);
       this.#byArea.set(`+1${area}`, numbers);
     }
     this.#byArea.set(ukPrefix, ukNumbers());

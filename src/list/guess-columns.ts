@@ -4,15 +4,11 @@ import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
  * Guesses which column is for what, by names, and for phone numbers and time zones by what stands in them. A use that no column or several
  * fit equally is left out: a person says.
  */
-export function guessColumns(
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): Partial<Record<RowFieldKey, string>> {
+export function guessColumns(columns: readonly string[], rows: readonly (readonly string[])[]): Partial<Record<RowFieldKey, string>> {
   const guess: Partial<Record<RowFieldKey, string>> = {};
   for (const { key, names, looksRight } of rowFieldList) {
     const named = columns.filter((column) => names.test(folded(column)));
-    const fitting =
-      named.length === 1 ? named : byContent(looksRight, named.length > 0 ? named : columns, columns, rows);
+    const fitting = named.length === 1 ? named : byContent(looksRight, named.length > 0 ? named : columns, columns, rows);
     const [only] = fitting;
     if (only !== undefined && fitting.length === 1 && !Object.values(guess).includes(only)) guess[key] = only;
   }

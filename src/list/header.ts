@@ -67,10 +67,7 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
   const above = records.slice(0, place);
   refuseRowsAbove(question, above, header);
   if (records[place + 1] === undefined) {
-    throw new ListFileError(
-      path,
-      'the list has a header and no rows below it; add the recipients and run the command again',
-    );
+    throw new ListFileError(path, 'the list has a header and no rows below it; add the recipients and run the command again');
   }
   if (above.length > 0) {
     const lines = `${String(above.length)} ${above.length === 1 ? 'line' : 'lines'}`;
@@ -85,10 +82,7 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
 }
 
 /** The first records of a list, without notes to a spreadsheet, and what made them end too early. */
-async function readStart(
-  path: string,
-  layout: ListLayout,
-): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
+async function readStart(path: string, layout: ListLayout): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
   const records: ListRecord[] = [];
   const wanted = layout.recordsAbove + linesAboveRows + 1;
   try {
@@ -105,10 +99,7 @@ async function readStart(
 
 function readColumns(path: string, header: ListRecord): string[] {
   if (header.damage !== null) {
-    throw new ListFileError(
-      path,
-      `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`,
-    );
+    throw new ListFileError(path, `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`);
   }
   refuseRepeatedNames(path, header.cells);
   return header.cells;
@@ -137,11 +128,7 @@ function refuseOtherDelimiter(path: string, columns: readonly string[], delimite
 }
 
 /** What is left out above the header must be titles: a second header further down would swallow the people above it. */
-function refuseRowsAbove(
-  { path, defaultRegion }: HeaderQuestion,
-  above: readonly ListRecord[],
-  header: ListRecord,
-): void {
+function refuseRowsAbove({ path, defaultRegion }: HeaderQuestion, above: readonly ListRecord[], header: ListRecord): void {
   const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
   if (person === undefined) return;
   throw new ListFileError(

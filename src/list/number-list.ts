@@ -35,8 +35,7 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
     path,
     delimiter,
     lettersMatter: false,
-    isWanted: (cells) =>
-      cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
+    isWanted: (cells) => cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
   });
   let index: number | null = null;
   for await (const records of readListRecords(path, layout, rowsPerChunk)) {
@@ -61,10 +60,7 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
     const found = findColumn(column, first);
     if (found !== null && 'column' in found) return first.indexOf(found.column);
     if (found !== null) {
-      throw new ListFileError(
-        path,
-        `${JSON.stringify(column)} fits several columns: ${namesOf(found.several)}; write it as in the file`,
-      );
+      throw new ListFileError(path, `${JSON.stringify(column)} fits several columns: ${namesOf(found.several)}; write it as in the file`);
     }
     const guess = didYouMean(column, first);
     throw new ListFileError(path, `there is no column ${JSON.stringify(column)}.${guess} There are ${namesOf(first)}`);

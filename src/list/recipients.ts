@@ -102,13 +102,8 @@ class RowJudge {
     const written = (column: string | null): string => cells[this.#places.get(column) ?? -1] ?? '';
     const cell: CellOf = (column) => written(column).trim();
     const externalId = cell(list.idColumn) || null;
-    const reject = (
-      reason: RejectionReason,
-      column: string | null,
-      hint: string,
-      e164: string | null,
-      zones: readonly string[],
-    ) => ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
+    const reject = (reason: RejectionReason, column: string | null, hint: string, e164: string | null, zones: readonly string[]) =>
+      ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
 
     const number = readPhoneNumber(written(list.phoneColumn), cell(list.countryColumn) || list.defaultRegion);
     if (!number.ok) {

@@ -36,11 +36,7 @@ export class RowIndex {
   /** The slot that holds the key, or the free one where it belongs. */
   #slotOf(high: number, low: number): number {
     const mask = this.#rows.length - 1;
-    let slot =
-      (Math.imul((high % 0x1_0000_0000) | 0, 0x9e37_79b1) ^
-        Math.imul((high / 0x1_0000_0000) | 0, 0x85eb_ca6b) ^
-        low) >>>
-      0;
+    let slot = (Math.imul((high % 0x1_0000_0000) | 0, 0x9e37_79b1) ^ Math.imul((high / 0x1_0000_0000) | 0, 0x85eb_ca6b) ^ low) >>> 0;
     slot = (slot ^ (slot >>> 15)) & mask;
     while (this.#rows[slot] !== 0 && (this.#high[slot] !== high || this.#low[slot] !== low)) slot = (slot + 1) & mask;
     return slot;

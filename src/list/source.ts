@@ -39,8 +39,7 @@ export function readListSource(written: string): ListSource {
     const guess = nearest === null ? '' : `did you mean ${nearest}? `;
     refuse(`names ${JSON.stringify(name)}`, `${guess}It may name ${Object.keys(firingWords).join(', ')}`);
   }
-  if (/\{\{|\}\}/.test(pattern.replaceAll(word, '')))
-    refuse('has a brace too many or too few', 'write {{ date }} for a part of the time');
+  if (/\{\{|\}\}/.test(pattern.replaceAll(word, ''))) refuse('has a brace too many or too few', 'write {{ date }} for a part of the time');
   if (isKeptUrl(pattern)) return { kind: 'kept', pattern };
   if (/^(env|url-file):\/\//i.test(pattern)) refuse('names no variable and no file', `write ${keptUrlFix}`);
   if (/^file:/i.test(pattern)) refuse('is a file: URL', 'write the path itself');
@@ -50,10 +49,7 @@ export function readListSource(written: string): ListSource {
 }
 
 /** The source itself, where only its place is written. Throws KeptUrlError, which shows nothing of what stands there. */
-export async function openListSource(
-  source: ListSource,
-  readVariable: (name: string) => string | undefined,
-): Promise<OpenListSource> {
+export async function openListSource(source: ListSource, readVariable: (name: string) => string | undefined): Promise<OpenListSource> {
   if (source.kind !== 'kept') return source;
   const url = await revealUrl(source.pattern, readVariable);
   try {
@@ -66,14 +62,10 @@ export async function openListSource(
 }
 
 /** The list of the firing at `scheduledAtMs`; a path counts from the folder of the campaign file. */
-export function placeOfList(
-  source: OpenListSource,
-  firing: { campaignPath: string; scheduledAtMs: number; timeZone: string },
-): ListPlace {
+export function placeOfList(source: OpenListSource, firing: { campaignPath: string; scheduledAtMs: number; timeZone: string }): ListPlace {
   const words = wordsOfFiring(firing.scheduledAtMs, firing.timeZone);
   const written = source.pattern.replaceAll(word, (whole, name: string) => (isFiringWord(name) ? words[name] : whole));
-  if (source.kind === 'path')
-    return { kind: 'path', path: resolve(dirname(firing.campaignPath), written), name: written };
+  if (source.kind === 'path') return { kind: 'path', path: resolve(dirname(firing.campaignPath), written), name: written };
   return { kind: 'url', url: written, name: new URL(written).host };
 }
 
@@ -92,10 +84,7 @@ function requireUsableUrl(text: string): void {
   if (url.username !== '' || url.password !== '')
     refuse('holds a user name or password', 'use a URL that needs none, such as one that is signed');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url)))
-    refuse(
-      `begins with ${url.protocol}//`,
-      'use https://, since a list is personal data; http:// is for this machine alone',
-    );
+    refuse(`begins with ${url.protocol}//`, 'use https://, since a list is personal data; http:// is for this machine alone');
 }
 
 function refuse(fault: string, fix: string): never {

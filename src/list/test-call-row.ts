@@ -61,12 +61,7 @@ export async function readTestCallRow(
   };
 }
 
-async function findRow(
-  file: CampaignFile,
-  header: ListHeader,
-  rules: CampaignRules,
-  wanted: number | null,
-): Promise<TestCallRow> {
+async function findRow(file: CampaignFile, header: ListHeader, rules: CampaignRules, wanted: number | null): Promise<TestCallRow> {
   let last = 0;
   for await (const rows of readRecipients(file, header, rules)) {
     for (const row of rows) {

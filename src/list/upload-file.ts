@@ -34,12 +34,7 @@ export async function openUpload({ path, rules, delimiter, sheet }: UploadQuesti
   return { path, notes: header.notes, read: () => readInOrder(path, own, rules, places) };
 }
 
-async function* readInOrder(
-  path: string,
-  header: ListHeader,
-  rules: CampaignRules,
-  places: readonly number[],
-): AsyncGenerator<ListRow[]> {
+async function* readInOrder(path: string, header: ListHeader, rules: CampaignRules, places: readonly number[]): AsyncGenerator<ListRow[]> {
   for await (const rows of readRecipients({ listPath: path }, header, rules))
     yield rows.map((row) => ({ ...row, cells: places.map((place) => row.cells[place] ?? '') }));
 }

@@ -10,16 +10,8 @@ export const campaignOperations = {
       'Import a campaign and start it',
       'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
     ),
-    showCampaign: read(
-      'GET /api/v1/campaigns/:campaign',
-      'read',
-      'Show how a campaign stands, and why nobody is called now',
-    ),
-    checkCampaign: ask(
-      'POST /api/v1/campaigns/check',
-      'read',
-      'Check a campaign and its list without placing a call; changes nothing',
-    ),
+    showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show how a campaign stands, and why nobody is called now'),
+    checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing'),
     pauseCampaign: change(
       'POST /api/v1/campaigns/:campaign/pause',
       'operate',
@@ -44,11 +36,7 @@ export const campaignOperations = {
       'End a campaign; waiting recipients are not called',
       'Open calls are still collected. This cannot be undone.',
     ),
-    adjustCampaign: change(
-      'POST /api/v1/campaigns/:campaign/adjust',
-      'operate',
-      'Change the limits of a campaign from its next batch on',
-    ),
+    adjustCampaign: change('POST /api/v1/campaigns/:campaign/adjust', 'operate', 'Change the limits of a campaign from its next batch on'),
     recoverCampaign: change(
       'POST /api/v1/campaigns/:campaign/recover',
       'operate',
@@ -59,11 +47,7 @@ export const campaignOperations = {
   }),
 
   ...under('rows', {
-    listRows: read(
-      'GET /api/v1/campaigns/:campaign/rows',
-      'read',
-      'List or search the rows of a campaign, in file order',
-    ),
+    listRows: read('GET /api/v1/campaigns/:campaign/rows', 'read', 'List or search the rows of a campaign, in file order'),
     showStory: read(
       'GET /api/v1/campaigns/:campaign/rows/:row/story',
       'read',
@@ -121,11 +105,7 @@ export const campaignOperations = {
   }),
 
   ...under('insight', {
-    showWaiting: read(
-      'GET /api/v1/campaigns/:campaign/waiting',
-      'read',
-      'Count waiting rows by the rule that keeps them',
-    ),
+    showWaiting: read('GET /api/v1/campaigns/:campaign/waiting', 'read', 'Count waiting rows by the rule that keeps them'),
     showFunnel: read('GET /api/v1/campaigns/:campaign/funnel', 'read', 'Count how many rows came how far'),
     showCourse: read('GET /api/v1/campaigns/:campaign/course', 'read', 'Show calls, limits and pauses over time'),
     showReport: read(

@@ -39,20 +39,12 @@ export const operations = {
       'Allow calls to numbers again',
       'Somebody may have asked not to be called.',
     ),
-    checkSuppressions: ask(
-      'POST /api/v1/suppressions/check',
-      'read',
-      'Say whether and why numbers are not called; changes nothing',
-    ),
+    checkSuppressions: ask('POST /api/v1/suppressions/check', 'read', 'Say whether and why numbers are not called; changes nothing'),
   }),
 
   ...under('schedules', {
     listSchedules: read('GET /api/v1/schedules', 'read', 'List the schedules with their next and last runs'),
-    readSchedule: read(
-      'GET /api/v1/schedules/:campaign',
-      'read',
-      'Read a schedule with its next runs and its last one',
-    ),
+    readSchedule: read('GET /api/v1/schedules/:campaign', 'read', 'Read a schedule with its next runs and its last one'),
     createSchedule: change(
       'POST /api/v1/schedules',
       'admin',

@@ -37,9 +37,7 @@ export type Read<Of, Part extends 'params' | 'query' | 'body'> =
   Of extends Record<Part, infer Schema extends z.ZodType> ? z.output<Schema> : undefined;
 
 /** The one object that a method takes: parameters of the path and files by name, `query`, `body`, and `key` of a change. */
-type InputOf<Of, How extends Kind> = (Of extends { params: infer Schema extends z.ZodType }
-  ? z.output<Schema>
-  : unknown) &
+type InputOf<Of, How extends Kind> = (Of extends { params: infer Schema extends z.ZodType } ? z.output<Schema> : unknown) &
   (Of extends { files: readonly (infer Name extends string)[] } ? Record<Name, Blob> : unknown) &
   (Of extends { query: infer Schema extends z.ZodType } ? Member<'query', QueryOf<Schema>> : unknown) &
   (Of extends { body: infer Schema extends z.ZodType } ? Member<'body', z.input<Schema>> : unknown) &

@@ -67,10 +67,7 @@ export interface LegalHours extends CallingCalendar {
 }
 
 /** Results after which a recipient may be dialled again; all others are final. */
-export type RetryDisposition = Extract<
-  Disposition,
-  'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'
->;
+export type RetryDisposition = Extract<Disposition, 'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'>;
 
 /** Milliseconds, or `next_day`: from the next local day of the recipient on. */
 export type RetryDelay = number | 'next_day';
@@ -84,10 +81,7 @@ export interface DispositionRule {
   pointer: string;
   /** Compared as text, without case and surrounding blanks. */
   equals: readonly (string | number | boolean)[];
-  disposition: Extract<
-    Disposition,
-    'answered' | 'voicemail' | 'busy' | 'no_answer' | 'unreached' | 'failed' | 'opted_out'
-  >;
+  disposition: Extract<Disposition, 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'unreached' | 'failed' | 'opted_out'>;
 }
 
 /** When a campaign stops by itself because too many calls fail. */

@@ -28,9 +28,7 @@ export function mapTexts(value: Json, path: string, replace: (text: string, path
   if (typeof value === 'string') return replace(value, path);
   if (Array.isArray(value)) return value.map((inner, index) => mapTexts(inner, `${path}[${index}]`, replace));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, `${path}.${key}`, replace)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, `${path}.${key}`, replace)]));
 }
 
 function orNull(object: JsonObject): JsonObject | null {

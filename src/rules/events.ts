@@ -52,8 +52,7 @@ export interface ClockStep {
 }
 
 /** Something that a hook is told: the end of a round, or a pause that the campaign made by itself. */
-export type NoticeFacts =
-  { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
+export type NoticeFacts = { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
 
 /** What each kind of event tells. Times are epoch milliseconds of service time unless the name says `Real`. */
 export interface EventData {
@@ -112,8 +111,7 @@ export interface EventData {
   'recipient.outcome': { outcome: Outcome | null; reason: string | null };
   'recipient.retried': { outcome: Outcome | null; by: 'person' };
   'recipient.decided':
-    | { decision: 'theirs' | 'not_theirs'; conversation: string; by: 'person' }
-    | { decision: 'redial' | 'give_up'; by: 'person' };
+    { decision: 'theirs' | 'not_theirs'; conversation: string; by: 'person' } | { decision: 'redial' | 'give_up'; by: 'person' };
   'hook.delivered': NoticeFacts;
   'hook.failed': (NoticeFacts | { hook: 'pre_dial' }) & { fault: string; status?: number | null };
   'schedule.fired': Firing;
@@ -145,6 +143,5 @@ interface Told<Type extends EventType> {
 
 /** A line of the log, before it has its number. `type` decides what `data` holds. */
 export type NewEvent = {
-  [Type in EventType]: Told<Type> &
-    (EventData[Type] extends undefined ? { data?: undefined } : { data: EventData[Type] });
+  [Type in EventType]: Told<Type> & (EventData[Type] extends undefined ? { data?: undefined } : { data: EventData[Type] });
 }[EventType];

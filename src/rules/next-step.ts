@@ -1,6 +1,5 @@
 /** Why there is no batch to submit now. */
-export type WaitReason =
-  'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'words' | 'paused' | 'collecting';
+export type WaitReason = 'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'words' | 'paused' | 'collecting';
 
 /** What planning said of the next batch of a round. */
 export type Planned =

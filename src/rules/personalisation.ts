@@ -82,11 +82,7 @@ export function compileTemplates(
   const variables = Object.entries(rules.variables?.values ?? {}).map(
     ([name, template]) => [name, compile(`variables.${name}`, template)] as const,
   );
-  const all = [
-    ...(firstMessage === null ? [] : [firstMessage]),
-    ...settings.values(),
-    ...variables.map(([, template]) => template),
-  ];
+  const all = [...(firstMessage === null ? [] : [firstMessage]), ...settings.values(), ...variables.map(([, template]) => template)];
   const names = [...new Set(all.flatMap((template) => engine.globalVariablesSync(template.parsed)))];
   const columns = rules.list?.columns ?? [];
   const columnOf = new Map(names.map((name) => [name, theColumn(name, columns) ?? name]));
@@ -234,9 +230,7 @@ function timeless(filter: FilterImplOptions | undefined): FilterImplOptions {
 }
 
 function flatten(error: unknown): unknown[] {
-  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
-    ? error.errors.flatMap(flatten)
-    : [error];
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors.flatMap(flatten) : [error];
 }
 
 function undefinedVariable(error: unknown): string | null {

@@ -33,11 +33,7 @@ export function readPhoneNumber(cell: string, region: string | null): PhoneReadi
   const options = country === null ? { extract: false } : { extract: false, defaultCountry: country.code };
   const number = parsePhoneNumberFromString(text, options);
   if (number === undefined || !number.isValid()) {
-    return invalid(
-      country === null
-        ? 'this is no valid number of its country; check the digits'
-        : explainInvalid(text, country.code),
-    );
+    return invalid(country === null ? 'this is no valid number of its country; check the digits' : explainInvalid(text, country.code));
   }
   if (/^\+1(?!\d{10}$)/.test(number.number))
     return invalid('a number of North America has ten digits; short ones can be called from their own country alone');

@@ -66,8 +66,7 @@ async function listen(app: ReturnType<typeof createServer>, host: string, port: 
     throw new SandboxStartError(await describeListenError(error, host, port), { cause: error });
   }
   const address = app.server.address();
-  if (address === null || typeof address === 'string')
-    throw new SandboxStartError('The sandbox has no port to be reached at.');
+  if (address === null || typeof address === 'string') throw new SandboxStartError('The sandbox has no port to be reached at.');
   return address.port;
 }
 
@@ -75,7 +74,6 @@ async function describeListenError(error: unknown, host: string, port: number): 
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${host} is in use by ${await describePortHolder(host, port)}. Choose another, or --port 0 for any free one.`;
-  if (code === 'EACCES')
-    return `Port ${port} on ${host} may not be used without privileges. Choose one above 1023, or --port 0.`;
+  if (code === 'EACCES') return `Port ${port} on ${host} may not be used without privileges. Choose one above 1023, or --port 0.`;
   return `The sandbox cannot listen on ${host}:${port} (${code}).`;
 }

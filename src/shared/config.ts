@@ -64,8 +64,7 @@ const environment = z.object({
   CARILLON_HOOK_SECRET: z
     .string()
     .refine((text) => readSigningKeys(text) !== null, {
-      error:
-        'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
+      error: 'write whsec_ and 24 to 64 bytes in base64, or text of 16 characters or more; blanks stand between several',
     })
     .optional(),
   CARILLON_HOOK_NETWORKS: networks.optional(),
@@ -99,8 +98,7 @@ export class ConfigError extends Error {
  * Names that begin as ours do and are read elsewhere: addresses of lists and hooks, what `sandbox exec`, docker-compose.yml and our tests
  * use, and what Kubernetes and Docker say of a service that is named `carillon` or `svc`.
  */
-const otherNames =
-  /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
+const otherNames = /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
 
 /** Reads the settings. Empty variables count as unset. Throws ConfigError, also for an unknown name with our prefix. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -162,8 +160,6 @@ export function commandEnvironment(changes: Record<string, string>): NodeJS.Proc
 
 /** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
 export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'),
-  );
+  const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'));
   return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));
 }

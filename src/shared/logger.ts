@@ -26,10 +26,7 @@ const secretKeys = [
 export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   const quoted = secretKeys.map((key) => `["${key}"]`);
   const paths = quoted.flatMap((key) => [key, `*${key}`, `*.*${key}`]);
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } },
-    destination,
-  );
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } }, destination);
 }
 
 /** The same lines into a file, each on disk before the call returns, so that none is lost when the process ends. */

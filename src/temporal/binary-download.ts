@@ -77,8 +77,7 @@ export async function downloadBinary({ archive, workFolder, limits, signal }: Do
     await agent.destroy();
   }
   const found = hash.digest('hex');
-  if (found !== archive.sha256)
-    throw new Error(`its SHA-256 is ${found}, and not ${archive.sha256}: it was not unpacked`);
+  if (found !== archive.sha256) throw new Error(`its SHA-256 is ${found}, and not ${archive.sha256}: it was not unpacked`);
   return unpack(path, workFolder, signal);
 }
 
@@ -91,11 +90,9 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
     if (statusCode === 200) return response;
     await response.body.dump();
     const { location } = headers;
-    if (statusCode < 300 || statusCode > 399 || typeof location !== 'string')
-      throw new Error(`it answered with status ${statusCode}`);
+    if (statusCode < 300 || statusCode > 399 || typeof location !== 'string') throw new Error(`it answered with status ${statusCode}`);
     const next = new URL(location, url);
-    if (next.protocol !== 'https:' && next.origin !== url.origin)
-      throw new Error(`it redirects to ${next.origin}, which is not encrypted`);
+    if (next.protocol !== 'https:' && next.origin !== url.origin) throw new Error(`it redirects to ${next.origin}, which is not encrypted`);
     url = next;
   }
   throw new Error(`it redirects more than ${mostRedirects} times`);

@@ -17,8 +17,7 @@ export async function probeBinary(path: string, signal?: AbortSignal): Promise<B
     return { usable: false, reason: `it does not run (${why})` };
   }
   const version = /\(Server ((\d+)\.(\d+)[^,)]*)/.exec(result.stdout);
-  if (version === null)
-    return { usable: false, reason: 'its --version names no server: it is another program or a very old one' };
+  if (version === null) return { usable: false, reason: 'its --version names no server: it is another program or a very old one' };
   const [major, minor] = [Number(version[2]), Number(version[3])];
   if (major < oldestServer.major || (major === oldestServer.major && minor < oldestServer.minor)) {
     const oldest = `${oldestServer.major}.${oldestServer.minor}`;

@@ -81,16 +81,12 @@ function readTarget(
 ): TemporalTarget & { connectionOptions: ClientConnectConfig['connectionOptions'] } {
   let loaded: ClientConnectConfig;
   try {
-    loaded =
-      target === undefined
-        ? loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env })
-        : { connectionOptions: {} };
+    loaded = target === undefined ? loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env }) : { connectionOptions: {} };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(
-      `The Temporal settings (TEMPORAL_* variables, or the file TEMPORAL_CONFIG_FILE) cannot be used: ${reason}`,
-      { cause: error },
-    );
+    throw new ConfigError(`The Temporal settings (TEMPORAL_* variables, or the file TEMPORAL_CONFIG_FILE) cannot be used: ${reason}`, {
+      cause: error,
+    });
   }
   const address = target?.address ?? config.TEMPORAL_ADDRESS ?? loaded.connectionOptions.address ?? 'localhost:7233';
   if (address.includes('://')) {
@@ -103,14 +99,8 @@ function readTarget(
 /** gRPC status numbers that decide what the operator has to do. */
 const grpcStatus = { notFound: 5, permissionDenied: 7, unauthenticated: 16 };
 
-async function requireNamespace(
-  connection: Connection | NativeConnection,
-  target: TemporalTarget,
-  deadline: number,
-): Promise<void> {
-  await connection.withDeadline(deadline, () =>
-    connection.workflowService.describeNamespace({ namespace: target.namespace }),
-  );
+async function requireNamespace(connection: Connection | NativeConnection, target: TemporalTarget, deadline: number): Promise<void> {
+  await connection.withDeadline(deadline, () => connection.workflowService.describeNamespace({ namespace: target.namespace }));
 }
 
 function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number): TemporalUnreachableError {
@@ -125,8 +115,7 @@ function explain(error: unknown, { address, namespace }: TemporalTarget, timeout
     const advice = 'check TEMPORAL_API_KEY, the TEMPORAL_TLS_* variables and TEMPORAL_NAMESPACE';
     return unusable(`it refuses these credentials for namespace "${namespace}"; ${advice}.`);
   }
-  const advice =
-    'Start it, or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
+  const advice = 'Start it, or set TEMPORAL_ADDRESS to a server that runs; if it wants TLS or a key, set TEMPORAL_TLS or TEMPORAL_API_KEY.';
   const reason = code === null ? 'it cannot be reached' : `it gives no answer (gRPC status ${code})`;
   return unusable(`${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`);
 }

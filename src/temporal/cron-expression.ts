@@ -27,8 +27,7 @@ const shorthands = ['@yearly', '@monthly', '@weekly', '@daily', '@hourly'];
  */
 export function describeCronFault(expression: string): string | null {
   const text = expression.trim();
-  if (text.startsWith('@'))
-    return shorthands.includes(text.toLowerCase()) ? null : `write five fields, or one of ${shorthands.join(', ')}`;
+  if (text.startsWith('@')) return shorthands.includes(text.toLowerCase()) ? null : `write five fields, or one of ${shorthands.join(', ')}`;
   if (/^(CRON_)?TZ=/i.test(text)) return 'leave the zone out: --timezone names it';
   const parts = text.split(/\s+/);
   if (text === '' || parts.length !== fields.length) {
@@ -51,8 +50,7 @@ function describeFieldFault(text: string, field: Field): string | null {
     const names = field.names === undefined ? '' : ` or ${field.names[0]} to ${field.names.at(-1)}`;
     if (bounds.includes(null)) return `write values from ${field.from} to ${field.to}${names}`;
     const [from, to] = bounds;
-    if (from != null && to != null && to < from)
-      return `the range ends before it begins: write ${first}-${field.to},${field.from}-${last}`;
+    if (from != null && to != null && to < from) return `the range ends before it begins: write ${first}-${field.to},${field.from}-${last}`;
   }
   return null;
 }

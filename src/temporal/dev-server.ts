@@ -78,9 +78,7 @@ function lockDataFile(dataFile: string): ProcessLock {
   mkdirSync(dirname(resolvePath(dataFile)), { recursive: true, mode: 0o700 });
   const lock = tryProcessLock(`${dataFile}.lock`);
   if (lock !== null) return lock;
-  throw new DevServerError(
-    `Another process runs a Temporal dev server on ${dataFile}. Stop that one, or use another folder.`,
-  );
+  throw new DevServerError(`Another process runs a Temporal dev server on ${dataFile}. Stop that one, or use another folder.`);
 }
 
 async function startOnPorts(input: DevServerInput, program: string, lock: ProcessLock | null): Promise<DevServer> {
@@ -89,11 +87,7 @@ async function startOnPorts(input: DevServerInput, program: string, lock: Proces
     const free = await pickFreePorts(2);
     const [port = 0, uiPort = 0] = chosen.map((wanted, index) => (wanted === 0 ? (free[index] ?? 0) : wanted));
     try {
-      return await startServer(
-        { ...input, port, uiPort, namespace: input.namespace ?? 'default', ui: input.ui ?? true },
-        program,
-        lock,
-      );
+      return await startServer({ ...input, port, uiPort, namespace: input.namespace ?? 'default', ui: input.ui ?? true }, program, lock);
     } catch (error) {
       const taken = error instanceof DevServerError && /address already in use/i.test(error.message);
       if (!taken || tries === portTries || !chosen.includes(0)) throw error;
@@ -142,17 +136,7 @@ async function startServer(input: SettledInput, program: string, lock: ProcessLo
 }
 
 function serverArguments(input: SettledInput): string[] {
-  const args = [
-    'server',
-    'start-dev',
-    '--ip',
-    '127.0.0.1',
-    '--port',
-    String(input.port),
-    '--log-level',
-    'error',
-    ...tuning,
-  ];
+  const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(input.port), '--log-level', 'error', ...tuning];
   if (input.ui) args.push('--ui-port', String(input.uiPort));
   else args.push('--headless');
   if (input.dataFile !== undefined) args.push('--db-filename', input.dataFile, ...journal);
@@ -172,9 +156,7 @@ async function waitUntilServing(server: ServerProcess, address: string, input: S
   });
   const ask = (): Promise<boolean> =>
     connection
-      .withDeadline(Date.now() + 2_000, () =>
-        connection.workflowService.describeNamespace({ namespace: input.namespace }),
-      )
+      .withDeadline(Date.now() + 2_000, () => connection.workflowService.describeNamespace({ namespace: input.namespace }))
       .then(
         () => true,
         () => false,
@@ -185,9 +167,7 @@ async function waitUntilServing(server: ServerProcess, address: string, input: S
       if (Date.now() > deadline) {
         server.kill();
         await server.ended;
-        throw new DevServerError(
-          `The Temporal dev server did not serve at ${address} within ${limitMs / 1000} s.${quoteLines(server)}`,
-        );
+        throw new DevServerError(`The Temporal dev server did not serve at ${address} within ${limitMs / 1000} s.${quoteLines(server)}`);
       }
       await delay(50);
     }
@@ -217,9 +197,7 @@ export interface TemporalServer {
 }
 
 /** `TEMPORAL_ADDRESS` if set, else starts a dev server with `input`. Throws TemporalBinaryError and DevServerError. */
-export async function resolveTemporal(
-  input: DevServerInput & { config: Pick<Config, 'TEMPORAL_ADDRESS'> },
-): Promise<TemporalServer> {
+export async function resolveTemporal(input: DevServerInput & { config: Pick<Config, 'TEMPORAL_ADDRESS'> }): Promise<TemporalServer> {
   const address = input.config.TEMPORAL_ADDRESS;
   if (address !== undefined) return { target: null, address, uiUrl: null, devServer: null, stop: async () => {} };
   const devServer = await startDevServer(input);

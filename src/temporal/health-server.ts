@@ -42,8 +42,7 @@ export async function startHealthServer({ host, port }: ListenAddress): Promise<
   };
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
-    if (path !== '/healthz' && path !== '/readyz')
-      return answer(response, 404, { error: 'There are /healthz and /readyz.' });
+    if (path !== '/healthz' && path !== '/readyz') return answer(response, 404, { error: 'There are /healthz and /readyz.' });
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return answer(response, 405, { error: 'Ask with GET or HEAD.' });

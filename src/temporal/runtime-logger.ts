@@ -83,10 +83,7 @@ export function createSdkLogger(
       return;
     }
     const fields = Object.fromEntries(keptFields.flatMap((key) => (key in meta ? [[key, meta[key] as unknown]] : [])));
-    current()[expected.test(message) ? 'debug' : levels[level]](
-      { ...fields, ...describeError(meta['error']) },
-      message,
-    );
+    current()[expected.test(message) ? 'debug' : levels[level]]({ ...fields, ...describeError(meta['error']) }, message);
   });
 }
 

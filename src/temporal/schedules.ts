@@ -71,11 +71,7 @@ export function scheduleIdOf(prefix: string, campaignId: string): string {
  * Creates the schedule: what overlaps is skipped, and a short window says how late a firing may come. The payload holds the schedule's id
  * and limits alone. Throws ScheduleExistsError and ScheduleNeverFiresError.
  */
-export async function createSchedule(
-  making: ScheduleMaking,
-  campaignId: string,
-  recurrence: Recurrence,
-): Promise<ScheduleState> {
+export async function createSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<ScheduleState> {
   const handle = await makeSchedule(making, campaignId, recurrence);
   const state = readState(await handle.describe());
   if (state.next.length > 0) return state;
@@ -98,11 +94,7 @@ interface ScheduleMaking {
  * The first runs of such a schedule, as the server tells them: one is made under another id, paused, and deleted. Throws as
  * `createSchedule`.
  */
-export async function previewSchedule(
-  making: ScheduleMaking,
-  campaignId: string,
-  recurrence: Recurrence,
-): Promise<number[]> {
+export async function previewSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<number[]> {
   const handle = await makeSchedule(making, campaignId, recurrence, `preview/${randomUUID()}`);
   try {
     const { next } = readState(await handle.describe());
@@ -122,8 +114,7 @@ async function makeSchedule(
 ): Promise<ScheduleHandle> {
   const { when, timeZone, catchUpMs, note } = recurrence;
   const prefix = config.CARILLON_QUEUE_PREFIX;
-  const scheduleId =
-    preview === null ? scheduleIdOf(prefix, campaignId) : `${preview}/${scheduleIdOf(prefix, campaignId)}`;
+  const scheduleId = preview === null ? scheduleIdOf(prefix, campaignId) : `${preview}/${scheduleIdOf(prefix, campaignId)}`;
   const queues = campaignQueues(prefix, ledgerId);
   const input: ScheduledCampaignInput = {
     scheduleId,
@@ -194,10 +185,7 @@ function readState({ spec, action, policies, memo, state, info }: ScheduleDescri
     fired: info.numActionsTaken,
     skipped: info.numActionsSkippedOverlap,
     missed: info.numActionsMissedCatchupWindow,
-    last:
-      last === undefined
-        ? null
-        : { scheduledAt: last.scheduledAt.getTime(), workflowId: last.action.workflow.workflowId },
+    last: last === undefined ? null : { scheduledAt: last.scheduledAt.getTime(), workflowId: last.action.workflow.workflowId },
     isRunning: info.runningActions.length > 0,
     taskQueue: action.taskQueue,
   };

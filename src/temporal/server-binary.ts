@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../shared/config.ts';
 import { cachedBinaryPath, installBinary, temporalCliVersion, withCacheLock } from './binary-cache.ts';
-import {
-  downloadBinary,
-  downloadLimits,
-  officialArchive,
-  type Archive,
-  type DownloadLimits,
-} from './binary-download.ts';
+import { downloadBinary, downloadLimits, officialArchive, type Archive, type DownloadLimits } from './binary-download.ts';
 import { findOnPath, probeBinary } from './binary-probe.ts';
 import { buildWithGo, goLimits, temporalCli, type GoLimits } from './go-build.ts';
 
@@ -81,11 +75,7 @@ async function findCached(path: string, onSkip: (reason: string) => void): Promi
 }
 
 /** The program, run once; null when it cannot be used, after `onFault` was told why. */
-async function tryProgram(
-  path: string,
-  step: BinaryStep,
-  onFault: (reason: string) => void,
-): Promise<TemporalBinary | null> {
+async function tryProgram(path: string, step: BinaryStep, onFault: (reason: string) => void): Promise<TemporalBinary | null> {
   const probe = await probeBinary(path);
   if (probe.usable) return { path, step, serverVersion: probe.version };
   onFault(probe.reason);
@@ -136,10 +126,7 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
   // Another process may have filled the cache meanwhile.
   const cached = await findCached(target, () => {});
   if (cached !== null) return cached;
-  const install = async (
-    step: 'download' | 'go',
-    make: (workFolder: string) => Promise<string>,
-  ): Promise<TemporalBinary> => {
+  const install = async (step: 'download' | 'go', make: (workFolder: string) => Promise<string>): Promise<TemporalBinary> => {
     let serverVersion = '';
     await installBinary(target, async (workFolder) => {
       const made = await make(workFolder);
@@ -173,9 +160,7 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     return null;
   }
   try {
-    return await install('go', (workFolder) =>
-      buildWithGo(temporalCli, { go, onProgress, limits, signal, workFolder }),
-    );
+    return await install('go', (workFolder) => buildWithGo(temporalCli, { go, onProgress, limits, signal, workFolder }));
   } catch (error) {
     signal?.throwIfAborted();
     fail(`go install: ${reasonOf(error)}`);

@@ -31,9 +31,7 @@ export async function spawnServer(
   settings: Record<string, string> = {},
 ): Promise<ServerProcess> {
   // Variables for Temporal's clients are not for its server, whose CLI would read them too.
-  const inherited = Object.fromEntries(
-    Object.entries(childEnvironment()).filter(([key]) => !key.startsWith('TEMPORAL_')),
-  );
+  const inherited = Object.fromEntries(Object.entries(childEnvironment()).filter(([key]) => !key.startsWith('TEMPORAL_')));
   const child = spawn(program, [...args], {
     env: { ...inherited, ...settings },
     detached: process.platform !== 'win32',

@@ -73,10 +73,7 @@ interface StartDependencies {
  * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database;
  * LostWorkflowError; and ConfigError when the campaign has hooks and there is no secret to sign with.
  */
-export async function startCampaign(
-  deps: StartDependencies,
-  campaignId: string,
-): Promise<{ round: Round; attached: boolean } | undefined> {
+export async function startCampaign(deps: StartDependencies, campaignId: string): Promise<{ round: Round; attached: boolean } | undefined> {
   const { config, store, client } = deps;
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign !== undefined) {

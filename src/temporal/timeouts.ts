@@ -20,10 +20,7 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,
     submitHeartbeatMs: config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS,
     // A submit may go on with other batches until its first heartbeat.
-    submitMs:
-      beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS) +
-      longestPostMs(config) +
-      config.CARILLON_SUBMIT_SLACK_MS,
+    submitMs: beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS) + longestPostMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     collectMs: config.CARILLON_COLLECT_MAX_MS + 2 * httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     shortMs: config.CARILLON_SHORT_TIMEOUT_MS,
   };

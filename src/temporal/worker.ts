@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import {
-  Runtime,
-  Worker,
-  type NativeConnection,
-  type WorkerDeploymentOptions,
-  type ActivityInterceptors,
-} from '@temporalio/worker';
+import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions, type ActivityInterceptors } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openWitness } from '../../activities/witness.ts';
@@ -69,9 +63,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     readsPerSecond: config.SVC_READS_PER_SECOND,
     // Temporal tries activities again, with pauses that it keeps through a restart.
     retriesAfter429: { reads: 0 },
-    ...(config.CARILLON_METRICS_LISTEN === undefined
-      ? {}
-      : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),
+    ...(config.CARILLON_METRICS_LISTEN === undefined ? {} : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),
   });
   return {
     store,
@@ -156,10 +148,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       throw error;
     }),
   );
-  const figures =
-    config.CARILLON_METRICS_LISTEN === undefined
-      ? null
-      : showFigures({ ...deps, meter: Runtime.instance().metricMeter });
+  const figures = config.CARILLON_METRICS_LISTEN === undefined ? null : showFigures({ ...deps, meter: Runtime.instance().metricMeter });
   const webhooks = keepWebhooksRunning({ ...options, client: new Client({ connection, namespace }) });
   const finished = Promise.allSettled(runs).then(async (results) => {
     await webhooks.stop();

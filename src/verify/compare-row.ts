@@ -73,11 +73,9 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
   if (row.conversation_id !== null && row.owner !== id)
     violate('calls_differ', `record ${row.conversation_id} of call ${id} ${ownerOf(row)}`);
   const says = recordAgainst(campaign.rules, row);
-  if (says !== null)
-    violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
+  if (says !== null) violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
   const misplaced = misplacedBy(judge, row);
-  if (misplaced !== null)
-    violate('record_ignored', `conversation ${row.conversation_id} belongs to call ${id}, and ${misplaced}`);
+  if (misplaced !== null) violate('record_ignored', `conversation ${row.conversation_id} belongs to call ${id}, and ${misplaced}`);
 }
 
 function ownerOf({ facts, owner }: AttemptRow): string {

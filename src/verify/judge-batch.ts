@@ -19,10 +19,8 @@ export function beginPost({ campaign, event, data, violate }: JudgedLine, batch:
   settleDebt(batch, violate);
   if (batch.k > 0 && !isIdle(batch.verdicts[batch.k - 1]))
     violate('dialled_twice', `request ${k} of batch ${batchId} began although ${batch.k} may have been carried out`);
-  if (k !== batch.k + 1)
-    violate('log_incomplete', `request ${k} of batch ${batchId} began, and the one before it was ${batch.k}`);
-  if (campaign.state !== 'running')
-    violate('dialled_while_stopped', `batch ${batchId} was sent while the campaign was ${campaign.state}`);
+  if (k !== batch.k + 1) violate('log_incomplete', `request ${k} of batch ${batchId} began, and the one before it was ${batch.k}`);
+  if (campaign.state !== 'running') violate('dialled_while_stopped', `batch ${batchId} was sent while the campaign was ${campaign.state}`);
   if (campaign.callersOut.has(String(data['caller'])))
     violate('caller_out_dialled', `batch ${batchId} was sent from ${String(data['caller'])}`);
   if (batch.planned !== batch.size)
@@ -47,8 +45,7 @@ export function takeVerdict({ campaign, numbers, data, violate }: JudgedLine, ba
   const k = Number(data['k']);
   const verdict = String(data['verdict']);
   if (k > batch.k) violate('log_incomplete', `request ${k} of batch ${batchId} has a verdict and was never begun`);
-  if (batch.verdicts[k - 1] != null)
-    violate('illegal_change', `request ${k} of batch ${batchId} has a second verdict, ${verdict}`);
+  if (batch.verdicts[k - 1] != null) violate('illegal_change', `request ${k} of batch ${batchId} has a second verdict, ${verdict}`);
   batch.verdicts[k - 1] = verdict;
   batch.told[k - 1] = verdict;
   if (isIdle(verdict) && numberOf(data['status']) !== null) batch.denied = true;

@@ -24,8 +24,7 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
     const whom = cap.by === 'number' ? number : textOf(data['person']);
     return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
-  if (broken !== undefined)
-    violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
+  if (broken !== undefined) violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
 }
 
 /** The first clock of the earth to show a date is 14 hours ahead, the last one 12 behind. */

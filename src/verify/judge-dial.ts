@@ -59,15 +59,11 @@ function judgeRow({ campaign, event, data, violate }: JudgedLine, rowKey: string
   if (row === null || rowKey === null) return;
   const { attemptId } = event;
   const known = campaign.rowBook.of(row);
-  if (known === undefined)
-    return violate('log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`);
+  if (known === undefined) return violate('log_incomplete', `the log has no hash of ${recipientId}, to which ${attemptId} went`);
   // All but these is what the row says.
   const { k: _, screened: _screened, ...facts } = data;
   if (hashRow(rowKey, recipientId, facts, known.version) !== known.hash)
-    violate(
-      'row_forged',
-      `call ${attemptId} went to another number, person, place or time than its row of the list has`,
-    );
+    violate('row_forged', `call ${attemptId} went to another number, person, place or time than its row of the list has`);
 }
 
 /** A call has ended, or its end is corrected. */
@@ -104,8 +100,7 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
 export function release({ campaign, numbers, event, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
   const { attemptId = '', at } = event;
   if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
-  if (attempt.state !== null)
-    violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
+  if (attempt.state !== null) violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
   attempt.state = 'released';
   attempt.endedAt ??= at;
   campaign.open.delete(attempt);
@@ -135,8 +130,5 @@ function judgeScreened({ campaign, event, data, violate }: JudgedLine): void {
   if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
     violate('unscreened_dialled', `call ${attemptId} was placed without a yes of the pre-dial hook`);
   else if (at - screened.at > freshMs)
-    violate(
-      'unscreened_dialled',
-      `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`,
-    );
+    violate('unscreened_dialled', `call ${attemptId} was placed ${at - screened.at} ms after the pre-dial hook allowed it`);
 }

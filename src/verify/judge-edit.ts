@@ -74,8 +74,7 @@ function correct({ campaign, data, violate }: JudgedLine, recipientId: string): 
 function judgeCounts({ campaign: { edits }, data, violate }: JudgedLine): void {
   for (const kind of ['added', 'corrected', 'withdrawn'] as const) {
     const told = Number(data[kind]);
-    if (told !== edits[kind])
-      violate('log_incomplete', `${told} rows were to have been ${kind}, and the log has ${edits[kind]}`);
+    if (told !== edits[kind]) violate('log_incomplete', `${told} rows were to have been ${kind}, and the log has ${edits[kind]}`);
     edits[kind] = 0;
   }
 }

@@ -9,11 +9,9 @@ const undecided: readonly string[] = ['intent', 'posting', 'not_sent', 'unknown'
 export function judgeDebts(campaign: CampaignBook, violate: Violate): void {
   for (const [batchId, batch] of campaign.batches) {
     settleDebt(batch, violate);
-    if (batch.lacksMatch !== null)
-      violate('cause_missing', `batch ${batchId} was confirmed by a record, and no call of it has one`);
+    if (batch.lacksMatch !== null) violate('cause_missing', `batch ${batchId} was confirmed by a record, and no call of it has one`);
   }
-  if (campaign.owesRoundEnd !== null)
-    violate('cause_missing', `the campaign is ${campaign.state}, and the end of its round is not told`);
+  if (campaign.owesRoundEnd !== null) violate('cause_missing', `the campaign is ${campaign.state}, and the end of its round is not told`);
 }
 
 /** What a campaign that has ended is lacking at the end of the log. */
@@ -28,8 +26,6 @@ export function judgeEnd(campaign: CampaignBook, violate: Violate): void {
     violate('outcome_missing', `${rows} rows were imported, and ${accounted} have an outcome or wait again`);
   for (const { attemptId } of campaign.open) violate('log_incomplete', `call ${attemptId} has no end in the log`);
   for (const [batchId, { state }] of campaign.batches)
-    if (undecided.includes(state))
-      violate('cause_missing', `the campaign is ${campaign.state}, and batch ${batchId} is ${state}`);
-  if (edits.added + edits.corrected + edits.withdrawn > 0)
-    violate('log_incomplete', 'rows were changed, and their number was never told');
+    if (undecided.includes(state)) violate('cause_missing', `the campaign is ${campaign.state}, and batch ${batchId} is ${state}`);
+  if (edits.added + edits.corrected + edits.withdrawn > 0) violate('log_incomplete', 'rows were changed, and their number was never told');
 }

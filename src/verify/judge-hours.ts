@@ -24,9 +24,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
   const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
     rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
   const found = law.filter(
-    (rule) =>
-      holds(rule, country, regions) ||
-      (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
+    (rule) => holds(rule, country, regions) || (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
   );
   const isRuled = found.some((rule) => rule.region === null && rule.hours !== null);
   return isRuled ? found : found.concat(law.filter((rule) => rule.country === '*'));

@@ -1,12 +1,4 @@
-import {
-  callsOf,
-  countedOf,
-  nthOf,
-  type AttemptBook,
-  type BatchBook,
-  type CampaignBook,
-  type JudgedLine,
-} from './campaign-book.ts';
+import { callsOf, countedOf, nthOf, type AttemptBook, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { numberOf, type Limits } from './judged-rules.ts';
 import { minuteMs, nextMidnight } from './local-time.ts';
 
@@ -29,9 +21,7 @@ export function judgeCounted({ campaign, data, violate }: JudgedLine, attempt: A
   if (counted !== false) return violate('miscounted', `${what}: the log does not tell`);
   if (disposition === 'unknown' && by === 'person') return;
   if (disposition !== 'failed') return violate('miscounted', what);
-  const ofBudget = callsOf(campaign, recipientId).filter(
-    ({ state, budget }) => state === 'settled' && budget === attempt.budget,
-  );
+  const ofBudget = callsOf(campaign, recipientId).filter(({ state, budget }) => state === 'settled' && budget === attempt.budget);
   const before = ofBudget.filter((one) => one !== attempt && nthOf(one) < nthOf(attempt)).toReversed();
   const inRow = before.findIndex((one) => one.counted);
   const { maxUncounted } = campaign.rules.retry;
@@ -111,18 +101,13 @@ export function linesBeyond({ onLine, planned, limits }: BatchBook): number {
 }
 
 /** Notes that a call begins, and whether too many have begun in the minute before. */
-export function judgePace(
-  { campaign, event: { at }, violate }: JudgedLine,
-  attempt: AttemptBook,
-  batch: BatchBook,
-): void {
+export function judgePace({ campaign, event: { at }, violate }: JudgedLine, attempt: AttemptBook, batch: BatchBook): void {
   const { startsPerMinute: most } = batch.limits;
   if (most === null) {
     campaign.starts = [];
     return;
   }
-  if ((campaign.starts[0]?.at ?? at) <= at - minuteMs)
-    campaign.starts = campaign.starts.filter((start) => start.at > at - minuteMs);
+  if ((campaign.starts[0]?.at ?? at) <= at - minuteMs) campaign.starts = campaign.starts.filter((start) => start.at > at - minuteMs);
   campaign.starts.push({ at, attempt });
   if (campaign.starts.length === most + 1)
     violate('pace_exceeded', `call ${attempt.attemptId} is one more than the ${most} that may begin in a minute`);

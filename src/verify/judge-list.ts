@@ -79,9 +79,7 @@ export async function judgeList(
     if (possible.length === 0) continue;
     const named = possible.slice(0, mostNamed).join(', ');
     const more = possible.length > mostNamed ? ` and ${possible.length - mostNamed} more` : '';
-    notes.push(
-      `Of these ${possible.length} belong to nobody and may be calls of ours without a record: ${named}${more}.`,
-    );
+    notes.push(`Of these ${possible.length} belong to nobody and may be calls of ours without a record: ${named}${more}.`);
   }
   return { differences, notes };
 }
@@ -92,12 +90,7 @@ function campaignOf({ campaigns }: LogJudge, attemptId: string | undefined): str
 }
 
 /** Whether a call that owns no record was posted at a time from which this one may be, to this number as far as it says. */
-async function mayBeOurs(
-  db: Queries,
-  agentId: string,
-  { startedAt, calleeNumber }: ListedConversation,
-  from: number,
-): Promise<boolean> {
+async function mayBeOurs(db: Queries, agentId: string, { startedAt, calleeNumber }: ListedConversation, from: number): Promise<boolean> {
   if (startedAt !== null && startedAt < from - beforeMs) return false;
   const span = startedAt === null ? null : { from: startedAt - afterMs, to: startedAt + beforeMs };
   return readUnmatched(db, agentId, span, calleeNumber);

@@ -1,14 +1,6 @@
 import type { LoggedEvent } from './log.ts';
 import { textOf } from './judged-rules.ts';
-import {
-  callsOf,
-  countedOf,
-  forgetDelays,
-  rowNumber,
-  type CampaignBook,
-  type JudgedLine,
-  type PendingOutcome,
-} from './campaign-book.ts';
+import { callsOf, countedOf, forgetDelays, rowNumber, type CampaignBook, type JudgedLine, type PendingOutcome } from './campaign-book.ts';
 
 /** The reason with which a person gives a row up. */
 const givenUp = 'given_up';
@@ -43,10 +35,7 @@ export function noteOutcome(line: JudgedLine): void {
 }
 
 /** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
-export function takePending(
-  { campaign, event }: JudgedLine,
-  rowId: string,
-): { pending: PendingOutcome; brought: boolean } | null {
+export function takePending({ campaign, event }: JudgedLine, rowId: string): { pending: PendingOutcome; brought: boolean } | null {
   const pending = campaign.pending.get(rowId);
   const brought = pending !== undefined && pending.line.event.at === event.at && bringsOutcome.includes(event.type);
   if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type)) campaign.moved.add(rowId);
@@ -62,8 +51,7 @@ export function judgeOutcome({ line, before, explained, state }: PendingOutcome,
   const { data, violate } = line;
   const { recipientId = '' } = line.event;
   const outcome = typeof data['outcome'] === 'string' ? data['outcome'] : null;
-  if (outcome === null && before === null)
-    return violate('log_incomplete', `${recipientId} lost an outcome, and the log has none of it`);
+  if (outcome === null && before === null) return violate('log_incomplete', `${recipientId} lost an outcome, and the log has none of it`);
   // A person decides about a call of which nobody knows whether it was placed.
   const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === givenUp));
   if (before !== null && !brought && !explained && !decided) {
@@ -87,23 +75,16 @@ function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: 
   if (talk != null && !reached.includes(outcome)) return `a call of it ended as ${talk}`;
   if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
-  if (outcome === 'unresolved' && ends.length > 0 && !ends.includes('unknown'))
-    return 'no call of it has an unknown end';
+  if (outcome === 'unresolved' && ends.length > 0 && !ends.includes('unknown')) return 'no call of it has an unknown end';
   const { endsAt, timing } = campaign.rules;
   if (reason === 'campaign_end' && (endsAt === null || at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
-  if (reason === 'invalid_number' && !ends.includes('invalid_number'))
-    return 'no call of it was refused for its number';
+  if (reason === 'invalid_number' && !ends.includes('invalid_number')) return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;
 }
 
-function doubtOfExhausted(
-  campaign: CampaignBook,
-  rowId: string,
-  ends: readonly string[],
-  reason: unknown,
-): string | null {
+function doubtOfExhausted(campaign: CampaignBook, rowId: string, ends: readonly string[], reason: unknown): string | null {
   const last = /^no_retry_after_(\w+)$/.exec(String(reason))?.[1];
   if (last !== undefined && !ends.includes(last)) return `no call of it ended as ${last}`;
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
@@ -111,8 +92,7 @@ function doubtOfExhausted(
   if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
   if (ends.length === 0) return 'no call of it has ended';
   const counted = countedOf(campaign, rowId).length;
-  if (reason === 'attempts_used_up' && counted < maxAttempts)
-    return `the log has ${counted} of its ${maxAttempts} attempts`;
+  if (reason === 'attempts_used_up' && counted < maxAttempts) return `the log has ${counted} of its ${maxAttempts} attempts`;
   return null;
 }
 
@@ -127,6 +107,5 @@ export function judgeReached({ campaign, event: { attemptId }, violate }: Judged
   if (reached.includes(outcome))
     return violate('reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`);
   const talk = callsOf(campaign, rowId).find(isTalk)?.disposition;
-  if (talk != null)
-    violate('reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`);
+  if (talk != null) violate('reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`);
 }

@@ -28,8 +28,7 @@ export function planBatch({ campaign, event, data, violate }: JudgedLine): void 
   if (round === undefined) return;
   const before = campaign.batchesOf.get(round) ?? 0;
   campaign.batchesOf.set(round, Number(number));
-  if (Number(number) !== before + 1)
-    violate('log_incomplete', `batch ${batchId} was planned, and the last one of its round was ${before}`);
+  if (Number(number) !== before + 1) violate('log_incomplete', `batch ${batchId} was planned, and the last one of its round was ${before}`);
 }
 
 /** Notes an attempt that was planned. Those of a row have no gap either. */

@@ -25,8 +25,7 @@ export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | nul
   // Doubt about whose record it is may stand beside it.
   if (disposition === 'unknown') return null;
   const facts = JSON.parse(row.facts) as Facts;
-  if (hearsOptOut(rules, facts))
-    return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
+  if (hearsOptOut(rules, facts)) return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
   const { callResult = null, userTurns = 0, agentTurns = 0 } = facts;
   // Fields of the service's own may say something else.
   if (rules.dispositions.length > 0) return null;
@@ -47,8 +46,7 @@ function hearsOptOut({ optOut }: JudgedRules, { collected, evaluation }: Facts):
 
 /** A value as it may stand, bare or wrapped, as comparable text. */
 function plain(value: unknown): string | null {
-  if (typeof value === 'object' && value !== null)
-    return plain('value' in value ? value.value : 'result' in value ? value.result : null);
+  if (typeof value === 'object' && value !== null) return plain('value' in value ? value.value : 'result' in value ? value.result : null);
   if (typeof value === 'string') return value.trim().toLowerCase();
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
 }

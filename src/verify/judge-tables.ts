@@ -30,11 +30,7 @@ export interface Difference {
 }
 
 /** Compares what the judge has gathered from the log with the tables: all of them, or again what differed before. */
-export async function judgeTables(
-  db: Queries,
-  judge: LogJudge,
-  again: readonly Difference[] | null = null,
-): Promise<Difference[]> {
+export async function judgeTables(db: Queries, judge: LogJudge, again: readonly Difference[] | null = null): Promise<Difference[]> {
   const of = (table: Difference['table']): readonly string[] | null =>
     again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
   return [
@@ -133,38 +129,27 @@ function compareBatch({ campaign, id, violate }: Compared, row: BatchRow | undef
   if (batch === undefined) return differ(`batch ${id} is in the tables, and not in the log`);
   if (row.state !== batch.state) differ(`batch ${id} is ${row.state} in the tables, and ${batch.state} in the log`);
   if (batch.serviceId !== null && row.service_batch_id !== batch.serviceId)
-    differ(
-      `the service took batch ${id} as ${row.service_batch_id} by the tables, and as ${batch.serviceId} by the log`,
-    );
+    differ(`the service took batch ${id} as ${row.service_batch_id} by the tables, and as ${batch.serviceId} by the log`);
   const inTables = row.posts.map(({ k, verdict }) => `${k} ${verdict ?? 'without a verdict'}`).join(', ');
   const inLog = batch.told.map((verdict, index) => `${index + 1} ${verdict ?? 'without a verdict'}`).join(', ');
   const first = row.posts[0]?.posted_at ?? null;
-  if (inTables !== inLog)
-    differ(`requests of batch ${id} are in the tables: ${inTables || 'none'}, and in the log: ${inLog || 'none'}`);
+  if (inTables !== inLog) differ(`requests of batch ${id} are in the tables: ${inTables || 'none'}, and in the log: ${inLog || 'none'}`);
   else if (first !== batch.firstPostedAt)
     differ(`batch ${id} was posted at ${first} by the tables, and at ${batch.firstPostedAt} by the log`);
 }
 
-async function judgeCampaigns(
-  db: Queries,
-  { campaigns }: LogJudge,
-  ids: readonly string[] | null,
-): Promise<Difference[]> {
+async function judgeCampaigns(db: Queries, { campaigns }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   const rows = new Map((await readCampaigns(db)).map((row) => [row.campaign_id, row]));
   for (const campaignId of ids ?? new Set([...rows.keys(), ...campaigns.keys()])) {
-    const differ = (what: string) =>
-      differences.push({ table: 'campaigns', id: campaignId, campaignId, rule: 'campaign_differs', what });
+    const differ = (what: string) => differences.push({ table: 'campaigns', id: campaignId, campaignId, rule: 'campaign_differs', what });
     const row = rows.get(campaignId);
     const campaign = campaigns.get(campaignId);
     if (row === undefined || campaign === undefined) {
-      differ(
-        `campaign ${campaignId} is ${row === undefined ? 'not in the tables' : 'in the tables, and not in the log'}`,
-      );
+      differ(`campaign ${campaignId} is ${row === undefined ? 'not in the tables' : 'in the tables, and not in the log'}`);
       continue;
     }
-    if (row.state !== campaign.state)
-      differ(`the campaign is ${row.state} in the tables, and ${campaign.state} in the log`);
+    if (row.state !== campaign.state) differ(`the campaign is ${row.state} in the tables, and ${campaign.state} in the log`);
     if (!isDeepStrictEqual(JSON.parse(row.rules), campaign.toldRules))
       differ('the rules of the campaign in the tables are not those of its import');
     const [told, counted] = [await readFigures(db, campaignId), figuresOf(campaign)];
@@ -173,9 +158,7 @@ async function judgeCampaigns(
         differ(`the report counts ${told.get(name) ?? 0} of ${name}, and the log has ${counted.get(name) ?? 0}`);
     if (row.file_hash !== campaign.fileHash) differ('campaign file and list of the tables are not those of the import');
     if (row.agent_id !== campaign.rules.agentId)
-      differ(
-        `the campaign calls with agent ${row.agent_id} by the tables, and with ${campaign.rules.agentId} by the log`,
-      );
+      differ(`the campaign calls with agent ${row.agent_id} by the tables, and with ${campaign.rules.agentId} by the log`);
     if (row.rows_total !== campaign.rows || row.rows_rejected !== campaign.rejected)
       differ(
         `the tables have ${row.rows_total} rows, ${row.rows_rejected} rejected, and the log ${campaign.rows}, ${campaign.rejected} rejected`,

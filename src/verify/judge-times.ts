@@ -28,9 +28,7 @@ export class TimeBook {
    * sandbox that is killed loses seconds of it.
    */
   excused(): ReadonlySet<LogViolation> {
-    const excused = this.#reversals.filter(
-      ({ campaign: { rules, speed }, byMs }) => byMs <= rules.timing.clockToleranceMs * speed,
-    );
+    const excused = this.#reversals.filter(({ campaign: { rules, speed }, byMs }) => byMs <= rules.timing.clockToleranceMs * speed);
     for (const { byMs } of excused) this.#noteFall(byMs);
     return new Set(excused.map(({ violation }) => violation));
   }

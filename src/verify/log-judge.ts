@@ -48,8 +48,7 @@ export class LogJudge {
   /** `facts`: what the tables know of the call that the event begins. */
   take(event: LoggedEvent, facts?: CallFacts): void {
     this.#events += 1;
-    if (event.seq <= this.#lastSeq)
-      this.#violate(event, 'log_incomplete', `event ${event.seq} stands after ${this.#lastSeq}`);
+    if (event.seq <= this.#lastSeq) this.#violate(event, 'log_incomplete', `event ${event.seq} stands after ${this.#lastSeq}`);
     this.#lastSeq = event.seq;
     const data = event.data ?? {};
     if (event.type === 'suppression.added') {
@@ -65,8 +64,7 @@ export class LogJudge {
     // A schedule is no campaign: each of its firings that came about is one, with an import of its own.
     if (event.type === 'schedule.fired' || event.type === 'schedule.failed') return;
     // Neither does a webhook belong to a campaign, nor what somebody changes for all of them.
-    if (event.type === 'webhook.changed' || (event.type === 'operator.acted' && event.campaignId === accountScope))
-      return;
+    if (event.type === 'webhook.changed' || (event.type === 'operator.acted' && event.campaignId === accountScope)) return;
     if (event.type === 'campaign.imported') {
       this.#open(event, data);
       return;
@@ -74,8 +72,7 @@ export class LogJudge {
     const campaign = this.campaigns.get(event.campaignId);
     // Whoever has changed a schedule is named under its campaign file's id, which no run has.
     if (campaign === undefined && event.type === 'operator.acted') return;
-    if (campaign === undefined)
-      this.#violate(event, 'log_incomplete', `${event.type} of a campaign that was never imported`);
+    if (campaign === undefined) this.#violate(event, 'log_incomplete', `${event.type} of a campaign that was never imported`);
     else this.#follow(this.#lineOf(campaign, event), facts);
   }
 
@@ -260,10 +257,8 @@ export class LogJudge {
 function moveCampaign({ campaign, event, violate }: JudgedLine, to: string, from: string | null): void {
   if (from !== null && from !== campaign.state)
     violate('cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
-  else if (!mayCampaignMove(campaign.state, to))
-    violate('illegal_change', `the campaign went from ${campaign.state} to ${to}`);
-  if (campaign.owesRoundEnd !== null)
-    violate('cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
+  else if (!mayCampaignMove(campaign.state, to)) violate('illegal_change', `the campaign went from ${campaign.state} to ${to}`);
+  if (campaign.owesRoundEnd !== null) violate('cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
   const ended = to === 'completed' || to === 'cancelled';
   campaign.owesRoundEnd = ended && campaign.rounds > 0 ? event : null;
   campaign.state = to;
@@ -278,8 +273,7 @@ function withBatch({ campaign, event, violate }: JudgedLine, judge: (batch: Batc
 
 function match({ campaign, event, data, violate }: JudgedLine): void {
   const attempt = findAttempt(campaign, event.attemptId);
-  if (attempt?.postedAt == null)
-    return violate('log_incomplete', `call ${event.attemptId} has a record and was never placed`);
+  if (attempt?.postedAt == null) return violate('log_incomplete', `call ${event.attemptId} has a record and was never placed`);
   attempt.conversation = textOf(data['conversation']);
   attempt.evidence = textOf(data['evidence']);
   if (attempt.evidence === 'person' && !campaign.given.has(`${attempt.attemptId} ${attempt.conversation}`))

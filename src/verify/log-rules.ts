@@ -2,8 +2,7 @@
 export const logRules = {
   dialled_twice: 'no request repeats a call unless the one before it is proven to have queued nothing',
   calls_overlap: 'no number is dialled while another call to it is open, in whatever campaign',
-  outside_hours:
-    'every call lies within start, end and expiry, campaign hours, holidays and law, in every zone of the number',
+  outside_hours: 'every call lies within start, end and expiry, campaign hours, holidays and law, in every zone of the number',
   row_forged: 'every call goes to the number of its row, and the row is where and who the list said',
   suppressed_dialled: 'no number on the do-not-call list is dialled',
   cap_exceeded: 'no number and no person rings more often than the caps of campaign and law allow, over all campaigns',
@@ -19,8 +18,7 @@ export const logRules = {
   lines_exceeded: 'no more calls are planned or open than the campaign has lines',
   pace_exceeded: 'no more calls begin in a minute than the campaign allows',
   outcome_missing: 'when a campaign has ended, every row of its list has exactly one outcome, and nobody else has one',
-  outcome_changed:
-    'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
+  outcome_changed: 'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
   outcome_unproven: 'every outcome is what the calls of its row show',
   opt_out_unlisted: 'the number of everybody who opts out in a call is put on the do-not-call list, for ever',
   illegal_change: 'batches, calls and campaigns change their state only as they may',
@@ -33,8 +31,7 @@ export const logRules = {
   requests_differ: 'every request, its verdict and its batch are in the tables as in the log',
   list_differs: 'the do-not-call list is what the log says: nobody was put on it or taken off it in silence',
   record_contradicts: 'no end of a call contradicts the record that it owns',
-  record_ignored:
-    "every record that names one of our calls belongs to that call, as stored and in the service's own list",
+  record_ignored: "every record that names one of our calls belongs to that call, as stored and in the service's own list",
 } as const;
 export type LogRule = keyof typeof logRules;
 

@@ -69,12 +69,7 @@ export async function verifyLog(
 }
 
 /** Takes the events after a number; answers the number of the last. */
-async function follow(
-  db: Queries,
-  judge: LogJudge,
-  from: number,
-  onProgress: (events: number) => void,
-): Promise<number> {
+async function follow(db: Queries, judge: LogJudge, from: number, onProgress: (events: number) => void): Promise<number> {
   for (let after = from; ;) {
     const page = await readLog(db, after);
     const posted = page.flatMap(({ type, attemptId }) => (type === 'attempt.posted' ? (attemptId ?? []) : []));
@@ -102,12 +97,9 @@ async function excusedLines(db: Queries, judge: LogJudge): Promise<Set<LogViolat
 function notesOf({ times: { falls }, campaigns }: LogJudge): string[] {
   const notes: string[] = [];
   for (const { campaignId, cellBook } of campaigns.values())
-    if (!cellBook.isHashed)
-      notes.push(`The log of ${campaignId} has no hashes of its cells: whether a cell was changed was not judged.`);
+    if (!cellBook.isHashed) notes.push(`The log of ${campaignId} has no hashes of its cells: whether a cell was changed was not judged.`);
   if (falls.count > 0)
-    notes.push(
-      `${falls.count} times lie up to ${falls.mostMs} ms before the one above them, as clocks of several machines do.`,
-    );
+    notes.push(`${falls.count} times lie up to ${falls.mostMs} ms before the one above them, as clocks of several machines do.`);
   return notes;
 }
 

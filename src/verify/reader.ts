@@ -8,13 +8,7 @@ const perPage = 5_000;
 
 /** Events after a number, in the order of the log. */
 export async function readLog(db: Queries, after: number): Promise<LoggedEvent[]> {
-  const rows = await db
-    .selectFrom('events')
-    .selectAll()
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(perPage)
-    .execute();
+  const rows = await db.selectFrom('events').selectAll().where('seq', '>', after).orderBy('seq').limit(perPage).execute();
   return rows.map(({ seq, at, campaign_id: campaignId, type, ...row }) => ({
     seq,
     at,
@@ -116,18 +110,7 @@ export async function readRecipients(db: Queries, scope: Scope) {
   return db
     .selectFrom('recipients')
     .select(['recipient_id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
-    .select([
-      'not_before',
-      'expires_at',
-      'terms',
-      'outcome',
-      'reason',
-      'state',
-      'row_number',
-      'cells',
-      'attempts',
-      'last_attempt_id',
-    ])
+    .select(['not_before', 'expires_at', 'terms', 'outcome', 'reason', 'state', 'row_number', 'cells', 'attempts', 'last_attempt_id'])
     .where((eb) => ('ids' in scope ? eb('recipient_id', 'in', scope.ids) : eb('recipient_id', '>', scope.after)))
     .orderBy('recipient_id')
     .limit(perPage)
@@ -146,9 +129,7 @@ export async function readAttempts(db: Queries, scope: Scope) {
     .select(['attempts.counted', 'attempts.conversation_id', 'conversations.facts', 'conversations.final'])
     .select(['attempts.recipient_id', 'attempts.number', 'attempts.agent_id', 'attempts.person', 'attempts.evidence'])
     .select(['attempts.opening_line', 'conversations.attempt_id as owner'])
-    .where((eb) =>
-      'ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after),
-    )
+    .where((eb) => ('ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after)))
     .orderBy('attempts.attempt_id')
     .limit(perPage)
     .execute();
@@ -182,11 +163,7 @@ export async function readBatches(db: Queries, scope: Scope) {
 export async function readEntries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
   const entries = new Map<string, number>();
   for await (const part of chunksOf(numbers)) {
-    const rows = await db
-      .selectFrom('suppressions')
-      .select(['e164', 'scope', 'expires_at'])
-      .where('e164', 'in', part)
-      .execute();
+    const rows = await db.selectFrom('suppressions').select(['e164', 'scope', 'expires_at']).where('e164', 'in', part).execute();
     for (const row of rows) entries.set(`${row.scope} ${row.e164}`, row.expires_at ?? Infinity);
   }
   return entries;
@@ -218,10 +195,7 @@ export async function readStrays(db: Queries): Promise<{ conversationId: string;
     .select(['conversations.conversation_id', 'conversations.attempt_id'])
     .where('conversations.attempt_id', 'is not', null)
     .where((eb) =>
-      eb.or([
-        eb('attempts.conversation_id', 'is', null),
-        eb('attempts.conversation_id', '!=', eb.ref('conversations.conversation_id')),
-      ]),
+      eb.or([eb('attempts.conversation_id', 'is', null), eb('attempts.conversation_id', '!=', eb.ref('conversations.conversation_id'))]),
     )
     .execute();
   return rows.map((row) => ({ conversationId: row.conversation_id, attemptId: row.attempt_id ?? '' }));
@@ -273,9 +247,7 @@ export async function readServiceBatches(
     .select(['service_batch_id', 'batch_id', 'campaign_id'])
     .where('service_batch_id', 'in', names)
     .execute();
-  return new Map(
-    rows.map((row) => [row.service_batch_id ?? '', { batchId: row.batch_id, campaignId: row.campaign_id }]),
-  );
+  return new Map(rows.map((row) => [row.service_batch_id ?? '', { batchId: row.batch_id, campaignId: row.campaign_id }]));
 }
 
 /** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */

@@ -26,11 +26,7 @@ export function hashRow(key: string, recipientId: string, facts: RowFacts, versi
 }
 
 /** The keyed hash of what the results show of a row, as its import wrote it: its cells as JSON, and the code with which it was rejected. */
-export function hashCells(
-  key: string,
-  recipientId: string,
-  shown: { cells: string; rejectedAs: string | null },
-): string {
+export function hashCells(key: string, recipientId: string, shown: { cells: string; rejectedAs: string | null }): string {
   const text = [key, recipientId, shown.rejectedAs ?? '', shown.cells].join('\n');
   return hash('sha256', text, 'buffer').subarray(0, hashBytes).toString('base64url');
 }

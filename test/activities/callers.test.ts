@@ -270,9 +270,7 @@ test('a service that cannot be asked about the numbers stops nothing, and is ask
   await run.minutes(1);
   const looks = () => run.sandbox.journal().filter((entry) => entry.operation === 'list_phone_numbers').length;
   const [before, begunAt] = [looks(), run.now()];
-  run.sandbox.addFaults([
-    { id: 'down', operation: 'list_phone_numbers', effect: { type: 'error', status: 404, when: 'before' } },
-  ]);
+  run.sandbox.addFaults([{ id: 'down', operation: 'list_phone_numbers', effect: { type: 'error', status: 404, when: 'before' } }]);
   await run.untilEnd();
   expect((await run.campaign()).state).toBe('completed');
   expect(run.log()).toContain('could not be looked at');
@@ -296,24 +294,21 @@ test('a pause that ends by itself looks at the numbers before anything is dialle
   expect(run.sandbox.calls().length).toBe(placed);
 });
 
-test.for(dialects)(
-  'a campaign that is paused before its first check ends at its end, although nobody resumes it: %s',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const endsAt = noon + hourMs;
-    const scenario = await beginCampaign(store, { rules: { endsAt } });
-    let now = noon;
-    const deps = buildDependencies({ store, now: () => now, serviceClock: { speed: 60 } });
-    await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
-    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
-    now = endsAt;
-    expect(await checkCallers(deps, { campaignId })).toEqual({ ok: true });
-    expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
-    expect(await closeRound(store, { campaignId, now }, 1)).toBe(true);
-    const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
-    expect(outcomes).toEqual(new Set(['expired']));
-  },
-);
+test.for(dialects)('a campaign that is paused before its first check ends at its end, although nobody resumes it: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const endsAt = noon + hourMs;
+  const scenario = await beginCampaign(store, { rules: { endsAt } });
+  let now = noon;
+  const deps = buildDependencies({ store, now: () => now, serviceClock: { speed: 60 } });
+  await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
+  expect(await checkCallers(deps, { campaignId })).toEqual({ ok: false, inMs: hourMs / 60, pausedAt: null });
+  now = endsAt;
+  expect(await checkCallers(deps, { campaignId })).toEqual({ ok: true });
+  expect(await scenario.plan(1, now)).toEqual({ kind: 'done' });
+  expect(await closeRound(store, { campaignId, now }, 1)).toBe(true);
+  const outcomes = new Set((await scenario.recipients()).map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(new Set(['expired']));
+});
 
 test('without an end only a person helps', async () => {
   const store = await openTestStore('sqlite');

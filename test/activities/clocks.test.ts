@@ -32,27 +32,24 @@ async function boundsOf(store: Store, world: ClockWorld) {
   }));
 }
 
-test.for(dialects)(
-  'a POST stands between two times of the service, whatever the clocks of two workers show: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const world = await startWorld();
-    await world.import(store, { pacing: { batchSize: 2 } });
-    const [dialling, sweeping] = [world.worker(store, 5_000), world.worker(store)];
-    expect(await sweeping.sweep()).toMatchObject({ kind: 'complete' });
-    expect(await dialling.dial(1)).toBe('confirmed');
-    world.real += 20_000;
-    // The clock of the dialling one is set back between its POSTs.
-    dialling.aheadMs -= 8_000;
-    expect(await dialling.dial(2)).toBe('confirmed');
-    expect(await boundsOf(store, world)).toEqual([
-      { verdict: 'confirmed', widthMs: 0, holds: true },
-      { verdict: 'confirmed', widthMs: 20_000, holds: true },
-    ]);
-    expect(world.sandbox.calls()).toHaveLength(4);
-    expect(await stepsOf(store)).toEqual([]);
-  },
-);
+test.for(dialects)('a POST stands between two times of the service, whatever the clocks of two workers show: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const world = await startWorld();
+  await world.import(store, { pacing: { batchSize: 2 } });
+  const [dialling, sweeping] = [world.worker(store, 5_000), world.worker(store)];
+  expect(await sweeping.sweep()).toMatchObject({ kind: 'complete' });
+  expect(await dialling.dial(1)).toBe('confirmed');
+  world.real += 20_000;
+  // The clock of the dialling one is set back between its POSTs.
+  dialling.aheadMs -= 8_000;
+  expect(await dialling.dial(2)).toBe('confirmed');
+  expect(await boundsOf(store, world)).toEqual([
+    { verdict: 'confirmed', widthMs: 0, holds: true },
+    { verdict: 'confirmed', widthMs: 20_000, holds: true },
+  ]);
+  expect(world.sandbox.calls()).toHaveLength(4);
+  expect(await stepsOf(store)).toEqual([]);
+});
 
 test('a reading that is older than a minute is made anew before a POST, a younger one is not', async () => {
   const store = await openCleanStore('sqlite');
@@ -132,24 +129,21 @@ test('a service that was away for seconds: its time is read at once, and the bat
   ]);
 });
 
-test.for([-28 * minuteMs, 28 * minuteMs])(
-  'a worker that begins anew finds a clock that was set meanwhile: %i ms',
-  async (byMs) => {
-    const store = await openCleanStore('sqlite');
-    const world = await startWorld();
-    await world.import(store);
-    const kept = { ...store, now: async () => world.real };
-    await world.worker(kept).sweep();
-    world.real += 3 * hourMs;
-    await world.worker(kept).sweep();
-    expect(await stepsOf(store)).toEqual([]);
-    world.serviceOffMs = byMs;
-    world.real += minuteMs;
-    await world.worker(kept).sweep();
-    expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
-    expect((await accountOf(store)).stepped_at).toBeGreaterThanOrEqual(world.real);
-  },
-);
+test.for([-28 * minuteMs, 28 * minuteMs])('a worker that begins anew finds a clock that was set meanwhile: %i ms', async (byMs) => {
+  const store = await openCleanStore('sqlite');
+  const world = await startWorld();
+  await world.import(store);
+  const kept = { ...store, now: async () => world.real };
+  await world.worker(kept).sweep();
+  world.real += 3 * hourMs;
+  await world.worker(kept).sweep();
+  expect(await stepsOf(store)).toEqual([]);
+  world.serviceOffMs = byMs;
+  world.real += minuteMs;
+  await world.worker(kept).sweep();
+  expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
+  expect((await accountOf(store)).stepped_at).toBeGreaterThanOrEqual(world.real);
+});
 
 test.for([
   { clock: 'machine', byMs: -2 * minuteMs, seen: [] },
@@ -188,21 +182,18 @@ test('a sandbox that runs fast has no steps, however late its answers are notice
   expect(await stepsOf(store)).toEqual([]);
 });
 
-test.for([6 * minuteMs, -6 * minuteMs])(
-  'clocks that are too far apart dial nobody, and it is told: %i ms',
-  async (byMs) => {
-    const store = await openCleanStore('sqlite');
-    const world = await startWorld();
-    await world.import(store);
-    const worker = world.worker(store, -byMs);
-    expect(await worker.dial(1)).toBe("Blocked: The service's clock and this machine's are too far apart");
-    expect(world.sandbox.calls()).toEqual([]);
-    expect((await accountOf(store)).clocks_apart_ms).toBe(byMs);
-    worker.aheadMs = 0;
-    expect(await worker.dial(1)).toBe('confirmed');
-    expect((await accountOf(store)).clocks_apart_ms).toBe(0);
-  },
-);
+test.for([6 * minuteMs, -6 * minuteMs])('clocks that are too far apart dial nobody, and it is told: %i ms', async (byMs) => {
+  const store = await openCleanStore('sqlite');
+  const world = await startWorld();
+  await world.import(store);
+  const worker = world.worker(store, -byMs);
+  expect(await worker.dial(1)).toBe("Blocked: The service's clock and this machine's are too far apart");
+  expect(world.sandbox.calls()).toEqual([]);
+  expect((await accountOf(store)).clocks_apart_ms).toBe(byMs);
+  worker.aheadMs = 0;
+  expect(await worker.dial(1)).toBe('confirmed');
+  expect((await accountOf(store)).clocks_apart_ms).toBe(0);
+});
 
 test.for([4 * minuteMs, -4 * minuteMs])('hours that are open by one clock alone are closed: %i ms', async (aheadMs) => {
   const store = await openCleanStore('sqlite');
@@ -227,24 +218,21 @@ test.for(dialects)('a lease is not lost to a worker whose clock is an hour ahead
   expect(await world.worker(store, hourMs).sweep()).toMatchObject({ kind: 'busy' });
 });
 
-test.for(dialects)(
-  'a clock that was set back unseen before a POST: its bounds hold the time of the answer: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const world = await startWorld();
-    await world.import(store, { pacing: { batchSize: 2 } });
-    const worker = world.worker(store);
-    expect(await worker.dial(1)).toBe('confirmed');
-    world.serviceOffMs = -28 * minuteMs;
-    expect(await worker.dial(2)).toBe('confirmed');
-    expect(await boundsOf(store, world)).toEqual([
-      { verdict: 'confirmed', widthMs: 0, holds: true },
-      { verdict: 'confirmed', widthMs: 0, holds: true },
-    ]);
-    await worker.sweep();
-    expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
-  },
-);
+test.for(dialects)('a clock that was set back unseen before a POST: its bounds hold the time of the answer: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const world = await startWorld();
+  await world.import(store, { pacing: { batchSize: 2 } });
+  const worker = world.worker(store);
+  expect(await worker.dial(1)).toBe('confirmed');
+  world.serviceOffMs = -28 * minuteMs;
+  expect(await worker.dial(2)).toBe('confirmed');
+  expect(await boundsOf(store, world)).toEqual([
+    { verdict: 'confirmed', widthMs: 0, holds: true },
+    { verdict: 'confirmed', widthMs: 0, holds: true },
+  ]);
+  await worker.sweep();
+  expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
+});
 
 /** Something before the service that passes everything on but the time: no Date, or one with the Age of a cache. */
 async function hideTheTime(world: ClockWorld, age: string | null): Promise<string> {
@@ -263,20 +251,17 @@ async function hideTheTime(world: ClockWorld, age: string | null): Promise<strin
   return baseUrl;
 }
 
-test.for([null, '60'])(
-  'a service whose time is not told, or comes from a cache, holds nothing up: Age %s',
-  async (age) => {
-    const store = await openCleanStore('sqlite');
-    const world = await startWorld();
-    await world.import(store, { pacing: { batchSize: 2 } });
-    const worker = world.worker(store, 0, await hideTheTime(world, age));
-    expect(await worker.sweep()).toMatchObject({ kind: 'complete' });
-    expect(await worker.dial(1)).toBe('confirmed');
-    world.real += 10 * minuteMs;
-    expect(await worker.dial(2)).toBe('confirmed');
-    const posts = await store.db.selectFrom('posts').select(['service_from', 'service_to']).execute();
-    const untold = { service_from: null, service_to: null };
-    expect(posts).toEqual([untold, untold]);
-    expect(world.sandbox.calls()).toHaveLength(4);
-  },
-);
+test.for([null, '60'])('a service whose time is not told, or comes from a cache, holds nothing up: Age %s', async (age) => {
+  const store = await openCleanStore('sqlite');
+  const world = await startWorld();
+  await world.import(store, { pacing: { batchSize: 2 } });
+  const worker = world.worker(store, 0, await hideTheTime(world, age));
+  expect(await worker.sweep()).toMatchObject({ kind: 'complete' });
+  expect(await worker.dial(1)).toBe('confirmed');
+  world.real += 10 * minuteMs;
+  expect(await worker.dial(2)).toBe('confirmed');
+  const posts = await store.db.selectFrom('posts').select(['service_from', 'service_to']).execute();
+  const untold = { service_from: null, service_to: null };
+  expect(posts).toEqual([untold, untold]);
+  expect(world.sandbox.calls()).toHaveLength(4);
+});

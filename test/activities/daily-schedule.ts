@@ -26,11 +26,7 @@ interface Daily {
 
 /** A schedule with a list of two rows, and what fires it on the nth day. */
 export async function daily(store: Store, setting: Daily = {}) {
-  const {
-    accountId = service,
-    list = 'phone\n+12125550142\n+12125550143\n',
-    yaml = ['hours: any', 'law: off'],
-  } = setting;
+  const { accountId = service, list = 'phone\n+12125550142\n+12125550143\n', yaml = ['hours: any', 'law: off'] } = setting;
   const folder = mkdtempSync(join(tmpdir(), 'carillon-fire-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'list.csv'), list);

@@ -28,27 +28,19 @@ test.for(dialects)(
       failure: skipped('running').replace('for good: ', ''),
     });
     for (let day = 2; day < 30; day += 1) expect(await fire(day)).toBe(skipped('paused'));
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'draining', reason: null }),
-    );
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'draining', reason: null }));
     expect(await fire(30)).toBe(skipped('draining'));
     expect((await listCampaigns(store.db)).map(({ campaignId }) => campaignId)).toEqual([first]);
 
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'completed', reason: null }),
-    );
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'completed', reason: null }));
     expect(await findGoingFiring(store.db, schedule)).toBeUndefined();
     const second = 'daily-2030-02-15t1200';
     expect(await fire(31)).toBe(second);
     expect((await firingCampaigns(store.db, schedule)).map(({ campaignId }) => campaignId)).toEqual([second, first]);
 
     // An earlier one is retried while the last one has ended.
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: second, now: noon }, { to: 'failed', reason: null }),
-    );
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'running', reason: null }),
-    );
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId: second, now: noon }, { to: 'failed', reason: null }));
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'running', reason: null }));
     expect(await fire(32)).toBe(skipped('running'));
   },
 );
@@ -102,12 +94,7 @@ test('a firing writes what a start would warn of into the log of the worker, and
 test('a firing with time for some only goes on, and says for how many there is none', async () => {
   const store = await openCleanStore('sqlite');
   const lines: string[] = [];
-  const yaml = [
-    'hours: any',
-    'law: off',
-    'ends_at: 2030-01-15T12:12:00Z',
-    'pacing: { max_concurrent_calls: 1, batch_size: 1 }',
-  ];
+  const yaml = ['hours: any', 'law: off', 'ends_at: 2030-01-15T12:12:00Z', 'pacing: { max_concurrent_calls: 1, batch_size: 1 }'];
   const list = `phone\n${Array.from({ length: 20 }, (_, index) => `+121255501${String(20 + index)}`).join('\n')}\n`;
   const fire = await daily(store, { list, yaml, onLog: (line) => lines.push(line) });
   expect(await fire(0)).toBe('daily-2030-01-15t1200');

@@ -6,9 +6,7 @@ import { beginProven } from '../ledger/scenario.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 
-async function failureOf(
-  work: Promise<unknown>,
-): Promise<Pick<ApplicationFailure, 'type' | 'nonRetryable' | 'details'>> {
+async function failureOf(work: Promise<unknown>): Promise<Pick<ApplicationFailure, 'type' | 'nonRetryable' | 'details'>> {
   const thrown = await work.then(JSON.stringify, (error: unknown) => error);
   if (!(thrown instanceof ApplicationFailure)) throw new Error(`no failure: ${String(thrown)}`);
   const { type, nonRetryable, details } = thrown;
@@ -37,24 +35,21 @@ test.for(bothDialects)('a batch that the ledger has lost before it was sent ends
   expect(await scenario.campaign()).toMatchObject({ state: 'failed', stateReason: message });
 });
 
-test.for(bothDialects)(
-  'so does one that it loses while it is sent, once its verdict is to be written: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store);
-    await scenario.plan(1);
-    const worker = submittingWorker(store, { meanwhile: () => forget(store) });
-    const result = await worker.submit({ batchId: scenario.batchId(1) });
-    // What is known of the request goes into the workflow, where a person finds it.
-    expect(result).toMatchObject({
-      kind: 'unrecorded',
-      verdict: { verdict: 'confirmed', serviceBatchId: 'service_1' },
-    });
-    if (result.kind !== 'unrecorded') return;
-    expect(await failureOf(worker.recordPostVerdict(result.verdict))).toEqual(older(false));
-    expect(await scenario.campaign()).toMatchObject({ state: 'failed' });
-  },
-);
+test.for(bothDialects)('so does one that it loses while it is sent, once its verdict is to be written: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  const worker = submittingWorker(store, { meanwhile: () => forget(store) });
+  const result = await worker.submit({ batchId: scenario.batchId(1) });
+  // What is known of the request goes into the workflow, where a person finds it.
+  expect(result).toMatchObject({
+    kind: 'unrecorded',
+    verdict: { verdict: 'confirmed', serviceBatchId: 'service_1' },
+  });
+  if (result.kind !== 'unrecorded') return;
+  expect(await failureOf(worker.recordPostVerdict(result.verdict))).toEqual(older(false));
+  expect(await scenario.campaign()).toMatchObject({ state: 'failed' });
+});
 
 test.for(bothDialects)('and one of whose request it knows nothing any more: %s', async (dialect) => {
   const store = await openCleanStore(dialect);

@@ -39,18 +39,15 @@ async function begin(dialect: (typeof bothDialects)[number]) {
   return { store, scenario, unheard, refused, batchId: scenario.batchId(1) };
 }
 
-test.for(bothDialects)(
-  'nobody waits for a person because the answer to the commit of posting was lost: %s',
-  async (dialect) => {
-    const { store, scenario, unheard, batchId } = await begin(dialect);
-    const worker = submittingWorker(disturbed(store, { 1: unheard }));
-    await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
-    expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
-    expect(worker.posts).toEqual([]);
-    expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
-    expect(worker.posts).toEqual([`${batchId}/2`]);
-  },
-);
+test.for(bothDialects)('nobody waits for a person because the answer to the commit of posting was lost: %s', async (dialect) => {
+  const { store, scenario, unheard, batchId } = await begin(dialect);
+  const worker = submittingWorker(disturbed(store, { 1: unheard }));
+  await expect(worker.submit({ batchId })).rejects.toMatchObject({ type: 'Database' });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'not_sent', posts: 1 });
+  expect(worker.posts).toEqual([]);
+  expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
+  expect(worker.posts).toEqual([`${batchId}/2`]);
+});
 
 test.for(bothDialects)('a commit of posting that failed leaves the batch as it was: %s', async (dialect) => {
   const { store, scenario, refused, batchId } = await begin(dialect);
@@ -91,19 +88,16 @@ test.for(bothDialects)('the word that nothing was sent waits until the database 
   expect(await worker.submit({ batchId })).toEqual({ kind: 'verdict', batchId, state: 'confirmed' });
 });
 
-test.for(bothDialects)(
-  'it says nothing about the request of another process with the same number: %s',
-  async (dialect) => {
-    const { store, scenario, refused, batchId } = await begin(dialect);
-    const away = () => Promise.reject(broken());
-    const worker = submittingWorker(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
-    const said = await worker.submit({ batchId });
-    if (said.kind !== 'unrecorded') throw new Error('it was written');
-    expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
-    expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'posting' });
-    expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
-  },
-);
+test.for(bothDialects)('it says nothing about the request of another process with the same number: %s', async (dialect) => {
+  const { store, scenario, refused, batchId } = await begin(dialect);
+  const away = () => Promise.reject(broken());
+  const worker = submittingWorker(disturbed(store, { 1: refused, 2: away, 3: away, 4: away }));
+  const said = await worker.submit({ batchId });
+  if (said.kind !== 'unrecorded') throw new Error('it was written');
+  expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
+  expect(await worker.recordPostVerdict(said.verdict)).toEqual({ state: 'posting' });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'posting' });
+});
 
 test.runIf(bothDialects.includes('postgres'))('a commit of posting that is still under way is waited for', async () => {
   const { store, scenario, batchId } = await begin('postgres');

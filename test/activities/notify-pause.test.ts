@@ -25,51 +25,44 @@ async function runningCampaign(dialect: TestDialect = 'sqlite') {
     serviceClock: { now: () => noon + minuteMs },
   });
   const pauseItself = (resumeAt: number | null = null) =>
-    store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason, resumeAt }),
-    );
+    store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason, resumeAt }));
   const standing = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
   return { hook, store, deps, activities: createActivities(deps), pauseItself, standing };
 }
 
-test.for(dialects)(
-  'a pause that the campaign makes by itself is told with reason and what to do, once: %s',
-  async (dialect) => {
-    const { hook, store, deps, activities, pauseItself, standing } = await runningCampaign(dialect);
-    await pauseItself();
-    expect(await pauseToTell(deps, 'spring')).toBe(noon);
-    expect(await standing()).toBe('pending');
-    const input = { campaignId: 'spring', round: 1, pausedAt: noon };
-    await activities.notifyPause(input);
-    await activities.notifyPause(input);
-    expect(await standing()).toBe('delivered');
-    expect(hook.calls).toHaveLength(1);
-    const [call] = hook.calls;
-    expect(call?.headers['webhook-id']).toBe('spring/1/paused/2030-01-15T12:00:00.000Z');
-    expect(call?.body).toEqual({
-      event: 'campaign.paused',
-      campaign: 'spring',
-      round: 1,
-      reason,
-      paused_at: '2030-01-15T12:00:00.000Z',
-      resumes_at: null,
-      what_to_do: 'Fix what the reason names, then resume the campaign.',
-    });
-    const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
-    const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
-    expect(Object.keys(JSON.parse(documented) as object)).toEqual(Object.keys(call?.body ?? {}));
-    await activities.noteUndelivered({ ...input, fault: 'timeout', status: null });
-    const told = await readEvents(store.db, 'spring', {
-      afterSeq: 0,
-      limit: 1000,
-      types: ['hook.delivered', 'hook.failed'],
-    });
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
-      ['hook.delivered', { hook: 'on_pause', round: 1, pausedAt: noon }],
-    ]);
-    expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
-  },
-);
+test.for(dialects)('a pause that the campaign makes by itself is told with reason and what to do, once: %s', async (dialect) => {
+  const { hook, store, deps, activities, pauseItself, standing } = await runningCampaign(dialect);
+  await pauseItself();
+  expect(await pauseToTell(deps, 'spring')).toBe(noon);
+  expect(await standing()).toBe('pending');
+  const input = { campaignId: 'spring', round: 1, pausedAt: noon };
+  await activities.notifyPause(input);
+  await activities.notifyPause(input);
+  expect(await standing()).toBe('delivered');
+  expect(hook.calls).toHaveLength(1);
+  const [call] = hook.calls;
+  expect(call?.headers['webhook-id']).toBe('spring/1/paused/2030-01-15T12:00:00.000Z');
+  expect(call?.body).toEqual({
+    event: 'campaign.paused',
+    campaign: 'spring',
+    round: 1,
+    reason,
+    paused_at: '2030-01-15T12:00:00.000Z',
+    resumes_at: null,
+    what_to_do: 'Fix what the reason names, then resume the campaign.',
+  });
+  const page = await readFile(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
+  const [, documented = ''] = /^```json on_pause\n(.*?)^```/ms.exec(page) ?? [];
+  expect(Object.keys(JSON.parse(documented) as object)).toEqual(Object.keys(call?.body ?? {}));
+  await activities.noteUndelivered({ ...input, fault: 'timeout', status: null });
+  const told = await readEvents(store.db, 'spring', {
+    afterSeq: 0,
+    limit: 1000,
+    types: ['hook.delivered', 'hook.failed'],
+  });
+  expect(told.map(({ type, data }) => [type, data])).toEqual([['hook.delivered', { hook: 'on_pause', round: 1, pausedAt: noon }]]);
+  expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
 
 test('a pause that a person makes is nothing to tell, also one that takes a cool-down over', async () => {
   const { store, deps, pauseItself, standing } = await runningCampaign();
@@ -101,9 +94,7 @@ test('the next pause is told although the one before was', async () => {
   await pauseItself();
   await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon });
   await resumeCampaign(store, { campaignId: 'spring', now: noon + 1 });
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId: 'spring', now: noon + 2 }, { to: 'paused', reason: 'again' }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon + 2 }, { to: 'paused', reason: 'again' }));
   expect(await standing()).toBe('pending');
   await activities.notifyPause({ campaignId: 'spring', round: 1, pausedAt: noon + 2 });
   expect(new Set(hook.calls.map(({ headers }) => headers['webhook-id'])).size).toBe(2);

@@ -32,9 +32,10 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
   const { closed, end } = await activities.closeRound({ campaignId: 'spring', round: 1 });
   if (!closed || end == null) throw new Error('the round was not closed, or has nothing to tell');
   const told = async () =>
-    (await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1000, types: ['hook.delivered', 'hook.failed'] })).map(
-      ({ type, data }) => [type, data],
-    );
+    (await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1000, types: ['hook.delivered', 'hook.failed'] })).map(({ type, data }) => [
+      type,
+      data,
+    ]);
   const completion = async () => (await readHookStanding(store.db, await scenario.campaign())).completion;
   return { hook, store, activities, input: { campaignId: 'spring', round: 1, end }, told, completion, log };
 }

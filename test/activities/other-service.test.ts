@@ -46,36 +46,33 @@ async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
 const campaignId = 'spring';
 const sandbox = 'http://127.0.0.1:4010';
 
-test.for(dialects)(
-  'a worker of another service does nothing for a campaign, and its work waits: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    // Its end has come by the clock of the other service.
-    const scenario = await beginProven(store, { rules: { endsAt: noon + 24 * hourMs } });
-    await scenario.dial(1);
-    await scenario.sweep(noon);
-    const { activities, asked } = workerOf(store, sandbox);
-    const before = await readAllEvents(store.db, 0, 1_000);
-    const standings = await scenario.recipients();
-    const tries = {
-      checkCallers: () => activities.checkCallers({ campaignId }),
-      plan: () => activities.plan({ campaignId, round: 1, batchNumber: 2 }),
-      submit: () => activities.submit({ batchId: scenario.batchId(1) }),
-      collect: () => asActivity(() => activities.collect({ campaignId })),
-    };
-    for (const [name, work] of Object.entries(tries)) {
-      const failure = await failureOf(work());
-      expect(failure, name).toMatchObject({ type: 'OtherService', nonRetryable: false });
-      expect(failure.message, name).toBe(
-        `Campaign spring was started against the service at http://service, and SVC_BASE_URL here is ${sandbox}: nothing is done for it here. ` +
-          'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address, then restart this worker.',
-      );
-    }
-    expect(asked).toEqual([]);
-    expect(await scenario.recipients()).toEqual(standings);
-    expect(await readAllEvents(store.db, 0, 1_000)).toEqual(before);
-  },
-);
+test.for(dialects)('a worker of another service does nothing for a campaign, and its work waits: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  // Its end has come by the clock of the other service.
+  const scenario = await beginProven(store, { rules: { endsAt: noon + 24 * hourMs } });
+  await scenario.dial(1);
+  await scenario.sweep(noon);
+  const { activities, asked } = workerOf(store, sandbox);
+  const before = await readAllEvents(store.db, 0, 1_000);
+  const standings = await scenario.recipients();
+  const tries = {
+    checkCallers: () => activities.checkCallers({ campaignId }),
+    plan: () => activities.plan({ campaignId, round: 1, batchNumber: 2 }),
+    submit: () => activities.submit({ batchId: scenario.batchId(1) }),
+    collect: () => asActivity(() => activities.collect({ campaignId })),
+  };
+  for (const [name, work] of Object.entries(tries)) {
+    const failure = await failureOf(work());
+    expect(failure, name).toMatchObject({ type: 'OtherService', nonRetryable: false });
+    expect(failure.message, name).toBe(
+      `Campaign spring was started against the service at http://service, and SVC_BASE_URL here is ${sandbox}: nothing is done for it here. ` +
+        'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address, then restart this worker.',
+    );
+  }
+  expect(asked).toEqual([]);
+  expect(await scenario.recipients()).toEqual(standings);
+  expect(await readAllEvents(store.db, 0, 1_000)).toEqual(before);
+});
 
 test.for(dialects)('a planned batch is not sent to another service: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -91,25 +88,22 @@ test.for(dialects)('a planned batch is not sent to another service: %s', async (
   expect(await scenario.post(1)).toMatchObject({ kind: 'post' });
 });
 
-test.for(dialects)(
-  'a campaign of this service does not sweep an agent that has calls open at another one: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const elsewhere = await beginProven(store);
-    await elsewhere.dial(1);
-    await beginCampaign(store, { campaignId: 'try-out', rows: [] });
-    await store.db.updateTable('campaigns').set({ account_id: sandbox }).where('campaign_id', '=', 'try-out').execute();
-    const { activities, asked } = workerOf(store, sandbox);
-    const failure = await failureOf(asActivity(() => activities.collect({ campaignId: 'try-out' })));
-    expect(failure).toMatchObject({
-      type: 'OtherService',
-      message: expect.stringMatching(/^Campaign spring was started/),
-    });
-    expect(asked).toEqual([]);
-    const open = (await elsewhere.attempts()).map(({ state }) => state);
-    expect(new Set(open)).toEqual(new Set(['open']));
-  },
-);
+test.for(dialects)('a campaign of this service does not sweep an agent that has calls open at another one: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const elsewhere = await beginProven(store);
+  await elsewhere.dial(1);
+  await beginCampaign(store, { campaignId: 'try-out', rows: [] });
+  await store.db.updateTable('campaigns').set({ account_id: sandbox }).where('campaign_id', '=', 'try-out').execute();
+  const { activities, asked } = workerOf(store, sandbox);
+  const failure = await failureOf(asActivity(() => activities.collect({ campaignId: 'try-out' })));
+  expect(failure).toMatchObject({
+    type: 'OtherService',
+    message: expect.stringMatching(/^Campaign spring was started/),
+  });
+  expect(asked).toEqual([]);
+  const open = (await elsewhere.attempts()).map(({ state }) => state);
+  expect(new Set(open)).toEqual(new Set(['open']));
+});
 
 test('the same service under another name of this machine is no other one', async () => {
   const store = await openCleanStore('sqlite');

@@ -29,25 +29,20 @@ function answeringLate(store: Store, standStill: () => void): Store {
 }
 
 const moments = ['in its dial transaction', 'before it builds the body', 'once it has built the body'] as const;
-const cases = dialects.flatMap((dialect) =>
-  moments.flatMap((moment) => clocks.map((clock) => ({ dialect, moment, ...clock }))),
-);
+const cases = dialects.flatMap((dialect) => moments.flatMap((moment) => clocks.map((clock) => ({ dialect, moment, ...clock }))));
 
-test.for(cases)(
-  'a process that stands still before its request sends nothing: $moment, seen $seen: $dialect',
-  async (given) => {
-    const world = await startWorld();
-    const store = await openCleanStore(given.dialect);
-    await world.import(store);
-    const standStill = () => {
-      world.real += given.realMs;
-      worker.aheadMs += given.setMs;
-    };
-    const isAsked = given.moment === moments[0];
-    const worker: ClockWorker = world.worker(isAsked ? answeringLate(store, standStill) : store);
-    if (given.moment === moments[1]) worker.beforePost = standStill;
-    if (given.moment === moments[2]) worker.bodyBuilt = standStill;
-    expect(await worker.dial(1)).toContain('NotSent');
-    expect(world.sandbox.calls()).toEqual([]);
-  },
-);
+test.for(cases)('a process that stands still before its request sends nothing: $moment, seen $seen: $dialect', async (given) => {
+  const world = await startWorld();
+  const store = await openCleanStore(given.dialect);
+  await world.import(store);
+  const standStill = () => {
+    world.real += given.realMs;
+    worker.aheadMs += given.setMs;
+  };
+  const isAsked = given.moment === moments[0];
+  const worker: ClockWorker = world.worker(isAsked ? answeringLate(store, standStill) : store);
+  if (given.moment === moments[1]) worker.beforePost = standStill;
+  if (given.moment === moments[2]) worker.bodyBuilt = standStill;
+  expect(await worker.dial(1)).toContain('NotSent');
+  expect(world.sandbox.calls()).toEqual([]);
+});

@@ -128,9 +128,7 @@ export class ScreenRun {
 
   async recipients() {
     const rows = await this.store.db.selectFrom('recipients').selectAll().orderBy('row_number').execute();
-    return rows.map(({ state, outcome, reason, due_at: dueAt }) =>
-      state === 'waiting' ? [state, dueAt] : [state, outcome, reason],
-    );
+    return rows.map(({ state, outcome, reason, due_at: dueAt }) => (state === 'waiting' ? [state, dueAt] : [state, outcome, reason]));
   }
 
   async events(types: readonly EventType[]) {

@@ -91,10 +91,7 @@ test('settings stand beside the short form of the opening line, and without one 
   const settings = 'conversation_config_override: { agent: { prompt: { prompt: "You call {{ first_name }}." } } }\n';
   const both = await submitFirst(`${head}first_message: "Hello {{ first_name }}"\n${settings}`, list);
   expect(both.body).toMatchObject({
-    calls: [
-      { conversation_config_override: { agent: { first_message: 'Hello Ana', prompt: { prompt: 'You call Ana.' } } } },
-      {},
-    ],
+    calls: [{ conversation_config_override: { agent: { first_message: 'Hello Ana', prompt: { prompt: 'You call Ana.' } } } }, {}],
   });
   const alone = await submitFirst(`${head}shared_words: unresolved\n${settings}`, list);
   expect(alone.body).toMatchObject({ calls: [{}, {}] });

@@ -79,23 +79,20 @@ test.for(dialects)('a worker that dies in the second request leaves that one in 
   expect(heir.posts).toEqual([]);
 });
 
-test.for(dialects)(
-  'a 429 to the second request is waited out by the same submit, which Temporal was told of: %s',
-  async (dialect) => {
-    const { scenario, worker, input, kept } = await begin(dialect);
-    const facts = { method: 'POST', path: '/', requestId: null };
-    let requests = 0;
-    const { submit, posts } = worker({}, undefined, async () => {
-      requests += 1;
-      if (requests === 2) throw new RateLimitedError(facts, { retryAfterMs: 5_000, code: null, batchId: null });
-    });
-    await expect(submit(input)).rejects.toMatchObject({ type: 'RateLimited' });
-    expect(posts).toEqual(firstOf(1, 2));
-    expect(kept()).toEqual({ batchId: scenario.batchId(2), k: 1 });
-    expect(await scenario.batch(2)).toMatchObject({ state: 'not_sent' });
-    expect(await scenario.batch(3)).toBeUndefined();
-  },
-);
+test.for(dialects)('a 429 to the second request is waited out by the same submit, which Temporal was told of: %s', async (dialect) => {
+  const { scenario, worker, input, kept } = await begin(dialect);
+  const facts = { method: 'POST', path: '/', requestId: null };
+  let requests = 0;
+  const { submit, posts } = worker({}, undefined, async () => {
+    requests += 1;
+    if (requests === 2) throw new RateLimitedError(facts, { retryAfterMs: 5_000, code: null, batchId: null });
+  });
+  await expect(submit(input)).rejects.toMatchObject({ type: 'RateLimited' });
+  expect(posts).toEqual(firstOf(1, 2));
+  expect(kept()).toEqual({ batchId: scenario.batchId(2), k: 1 });
+  expect(await scenario.batch(2)).toMatchObject({ state: 'not_sent' });
+  expect(await scenario.batch(3)).toBeUndefined();
+});
 
 test.for(dialects)('a ledger without the last request that was noted ends the run: %s', async (dialect) => {
   const { store, scenario, worker, input } = await begin(dialect);

@@ -132,19 +132,16 @@ test.for(dialects)('nothing is sent while Temporal does not record that it will 
   expect(posts).toEqual(['spring/1/1/4']);
 });
 
-test.for(dialects)(
-  'a request that the server knows of and the ledger does not is not made again: %s',
-  async (dialect) => {
-    const { scenario, posts, submit } = await begin(dialect, () => ({ last: { batchId: 'spring/1/1', k: 1 } }));
-    await expect(submit()).rejects.toMatchObject({ type: 'LedgerOlder', nonRetryable: true });
-    expect(await scenario.campaign()).toMatchObject({
-      state: 'failed',
-      stateReason: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
-    });
-    expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
-    expect(posts).toEqual([]);
-  },
-);
+test.for(dialects)('a request that the server knows of and the ledger does not is not made again: %s', async (dialect) => {
+  const { scenario, posts, submit } = await begin(dialect, () => ({ last: { batchId: 'spring/1/1', k: 1 } }));
+  await expect(submit()).rejects.toMatchObject({ type: 'LedgerOlder', nonRetryable: true });
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'failed',
+    stateReason: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
+  });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+  expect(posts).toEqual([]);
+});
 
 test('a submit that gets nowhere for longer than a POST may take is heard of no more', async () => {
   const { sent, answers, open } = watched();

@@ -133,10 +133,9 @@ export async function runActivitiesLevel(
   const name = database === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   const seconds = Math.round((performance.now() - begunAt) / 1000);
   return {
-    figures: [
-      `${name}, ${seconds} s: seeds ${from} to ${from + run - 1}, ${broken.length} broken`,
-      `Drawn: ${drawn.join(', ')}`,
-    ].join('\n'),
+    figures: [`${name}, ${seconds} s: seeds ${from} to ${from + run - 1}, ${broken.length} broken`, `Drawn: ${drawn.join(', ')}`].join(
+      '\n',
+    ),
     broken,
   };
 }

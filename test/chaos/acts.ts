@@ -14,17 +14,7 @@ import { minuteMs } from '../support/campaign-rules.ts';
 import { editOf, rulesOf, type Scenario } from './scenarios.ts';
 
 /** What a worker or a person may do at any moment, beside what another one does. */
-export const acts = [
-  'plan',
-  'submit',
-  'sweep',
-  'close round',
-  'suppress',
-  'resolve',
-  'update',
-  'withdraw',
-  'pause',
-] as const;
+export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'resolve', 'update', 'withdraw', 'pause'] as const;
 /** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
 export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly WishedChange[];
 
@@ -78,8 +68,7 @@ export interface ActContext {
 }
 
 const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
-  plan: ({ activities, standing: { campaignId, round, submitted } }) =>
-    activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
+  plan: ({ activities, standing: { campaignId, round, submitted } }) => activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
 
   /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
   async submit({ activities, standing }) {

@@ -58,11 +58,8 @@ test('chaos writes what a run came to into docs/proof.md when it is asked to', {
   const flags = ['--scenario', 'suppressed before it is sent', '--per-cell', '1', '--database', 'sqlite'];
   const { stdout } = run(folder, 'chaos', ...flags, '--write');
   const proof = readFileSync(join(folder, 'docs/proof.md'), 'utf8');
-  const between = (name: string): string =>
-    proof.split(`<!-- chaos: ${name} -->`)[1]?.split(`<!-- end of chaos: ${name} -->`)[0] ?? '';
-  expect(between('sqlite')).toContain(
-    '`npm run chaos -- --scenario "suppressed before it is sent" --per-cell 1 --database sqlite`',
-  );
+  const between = (name: string): string => proof.split(`<!-- chaos: ${name} -->`)[1]?.split(`<!-- end of chaos: ${name} -->`)[0] ?? '';
+  expect(between('sqlite')).toContain('`npm run chaos -- --scenario "suppressed before it is sent" --per-cell 1 --database sqlite`');
   for (const line of stdout.split('\n\n')[0]?.split('\n') ?? []) expect(between('sqlite')).toContain(`- ${line}`);
   const reached = /^(\d+) of \d+ cells reached/m;
   expect(Number(reached.exec(between('matrix on sqlite'))?.[1])).toBeGreaterThan(40);
@@ -75,9 +72,7 @@ test('chaos that is broken off prints what it had', { timeout: 240_000 }, async 
   const printed = text(running.stdout);
   running.stderr.once('data', () => running.kill('SIGINT'));
   const [status] = (await once(running, 'exit')) as [number | null];
-  expect(await printed).toMatch(
-    /^the design on SQLite, \d+ s in 1 processes, broken off after \d+ of \d+: \d+ campaigns .* 0 broken/,
-  );
+  expect(await printed).toMatch(/^the design on SQLite, \d+ s in 1 processes, broken off after \d+ of \d+: \d+ campaigns .* 0 broken/);
   expect(status).toBe(0);
 });
 
@@ -94,9 +89,7 @@ test('a guard that a case catches is told with the case, and with 0', { timeout:
   const { status, stdout } = run(root, 'chaos:guards', '--guard', 'pause in the dial transaction');
   expect({ status, stdout }).toEqual({
     status: 0,
-    stdout: expect.stringMatching(
-      /^pause in the dial transaction; calm, .*pause before it: dialled while paused; \d+ clean\n$/,
-    ) as string,
+    stdout: expect.stringMatching(/^pause in the dial transaction; calm, .*pause before it: dialled while paused; \d+ clean\n$/) as string,
   });
 });
 

@@ -79,8 +79,7 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
   if (level !== 'ledger' && asksForDesign)
     throw new WrongUsageError('--every, --per-cell and --scenario are for the design, which level ledger runs.');
   if (level === 'system') {
-    if (flags.processes !== undefined)
-      throw new WrongUsageError('--level system has processes of its own: leave --processes out.');
+    if (flags.processes !== undefined) throw new WrongUsageError('--level system has processes of its own: leave --processes out.');
     if (database === 'sqlite') throw new WrongUsageError('--level system runs on PostgreSQL: leave --database out.');
     const tenAtFirst = flags.seeds === undefined ? { ...seeds, count: 10 } : seeds;
     return { kind: level, options: { seeds: tenAtFirst, rows: systemRows }, write };
@@ -93,10 +92,7 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
   const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
   if (chosen.length === 0) throw new WrongUsageError(`There is no scenario "${scenario}".`);
   const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
-  const design =
-    drawn === null || asksForDesign
-      ? { scenarios: chosen, choice: perCell === undefined ? { every } : { perCell } }
-      : null;
+  const design = drawn === null || asksForDesign ? { scenarios: chosen, choice: perCell === undefined ? { every } : { perCell } } : null;
   return { kind: level, options: { databases, design, seeds: drawn, processes }, write };
 }
 

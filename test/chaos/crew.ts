@@ -129,11 +129,7 @@ export class Crew {
     for (const close of this.#closing) await close();
   }
 
-  #start(
-    store: Store,
-    disturb: Disturb,
-    { now, beforeCommit }: { now?: () => number; beforeCommit?: BeforeCommit } = {},
-  ): Worker {
+  #start(store: Store, disturb: Disturb, { now, beforeCommit }: { now?: () => number; beforeCommit?: BeforeCommit } = {}): Worker {
     this.#processes += 1;
     const who = `process ${this.#processes}`;
     const monotonicMs = () => this.#clock.now();

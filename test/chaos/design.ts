@@ -95,15 +95,13 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
         add('beside', { step, nth, beside, strike: isWrite(effect) ? 'dies after' : 'dies before' });
       }
     for (const way of ways)
-      for (let own = 0; own < mostEffects(way, effects); own += 1)
-        add('stalled', { step, nth, beside: { ...way, stallsAt: own } });
+      for (let own = 0; own < mostEffects(way, effects); own += 1) add('stalled', { step, nth, beside: { ...way, stallsAt: own } });
     if (place.dialect === 'postgres' && isCommit(effect))
       for (const way of ways) add('inside', { step, nth, beside: { ...way, inside: true } });
     if (nth !== 0) continue;
     for (const way of waysOf(actsOfPersons, cases.length))
       for (let own = 0; own < mostEffects(way, effects); own += 1)
-        for (const strike of strikes)
-          add('person struck', { step, nth, beside: { ...way, struck: { nth: own, strike } } });
+        for (const strike of strikes) add('person struck', { step, nth, beside: { ...way, struck: { nth: own, strike } } });
   }
   return cases;
 }
@@ -115,9 +113,7 @@ export type Choice = { every: number } | { perCell: number };
 export async function chooseCases(place: Place, scenarios: readonly Scenario[], choice: Choice): Promise<Case[]> {
   const cases: Case[] = [];
   for (const scenario of scenarios) cases.push(...(await designOf(place, scenario)));
-  return 'every' in choice
-    ? cases.filter((_, index) => index % choice.every === 0)
-    : pickPerCell(cases, choice.perCell);
+  return 'every' in choice ? cases.filter((_, index) => index % choice.every === 0) : pickPerCell(cases, choice.perCell);
 }
 
 /** Of the matrix: what a case is made to reach. */
@@ -128,8 +124,7 @@ function cellsAimedAt({ intervention, transitions }: Case): string[] {
 /** As many for each cell as asked for, or all that there are; from here and there in the design, so that they differ. */
 export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
   const byCell = new Map<string, Case[]>();
-  for (const each of cases)
-    for (const cell of cellsAimedAt(each)) byCell.set(cell, [...(byCell.get(cell) ?? []), each]);
+  for (const each of cases) for (const cell of cellsAimedAt(each)) byCell.set(cell, [...(byCell.get(cell) ?? []), each]);
   const picked = new Set<Case>();
   // Those of which there are few come first: what reaches them often reaches others too.
   for (const candidates of [...byCell.values()].toSorted((a, b) => a.length - b.length)) {

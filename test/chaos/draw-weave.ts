@@ -54,14 +54,11 @@ export function drawPlan(seed: number, inside: boolean): Plan {
     if (left === 0 || !random.chance(share)) return null;
     left -= 1;
     if (random.chance(0.1)) return { ...at, clockByMs: random.pick(steps) };
-    if (random.chance(0.1))
-      return { ...at, strike: random.pick(refusals), statement: 1 + Math.floor(random.between(0, 20)) };
+    if (random.chance(0.1)) return { ...at, strike: random.pick(refusals), statement: 1 + Math.floor(random.between(0, 20)) };
     const strike = random.chance(0.6) ? random.pick(strikes) : undefined;
     if (strike !== undefined && random.chance(0.6)) return { ...at, strike };
     const late = random.pick([0, 0, 90_000, 40 * minuteMs]);
-    const besideFault = random.chance(0.2)
-      ? { nth: Math.floor(random.between(0, 3)), strike: random.pick(strikes) }
-      : null;
+    const besideFault = random.chance(0.2) ? { nth: Math.floor(random.between(0, 3)), strike: random.pick(strikes) } : null;
     const other = random.pick(acts);
     const act = ways.chance(0.08) ? ways.pick(actsThatEnd) : other;
     const beside = {

@@ -104,8 +104,7 @@ export class EffectLog {
     return {
       what: types.length === 0 ? 'commit' : `commit ${types.join(', ')}`,
       transitions,
-      posting:
-        posted === undefined ? null : `${posted.batch_id}/${(JSON.parse(posted.data ?? '{}') as { k: number }).k}`,
+      posting: posted === undefined ? null : `${posted.batch_id}/${(JSON.parse(posted.data ?? '{}') as { k: number }).k}`,
       keep: () => {
         this.#states = { batches, attempts };
         this.#seq = Math.max(this.#seq, seq);

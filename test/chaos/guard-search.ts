@@ -46,9 +46,7 @@ export class GuardSearch {
     try {
       const folder = this.#copy(guard.edits);
       try {
-        return 'unseen' in aimed
-          ? this.#findByTest(folder, guard, aimed.unseen)
-          : await this.#findByCase(folder, aimed.aim);
+        return 'unseen' in aimed ? this.#findByTest(folder, guard, aimed.unseen) : await this.#findByCase(folder, aimed.aim);
       } finally {
         this.#remove(folder);
       }

@@ -51,8 +51,7 @@ function peopleOf({ standing: { rows } }: Ending): string[][] {
 function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
   const people = peopleOf(ending);
   const most = rulesOf(ending.scenario).retry.maxAttempts;
-  for (const call of calls)
-    if (!people.flat().includes(call.to)) yield { rule: 'called though on no list', to: call.to, what: tell(call) };
+  for (const call of calls) if (!people.flat().includes(call.to)) yield { rule: 'called though on no list', to: call.to, what: tell(call) };
   for (const numbers of people) {
     const own = calls.filter(({ to }) => numbers.includes(to));
     // The number that was called before a correction has attempts of its own.
@@ -82,9 +81,7 @@ function* judgeRequests({ sandbox }: Ending): Generator<Breach> {
 
 /** What persons said before the transaction that let a call be made. */
 function* judgeOrders({ effects, standing }: Ending, calls: readonly CallTruth[]): Generator<Breach> {
-  const dialled = new Map(
-    effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])),
-  );
+  const dialled = new Map(effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])));
   for (const call of calls) {
     const at = dialled.get(call.requestId ?? '');
     if (at === undefined) {
@@ -96,8 +93,7 @@ function* judgeOrders({ effects, standing }: Ending, calls: readonly CallTruth[]
       continue;
     }
     const stoppedAt = standing.stopped.get(call.to);
-    if (stoppedAt !== undefined && at >= stoppedAt)
-      yield { rule: 'called though stopped by a person', to: call.to, what: tell(call) };
+    if (stoppedAt !== undefined && at >= stoppedAt) yield { rule: 'called though stopped by a person', to: call.to, what: tell(call) };
     if (standing.ended !== null && at >= standing.ended)
       yield { rule: 'called though stopped by a person', to: call.to, what: `${tell(call)}, ended before` };
     if (standing.pauses.some(({ from, to }) => at >= from && at < to))

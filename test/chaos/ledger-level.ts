@@ -148,9 +148,7 @@ class DatabaseRun {
     });
     const seconds = Math.round((performance.now() - begunAt) / 1000);
     const end = stop.aborted ? `, broken off after ${done} of ${units.length}` : '';
-    this.#figures.push(
-      `${what} on ${this.#name}, ${seconds} s in ${processes.length} processes${end}: ${formatWeaves(weaves)}`,
-    );
+    this.#figures.push(`${what} on ${this.#name}, ${seconds} s in ${processes.length} processes${end}: ${formatWeaves(weaves)}`);
   }
 }
 

@@ -54,15 +54,12 @@ export class Matrix {
   /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
   note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
     for (const { strike, transitions } of effects)
-      if (strike !== null && !isRefusal(strike))
-        for (const transition of transitions) this.#add(cellOf(transition, strike));
+      if (strike !== null && !isRefusal(strike)) for (const transition of transitions) this.#add(cellOf(transition, strike));
     for (const intervention of done) {
       const { step, nth } = intervention;
       // What was struck has been counted by what it made or was about to make; a refusal comes before that.
       const kinds = kindsOf(intervention).filter((kind) => !strikes.some((strike) => strike === kind));
-      const met = effects.find(
-        (each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'),
-      );
+      const met = effects.find((each) => each.step === step && each.nth === nth && !each.operation.endsWith('(beside)'));
       for (const transition of new Set([...aimed, ...(met?.transitions ?? [])]))
         for (const kind of kinds) this.#add(cellOf(transition, kind));
     }
@@ -81,10 +78,7 @@ export class Matrix {
   }
 
   get filled(): number {
-    return possible.reduce(
-      (sum, transition) => sum + faultKinds.filter((kind) => this.count(transition, kind) > 0).length,
-      0,
-    );
+    return possible.reduce((sum, transition) => sum + faultKinds.filter((kind) => this.count(transition, kind) > 0).length, 0);
   }
 
   get size(): number {
@@ -93,10 +87,7 @@ export class Matrix {
 
   /** A table in Markdown, and below it the cells that stayed empty. */
   format(): string {
-    const rows = possible.map((transition) => [
-      transition,
-      ...faultKinds.map((kind) => String(this.count(transition, kind))),
-    ]);
+    const rows = possible.map((transition) => [transition, ...faultKinds.map((kind) => String(this.count(transition, kind)))]);
     const head = ['Transition', ...faultKinds];
     const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
     const empty = possible.flatMap((transition) => {

@@ -11,9 +11,7 @@ export async function overtake({ db }: Store, work: () => Promise<void>): Promis
   const done = work().finally(() => (over = true));
   const isWaiting = async () => {
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      db,
-    );
+      select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
     return (rows[0]?.count ?? 0) > 0;
   };
   await until('the second process waits or is done', async () => over || (await isWaiting()), { everyMs: 2 });

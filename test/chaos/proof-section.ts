@@ -43,10 +43,7 @@ export function madeNow(): string {
 }
 
 /** Writes what a run came to, and the command that made it. */
-export async function writeSection(
-  name: 'sqlite' | 'postgres' | 'activities' | 'system',
-  figures: string,
-): Promise<void> {
+export async function writeSection(name: 'sqlite' | 'postgres' | 'activities' | 'system', figures: string): Promise<void> {
   const flags = process.argv
     .slice(2)
     .filter((flag) => flag !== '--write')

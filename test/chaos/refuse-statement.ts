@@ -16,9 +16,7 @@ function refusedBySqlite(refusal: Refusal): Error {
 
 /** Has PostgreSQL itself say it. */
 function raise(refusal: Refusal): CompiledQuery {
-  return CompiledQuery.raw(
-    `do $$ begin raise exception 'refused' using errcode = '${codes.postgres[refusal]}'; end $$`,
-  );
+  return CompiledQuery.raw(`do $$ begin raise exception 'refused' using errcode = '${codes.postgres[refusal]}'; end $$`);
 }
 
 /** Has the nth statement of this transaction refused, from 1, or its commit where there are fewer. */

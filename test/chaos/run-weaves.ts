@@ -142,8 +142,7 @@ function* smallerWeaves({ scenario, interventions }: Weave): Generator<Weave> {
     for (const simpler of simplerThan(each))
       yield { scenario, interventions: interventions.map((other) => (other === each ? simpler : other)) };
   for (const troubles of without(scenario.troubles)) yield { scenario: { ...scenario, troubles }, interventions };
-  if (scenario.people.length > 1)
-    yield { scenario: { ...scenario, people: scenario.people.slice(0, -1) }, interventions };
+  if (scenario.people.length > 1) yield { scenario: { ...scenario, people: scenario.people.slice(0, -1) }, interventions };
 }
 
 function* simplerThan({ strike, clockByMs, beside, ...at }: Intervention): Generator<Intervention> {

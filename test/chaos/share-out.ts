@@ -61,9 +61,7 @@ class Helper<Unit extends object, Result> {
       const timer = setTimeout(() => settle(() => resolve(null)), longestMs);
       const onMessage = (message: unknown): void => settle(() => resolve(message as Result));
       const onExit = (code: number | null): void =>
-        settle(() =>
-          reject(new Error(`A process of the run ended with ${code ?? 'a signal'} at ${JSON.stringify(unit)}.`)),
-        );
+        settle(() => reject(new Error(`A process of the run ended with ${code ?? 'a signal'} at ${JSON.stringify(unit)}.`)));
       const settle = (end: () => void): void => {
         clearTimeout(timer);
         this.#child.off('message', onMessage).off('exit', onExit);

@@ -107,10 +107,7 @@ export class SmallCampaign {
   }
 
   /** One operation as Temporal would run it: an answer, or the time of the next try. */
-  async #operate<Result>(
-    operation: string,
-    work: (worker: Worker) => Promise<Result>,
-  ): Promise<{ result: Result } | { retryAt: number }> {
+  async #operate<Result>(operation: string, work: (worker: Worker) => Promise<Result>): Promise<{ result: Result } | { retryAt: number }> {
     this.#step += 1;
     try {
       const result = await this.#worker.woven.run(this.#step, operation, () => work(this.#worker));
@@ -171,10 +168,7 @@ export class SmallCampaign {
   }
 
   async #planNext(): Promise<void> {
-    const answer = await this.#operate(
-      'plan',
-      (worker) => this.#crew.act(worker, 'plan') as ReturnType<Activities['plan']>,
-    );
+    const answer = await this.#operate('plan', (worker) => this.#crew.act(worker, 'plan') as ReturnType<Activities['plan']>);
     if ('retryAt' in answer) this.#planAt = answer.retryAt;
     else this.#goOn(answer.result);
   }
@@ -224,9 +218,7 @@ export class SmallCampaign {
   }
 
   async #collect(): Promise<void> {
-    const answer = await this.#operate('collect', ({ activities }) =>
-      asActivity(() => activities.collect({ campaignId })),
-    );
+    const answer = await this.#operate('collect', ({ activities }) => asActivity(() => activities.collect({ campaignId })));
     if ('retryAt' in answer) {
       this.#collectAt = answer.retryAt;
       return;

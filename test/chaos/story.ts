@@ -11,9 +11,7 @@ const mostEffects = 12;
 /** What was done to a campaign, in the order of its effects, and what the service saw of it: at most 20 lines. */
 export function tellStory({ scenario, done, effects, sandbox }: Ending, breaches: readonly Breach[]): string {
   const { people, batchSize, dialect, troubles } = scenario;
-  const wrong = troubles.map(
-    ({ nth, effect }) => `POST ${String(nth)}: ${effect.type}${'when' in effect ? ` ${effect.when}` : ''}`,
-  );
+  const wrong = troubles.map(({ nth, effect }) => `POST ${String(nth)}: ${effect.type}${'when' in effect ? ` ${effect.when}` : ''}`);
   const head = [
     `${scenario.name}: ${people.join(', ')}; batches of ${batchSize}, dialect ${dialect}${wrong.length === 0 ? '' : `; ${wrong.join(', ')}`}`,
     ...breaches.slice(0, 2).map(({ rule, to, what }) => `  ${rule}${to === null ? '' : ` ${to}`}: ${what}`),

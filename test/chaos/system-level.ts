@@ -10,10 +10,7 @@ export interface SystemLevel {
 }
 
 /** Plays campaigns in the production shape, from the build, and kills its processes and ways one after the other. Not shrunk. */
-export async function runSystemLevel(
-  { seeds: { from, count }, rows }: SystemLevel,
-  { progress, stop }: Watch,
-): Promise<LevelResult> {
+export async function runSystemLevel({ seeds: { from, count }, rows }: SystemLevel, { progress, stop }: Watch): Promise<LevelResult> {
   const programs = await resolveServerPrograms((line) => process.stderr.write(`${line}\n`));
   const begunAt = performance.now();
   const standstills = new Map<string, number[]>();
@@ -36,9 +33,7 @@ export async function runSystemLevel(
     progress.update('system', { done: seed - from + 1, of: count, broken: broken.length });
   }
   const seconds = Math.round((performance.now() - begunAt) / 1000);
-  const longest = [...standstills].map(
-    ([kind, all]) => `${kind} ${all.length} (${(Math.max(...all) / 1000).toFixed(0)} s)`,
-  );
+  const longest = [...standstills].map(([kind, all]) => `${kind} ${all.length} (${(Math.max(...all) / 1000).toFixed(0)} s)`);
   return {
     figures: [
       `${seconds} s: seeds ${from} to ${from + count - 1}, ${broken.length} broken`,

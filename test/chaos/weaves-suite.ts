@@ -11,8 +11,7 @@ import { emptyWeaves, formatWeaves, runCase, runSeed } from './run-weaves.ts';
 import { scenarios } from './scenarios.ts';
 
 export async function openPlace(database: DatabaseKind, name: string): Promise<Place> {
-  const databaseUrl =
-    database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `chaos_${name}`);
+  const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `chaos_${name}`);
   const place = await Place.open({ databaseUrl });
   onTestFinished(() => place.close());
   return place;

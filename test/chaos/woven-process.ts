@@ -12,11 +12,7 @@ import { refuseStatement } from './refuse-statement.ts';
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
 
 /** Whoever wants a transaction to be overtaken while it holds its locks. */
-export type BeforeCommit = (at: {
-  step: number;
-  operation: string;
-  nth: number;
-}) => Promise<(() => Promise<void>) | undefined>;
+export type BeforeCommit = (at: { step: number; operation: string; nth: number }) => Promise<(() => Promise<void>) | undefined>;
 
 class RolledBack extends Error {}
 
@@ -33,10 +29,7 @@ export class WovenProcess {
   #operation = '';
   #nth = 0;
 
-  constructor(
-    who: string,
-    { log, disturb, beforeCommit }: { log: EffectLog; disturb: Disturb; beforeCommit?: BeforeCommit },
-  ) {
+  constructor(who: string, { log, disturb, beforeCommit }: { log: EffectLog; disturb: Disturb; beforeCommit?: BeforeCommit }) {
     this.who = who;
     this.#log = log;
     this.#disturb = disturb;
@@ -175,8 +168,7 @@ export class WovenProcess {
       });
     return {
       ...client,
-      placeBatchCalls: (body, options) =>
-        request(`POST ${body.calls.length} calls`, () => client.placeBatchCalls(body, options)),
+      placeBatchCalls: (body, options) => request(`POST ${body.calls.length} calls`, () => client.placeBatchCalls(body, options)),
       listConversationsPage: (filter) => request('GET the list', () => client.listConversationsPage(filter)),
       getConversation: (id) => request('GET a record', () => client.getConversation(id)),
     };

@@ -147,10 +147,7 @@ test('a schedule that was made through the API alone fetches its list and calls 
   const world = await createWorld();
   world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
   const people = Array.from({ length: 5 }, (_, index) => `${numberAt(index)},Guest ${index + 1}`);
-  const lists = createServer((_, response) => response.end(`phone,name\n${people.join('\n')}\n`)).listen(
-    0,
-    '127.0.0.1',
-  );
+  const lists = createServer((_, response) => response.end(`phone,name\n${people.join('\n')}\n`)).listen(0, '127.0.0.1');
   onTestFinished(() => void lists.close());
   await world.work();
   const { ask } = await serve(world);
@@ -164,9 +161,7 @@ test('a schedule that was made through the API alone fetches its list and calls 
     everyMs: 250,
     limitMs: 120_000,
   });
-  expect(new Set(world.sandbox.calls().map(({ to }) => to))).toEqual(
-    new Set(people.map((_, index) => numberAt(index))),
-  );
+  expect(new Set(world.sandbox.calls().map(({ to }) => to))).toEqual(new Set(people.map((_, index) => numberAt(index))));
   expect((await ask(`GET /schedules/${world.id}`)).body.last).toMatchObject({ campaignId, result: 'completed' });
   expect(await world.run('verify')).toMatchObject(proven);
 });

@@ -104,30 +104,27 @@ test.concurrent('an unverified number is refused at the start where the service 
   });
 });
 
-test.concurrent(
-  'an unverified number of which nothing is told costs one batch of calls, then the campaign pauses',
-  async () => {
-    const options = {
-      id: 'canary',
-      seed: 807,
-      temporal,
-      recipients: 30,
-      batchSize: 20,
-      sandbox: { dialect: 'spec' as const, unansweredCreateRecord: false },
-      rules: unverified,
-    };
-    await withRun(options, async (run) => {
-      run.startWorker();
-      await run.start();
-      expect(await untilPaused(run)).toContain('that the caller number is verified');
-      expect(run.sandbox.calls()).toHaveLength(20);
-      await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
-      await run.untilEnd();
-      await judgeRun(run, { dialect: 'spec' });
-      expect(run.sandbox.calls()).toHaveLength(20);
-    });
-  },
-);
+test.concurrent('an unverified number of which nothing is told costs one batch of calls, then the campaign pauses', async () => {
+  const options = {
+    id: 'canary',
+    seed: 807,
+    temporal,
+    recipients: 30,
+    batchSize: 20,
+    sandbox: { dialect: 'spec' as const, unansweredCreateRecord: false },
+    rules: unverified,
+  };
+  await withRun(options, async (run) => {
+    run.startWorker();
+    await run.start();
+    expect(await untilPaused(run)).toContain('that the caller number is verified');
+    expect(run.sandbox.calls()).toHaveLength(20);
+    await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).executeUpdate(cancelUpdate);
+    await run.untilEnd();
+    await judgeRun(run, { dialect: 'spec' });
+    expect(run.sandbox.calls()).toHaveLength(20);
+  });
+});
 
 test.concurrent('a database that another process locks for three seconds is waited for', async () => {
   await withRun({ id: 'locked', seed: 808, temporal, settings: patient }, async (run) => {

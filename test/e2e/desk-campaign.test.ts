@@ -40,9 +40,7 @@ browserTest(
 
     // Signed in with a link, as `carillon dev` prints it.
     await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
-    await page
-      .getByLabel(/Your list/)
-      .setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(list) });
+    await page.getByLabel(/Your list/).setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(list) });
     await page.locator('form:has(#list) button').click();
     await page.getByRole('button', { name: 'Save and go on: words' }).click();
     await page.locator('[id="first_message"]').fill('Hello {{ name }}, a reminder of your appointment.');
@@ -77,11 +75,10 @@ browserTest(
     await page.getByRole('button', { name: 'Do not call this number' }).click();
 
     await page.goto(`${origin}/campaigns/${world.id}`);
-    await until(
-      'the campaign ends on the open page',
-      async () => (await page.getByText('Completed', { exact: true }).count()) > 0,
-      { limitMs: 200_000, everyMs: 500 },
-    );
+    await until('the campaign ends on the open page', async () => (await page.getByText('Completed', { exact: true }).count()) > 0, {
+      limitMs: 200_000,
+      everyMs: 500,
+    });
 
     // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
     const called = (): Set<string> => new Set(world.sandbox.calls().map(({ to }) => to));
@@ -97,16 +94,10 @@ browserTest(
     expect(strayed).toEqual([]);
 
     await page.goto(`${origin}/campaigns/${world.id}/results`);
-    const [results] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: /CSV/ }).first().click(),
-    ]);
+    const [results] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /CSV/ }).first().click()]);
     expect(results.suggestedFilename()).toMatch(/\.csv$/);
     await page.goto(`${origin}/campaigns/${world.id}/report`);
-    const [report] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download the report' }).click(),
-    ]);
+    const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
     expect(report.suggestedFilename()).toMatch(/\.html$/);
     expect(await world.run('verify', world.id)).toMatchObject(proven);
     server.interrupt();

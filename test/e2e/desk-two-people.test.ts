@@ -36,8 +36,7 @@ test('two people who press opposite buttons at once are each told the truth, and
   await until(() => server.io.written().stdout.includes('"ready":true'));
   const { url } = JSON.parse(server.io.written().stdout) as { url: string };
   const [anna, ben] = [await openBrowser(world, url, 'front desk'), await openBrowser(world, url, 'night desk')];
-  const state = async () =>
-    (JSON.parse((await world.run('status', world.id, '--json')).stdout) as { state: string }).state;
+  const state = async () => (JSON.parse((await world.run('status', world.id, '--json')).stdout) as { state: string }).state;
 
   const pauseOfBefore = await anna.open('pause');
   expect((await ben.press('pause', await ben.open('pause'))).status).toBe(303);

@@ -16,9 +16,7 @@ async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<voi
   await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
-test('a campaign whose disk is full goes on when there is room again, and its log says what was wrong', async ({
-  skip,
-}) => {
+test('a campaign whose disk is full goes on when there is room again, and its log says what was wrong', async ({ skip }) => {
   await run('prlimit', ['--version']).catch(() => skip('prlimit is not here'));
   await withRun({ id: 'full', seed: 641, temporal, settings: patient }, async (campaign) => {
     const gate = campaign.sandbox.gates.set('batch_work_done', 2);
@@ -49,8 +47,6 @@ test.each([128, 1400])('a start that may write files of %i blocks only says that
   });
   await expect(failed).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(
-      /^The database cannot be used: (SQLite file \S+: )?the disk is full.*Make room and run/,
-    ),
+    stderr: expect.stringMatching(/^The database cannot be used: (SQLite file \S+: )?the disk is full.*Make room and run/),
   });
 });

@@ -28,8 +28,7 @@ async function standingOf(run: CampaignRun) {
 
 const isEnd = ({ body }: HookCall): boolean => body.event === 'campaign.ended';
 const isPause = ({ body }: HookCall): boolean => body.event === 'campaign.paused';
-const postsOf = (run: CampaignRun): number =>
-  run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
+const postsOf = (run: CampaignRun): number => run.sandbox.journal().filter((entry) => entry.operation === 'batch_calls').length;
 
 test('both hooks: those it refuses are not called, and the end is told until it is heard', async () => {
   const hook = await startHookServer();
@@ -53,9 +52,7 @@ test('both hooks: those it refuses are not called, and the end is told until it 
 
     const { recipients } = await judgeRun(run);
     const kept = recipients.filter((row) => refused(row.row_number));
-    expect(kept.map(({ outcome, reason }) => [outcome, reason])).toEqual(
-      kept.map(() => ['undialable', 'pre_dial:no_consent']),
-    );
+    expect(kept.map(({ outcome, reason }) => [outcome, reason])).toEqual(kept.map(() => ['undialable', 'pre_dial:no_consent']));
     const called = new Set(run.sandbox.calls().map((call) => call.to));
     expect(kept.filter(({ e164 }) => called.has(e164 ?? ''))).toEqual([]);
     const asked = hook.calls.filter((call) => !isEnd(call)).flatMap(({ body }) => body.recipients ?? []);
@@ -100,9 +97,7 @@ test('while the hook is down nobody is called; when it is back the campaign goes
       const { raw } = await handle.describe();
       return raw.pendingActivities?.some(
         ({ activityType, attempt, lastFailure }) =>
-          activityType?.name === 'submit' &&
-          (attempt ?? 0) > 3 &&
-          lastFailure?.applicationFailureInfo?.type === 'Screening',
+          activityType?.name === 'submit' && (attempt ?? 0) > 3 && lastFailure?.applicationFailureInfo?.type === 'Screening',
       );
     });
     expect(await standingOf(run)).not.toMatchObject({ silentSince: null });

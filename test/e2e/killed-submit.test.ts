@@ -53,15 +53,12 @@ test.concurrent.for(
   ).filter(({ n }) => isFull || n === 2),
 )('dialling goes on soon after a worker was killed in submit $n ($gap)', async ({ gap, n }) => {
   const id = `stall-${gap}-${n}`;
-  await withRun(
-    { id, seed: 71 + n, temporal, sandbox: { speed: 1 }, settings: defaults, rules: { timing } },
-    async (run) => {
-      await killInGap(run, gap, n);
-      run.startWorker();
-      const next = `${id}/1/${n + 1}/1`;
-      await until(`${next} is sent`, () => requestsOf(run).includes(next), { limitMs: stalledMs });
-    },
-  );
+  await withRun({ id, seed: 71 + n, temporal, sandbox: { speed: 1 }, settings: defaults, rules: { timing } }, async (run) => {
+    await killInGap(run, gap, n);
+    run.startWorker();
+    const next = `${id}/1/${n + 1}/1`;
+    await until(`${next} is sent`, () => requestsOf(run).includes(next), { limitMs: stalledMs });
+  });
 });
 
 test('nobody is called twice when the database is set back to a copy made while a submit was pending', async () => {

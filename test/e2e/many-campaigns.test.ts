@@ -22,8 +22,7 @@ test('of 200 campaigns on one worker each is collected for at the same time: non
       list: { ...run.list, rows: [{ ...row, row: 1 }] },
     }));
     for (const { id, list } of ids) await run.startAnother(id, list);
-    for (const id of ['many-0', ...ids.map(({ id }) => id)])
-      await untilActivityRuns(run, campaignWorkflowId(id, 1), 'collect');
+    for (const id of ['many-0', ...ids.map(({ id }) => id)]) await untilActivityRuns(run, campaignWorkflowId(id, 1), 'collect');
     // A campaign is collected for while its first batch is on its way.
     await until('every campaign has its call', () => run.sandbox.calls().length === campaigns);
   });

@@ -82,7 +82,5 @@ test('while all lines are busy there is one sentence', async () => {
     },
     { everyMs: 5, limitMs: 180_000 },
   );
-  expect([...said]).toEqual([
-    'it calls as many people at a time as max_concurrent_calls allows: the next when a call ends',
-  ]);
+  expect([...said]).toEqual(['it calls as many people at a time as max_concurrent_calls allows: the next when a call ends']);
 });

@@ -61,15 +61,9 @@ test('a campaign in trouble keeps key, numbers and fields out of histories, logs
       await writeFile(path, campaignFile(run.id));
       await writeFile(join(run.folder, 'recipients.csv'), run.list.toCsv());
       run.startWorker();
-      const said = [
-        await runCommand(['start', path], run.settings),
-        await runCommand(['start', path, '--json'], run.settings),
-      ];
+      const said = [await runCommand(['start', path], run.settings), await runCommand(['start', path, '--json'], run.settings)];
       await run.untilEnd();
-      said.push(
-        await runCommand(['status', run.id], run.settings),
-        await runCommand(['status', run.id, '--json'], run.settings),
-      );
+      said.push(await runCommand(['status', run.id], run.settings), await runCommand(['status', run.id, '--json'], run.settings));
       expect(said.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
       expect(findTokens(textOf(said), [run.apiKey, ...run.list.tokens])).toEqual([]);
 
@@ -100,10 +94,7 @@ test('the scan finds what is planted in a payload, a failure or a reason that Te
 
 test('the scan finds what is planted in an error, an address or a log line, and the log censors what it knows', () => {
   const [inError, inCause, inLine, censored] = plantList(1103, 20).tokens as [string, string, string, string];
-  expect(findTokens(textOf(new Error(inError, { cause: { url: `/x?y=${inCause}` } })), [inError, inCause])).toEqual([
-    inError,
-    inCause,
-  ]);
+  expect(findTokens(textOf(new Error(inError, { cause: { url: `/x?y=${inCause}` } })), [inError, inCause])).toEqual([inError, inCause]);
   const lines: string[] = [];
   const logger = createLogger('trace', { write: (line) => void lines.push(line) });
   logger.trace({ note: inLine, call: { e164: censored } }, 'a line');

@@ -25,25 +25,22 @@ const kills = gaps.map((gap, index) => ({
   dialect: index % 2 === 0 ? ('extended' as const) : ('spec' as const),
 }));
 
-test.concurrent.for(kills)(
-  'on PostgreSQL, a worker killed in gap $gap at batch $n ($dialect)',
-  async ({ gap, n, seed, dialect }) => {
-    const id = `postgres-${gap}`;
-    const databaseUrl = await postgres.createDatabase(`gap_${seed}`);
-    await withRun({ id, seed, temporal, databaseUrl, sandbox: { dialect } }, async (run) => {
-      const posts = await killInGap(run, gap, n);
-      run.startWorker();
-      await run.untilEnd();
-      const batchId = `${id}/1/${n}`;
-      const lost = gap !== 'verdict_committed';
-      await judgeRun(run, {
-        dialect,
-        lostReplies: lost ? [`${batchId}/${posts}`] : [],
-        destroyed: gap === 'posting_committed' || (lost && dialect === 'spec') ? [batchId] : [],
-      });
+test.concurrent.for(kills)('on PostgreSQL, a worker killed in gap $gap at batch $n ($dialect)', async ({ gap, n, seed, dialect }) => {
+  const id = `postgres-${gap}`;
+  const databaseUrl = await postgres.createDatabase(`gap_${seed}`);
+  await withRun({ id, seed, temporal, databaseUrl, sandbox: { dialect } }, async (run) => {
+    const posts = await killInGap(run, gap, n);
+    run.startWorker();
+    await run.untilEnd();
+    const batchId = `${id}/1/${n}`;
+    const lost = gap !== 'verdict_committed';
+    await judgeRun(run, {
+      dialect,
+      lostReplies: lost ? [`${batchId}/${posts}`] : [],
+      destroyed: gap === 'posting_committed' || (lost && dialect === 'spec') ? [batchId] : [],
     });
-  },
-);
+  });
+});
 
 /** Process id of the worker that sends the campaign's batch now. */
 async function findSender(run: CampaignRun): Promise<number> {

@@ -42,9 +42,7 @@ interface Shell {
 /** A shell of a person who has nothing set but what was printed before. */
 function type(line: string, settings: readonly string[] = []): Shell {
   const kept = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'CARILLON_TEMPORAL_BIN'];
-  const env = Object.fromEntries(
-    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
+  const env = Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
   const child = spawn('bash', ['-c', [...settings, `exec ${line}`].join('\n')], {
     cwd: clone,
     env,

@@ -140,26 +140,23 @@ test.for(
     { dialect: 'spec', seed: 721 },
     { dialect: 'extended', seed: 722 },
   ] as const),
-)(
-  'nobody is called twice when the database is set back under a running Temporal ($dialect)',
-  async ({ dialect, seed }) => {
-    const id = `back-${seed}`;
-    await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {
-      await setBack(run);
-      const before = calledOf(run);
-      expect(before).toHaveLength(24);
-      run.startWorker();
-      const result = run.client.workflow.getHandle(campaignWorkflowId(id, 1)).result();
-      await expect(result).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
-      const refused = await recover(run);
-      expect(refused).toMatchObject({ code: 1 });
-      // By the service's records, or by what Temporal knows where no record shows yet.
-      expect(refused.stdout).toMatch(/"code":\s*"(unknown_calls|workflow_conflict)"/);
-      expect(calledOf(run)).toEqual(before);
-      expect(before).toEqual([...new Set(before)]);
-    });
-  },
-);
+)('nobody is called twice when the database is set back under a running Temporal ($dialect)', async ({ dialect, seed }) => {
+  const id = `back-${seed}`;
+  await withRun({ id, seed, temporal, sandbox: { dialect }, settings: patient, rules: once }, async (run) => {
+    await setBack(run);
+    const before = calledOf(run);
+    expect(before).toHaveLength(24);
+    run.startWorker();
+    const result = run.client.workflow.getHandle(campaignWorkflowId(id, 1)).result();
+    await expect(result).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
+    const refused = await recover(run);
+    expect(refused).toMatchObject({ code: 1 });
+    // By the service's records, or by what Temporal knows where no record shows yet.
+    expect(refused.stdout).toMatch(/"code":\s*"(unknown_calls|workflow_conflict)"/);
+    expect(calledOf(run)).toEqual(before);
+    expect(before).toEqual([...new Set(before)]);
+  });
+});
 
 test.for(
   someOf([
@@ -174,9 +171,7 @@ test.for(
       await setBack(run);
       await loseTemporal();
       const before = calledOf(run);
-      await until('the service lists what it has called', async () =>
-        (await recover(run)).stdout.includes('unknown_calls'),
-      );
+      await until('the service lists what it has called', async () => (await recover(run)).stdout.includes('unknown_calls'));
       const refused = await recover(run);
       expect(refused.stderr).toContain('It was probably set back');
       expect(calledOf(run)).toEqual(before);

@@ -15,10 +15,7 @@ const areas = ['212', '312', '303', '415'];
 
 /** The exchange 555 beyond the lines kept for fiction: as good as real, since no rehearsal may show any of them. */
 function realNumbers(): string[] {
-  return Array.from(
-    { length: rows },
-    (_, index) => `+1${areas[index % areas.length]}555${2000 + Math.floor(index / 4)}`,
-  );
+  return Array.from({ length: rows }, (_, index) => `+1${areas[index % areas.length]}555${2000 + Math.floor(index / 4)}`);
 }
 
 function writeCampaign(folder: string, more: readonly string[] = []): string {
@@ -106,19 +103,7 @@ test('three days in four zones, with a holiday, caps, retries, opt-outs and a pa
   const { folder, asked, io } = await createOffice();
   const path = writeCampaign(folder, ["ends_at: '2030-01-18T01:00:00Z'"]);
   const kept = join(folder, 'kept');
-  const flags = [
-    '--speed',
-    '4500',
-    '--start-at',
-    startAt,
-    '--pause-after',
-    '1h',
-    '--pause-for',
-    '2h',
-    '--keep',
-    kept,
-    '--json',
-  ];
+  const flags = ['--speed', '4500', '--start-at', startAt, '--pause-after', '1h', '--pause-for', '2h', '--keep', kept, '--json'];
   const code = await runCli(['rehearse', path, ...flags], io);
   const { stdout, stderr } = io.written();
   const report = JSON.parse(stdout) as Report;

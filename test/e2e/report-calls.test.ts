@@ -31,9 +31,7 @@ test('what a report calls a call is one of the service, and its table of attempt
   const nth = [...perPerson.values()].flatMap((own) => own.map((_, index) => index + 1));
   const placed = [1, 2, 3].map((value) => ({ value, calls: nth.filter((each) => each === value).length }));
   // A world that can break it: people were given back and called again, and some are called more than once.
-  expect((await world.run('events', world.id, '--json')).stdout).toMatch(
-    /"attempt\.released".*"attemptId":"[^"]*\/[4-9]"/s,
-  );
+  expect((await world.run('events', world.id, '--json')).stdout).toMatch(/"attempt\.released".*"attemptId":"[^"]*\/[4-9]"/s);
   expect(placed.every((line) => line.calls > 0)).toBe(true);
 
   const report = JSON.parse((await world.run('report', world.id, '--json')).stdout) as Told;

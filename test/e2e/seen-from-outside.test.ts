@@ -51,66 +51,61 @@ test(
         () => 0,
       );
     const settings = { CARILLON_METRICS_LISTEN: String(metrics), CARILLON_HEALTH_LISTEN: `127.0.0.1:${probes}` };
-    await withRun(
-      { id: 'seen', seed: 1104, temporal, recipients: 30, fates: ['0120', '0108'], settings },
-      async (run) => {
-        run.sandbox.addFaults([
-          { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } },
-          { operation: 'batch_calls', nth: 3, effect: { type: 'truncate' } },
-        ]);
-        const worker = run.startWorker();
-        await until('the worker is ready', async () => (await probe('/readyz')) === 200);
+    await withRun({ id: 'seen', seed: 1104, temporal, recipients: 30, fates: ['0120', '0108'], settings }, async (run) => {
+      run.sandbox.addFaults([
+        { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } },
+        { operation: 'batch_calls', nth: 3, effect: { type: 'truncate' } },
+      ]);
+      const worker = run.startWorker();
+      await until('the worker is ready', async () => (await probe('/readyz')) === 200);
 
-        // Where it listens nobody else can: said before anything is done.
-        const second = await runCommand(['worker'], { ...run.settings, CARILLON_DB: join(run.folder, 'other.db') });
-        expect(second.code).toBe(2);
-        expect(second.stderr).toMatch(
-          /CARILLON_METRICS_LISTEN is 127\.0\.0\.1:\d+, and .* listens there already\. Stop it, or give/,
-        );
+      // Where it listens nobody else can: said before anything is done.
+      const second = await runCommand(['worker'], { ...run.settings, CARILLON_DB: join(run.folder, 'other.db') });
+      expect(second.code).toBe(2);
+      expect(second.stderr).toMatch(/CARILLON_METRICS_LISTEN is 127\.0\.0\.1:\d+, and .* listens there already\. Stop it, or give/);
 
-        const endTask = await failOneTask(run);
-        // Nothing moves until it has been seen to run.
-        await run.toService.refuse();
-        await run.start();
-        await until('it is shown to run', async () => valueOf(await scrape(), stateIs('running')) === 1);
-        await run.toService.accept();
-        await run.untilEnd();
-        const last = await until('the end is shown', async () => {
-          const text = await scrape();
-          return valueOf(text, stateIs('completed')) === 1 && text;
-        });
-        const calls = await countCalls(run);
-        expect(calls.length).toBeGreaterThan(1);
-        // Where the service refused a number, it placed no call.
-        for (const [disposition, count] of calls)
-          expect(valueOf(last, `carillon_calls{campaign="seen",disposition="${disposition}"}`)).toBe(
-            disposition === 'invalid_number' ? null : count,
-          );
-        expect(run.sandbox.calls()).toHaveLength(
-          calls.reduce((sum, [disposition, count]) => sum + (disposition === 'invalid_number' ? 0 : count), 0),
-        );
-        expect(valueOf(last, stateIs('running'))).toBe(0);
-        expect(valueOf(last, 'carillon_calls_open{campaign="seen"}')).toBe(0);
-        expect(valueOf(last, 'carillon_rate_limited_total{request="dial"}')).toBe(1);
-
-        await run.toTemporal.refuse();
-        run.toTemporal.drop();
-        await until('it is not ready without Temporal', async () => (await probe('/readyz')) === 503);
-        expect(await probe('/healthz')).toBe(200);
-        await run.toTemporal.accept();
-        await until('it is ready again', async () => (await probe('/readyz')) === 200);
-        await endTask();
-
+      const endTask = await failOneTask(run);
+      // Nothing moves until it has been seen to run.
+      await run.toService.refuse();
+      await run.start();
+      await until('it is shown to run', async () => valueOf(await scrape(), stateIs('running')) === 1);
+      await run.toService.accept();
+      await run.untilEnd();
+      const last = await until('the end is shown', async () => {
         const text = await scrape();
-        expect(metricsNamed().filter((name) => !metricsIn(text).has(name))).toEqual([]);
-        const { tokens } = run.list;
-        expect(findTokens(text, [run.apiKey, ...tokens])).toEqual([]);
-        expect(findTokens(`${text}carillon_calls{campaign="${tokens[0]}"} 1`, tokens)).toEqual([tokens[0]]);
+        return valueOf(text, stateIs('completed')) === 1 && text;
+      });
+      const calls = await countCalls(run);
+      expect(calls.length).toBeGreaterThan(1);
+      // Where the service refused a number, it placed no call.
+      for (const [disposition, count] of calls)
+        expect(valueOf(last, `carillon_calls{campaign="seen",disposition="${disposition}"}`)).toBe(
+          disposition === 'invalid_number' ? null : count,
+        );
+      expect(run.sandbox.calls()).toHaveLength(
+        calls.reduce((sum, [disposition, count]) => sum + (disposition === 'invalid_number' ? 0 : count), 0),
+      );
+      expect(valueOf(last, stateIs('running'))).toBe(0);
+      expect(valueOf(last, 'carillon_calls_open{campaign="seen"}')).toBe(0);
+      expect(valueOf(last, 'carillon_rate_limited_total{request="dial"}')).toBe(1);
 
-        expect(await worker.terminate()).toMatchObject({ code: 0 });
-        expect([await probe('/readyz'), await probe('/healthz')]).toEqual([0, 0]);
-      },
-    );
+      await run.toTemporal.refuse();
+      run.toTemporal.drop();
+      await until('it is not ready without Temporal', async () => (await probe('/readyz')) === 503);
+      expect(await probe('/healthz')).toBe(200);
+      await run.toTemporal.accept();
+      await until('it is ready again', async () => (await probe('/readyz')) === 200);
+      await endTask();
+
+      const text = await scrape();
+      expect(metricsNamed().filter((name) => !metricsIn(text).has(name))).toEqual([]);
+      const { tokens } = run.list;
+      expect(findTokens(text, [run.apiKey, ...tokens])).toEqual([]);
+      expect(findTokens(`${text}carillon_calls{campaign="${tokens[0]}"} 1`, tokens)).toEqual([tokens[0]]);
+
+      expect(await worker.terminate()).toMatchObject({ code: 0 });
+      expect([await probe('/readyz'), await probe('/healthz')]).toEqual([0, 0]);
+    });
   },
 );
 

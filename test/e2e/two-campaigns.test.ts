@@ -117,19 +117,16 @@ test.concurrent.for(
     { dialect: 'spec', seed: 905 },
     { dialect: 'extended', seed: 904 },
   ] as const),
-)(
-  'two campaigns call the same people for one agent at the same time, one call at a time ($dialect)',
-  async ({ dialect, seed }) => {
-    await withRun({ id: `first-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
-      // 70 seeds further the numbers are the same and the words are others.
-      const second = { id: `second-${seed}`, list: plantList(seed + 70, 24) };
-      expect(second.list.rows.map((row) => row.e164)).toEqual(run.list.rows.map((row) => row.e164));
-      run.startWorker();
-      await run.start();
-      await run.startAnother(second.id, second.list);
-      await run.untilEnd();
-      await run.untilEnd(second.id);
-      await judgeRun(run, { dialect, others: [second], misconduct: ['redial_too_soon'] });
-    });
-  },
-);
+)('two campaigns call the same people for one agent at the same time, one call at a time ($dialect)', async ({ dialect, seed }) => {
+  await withRun({ id: `first-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
+    // 70 seeds further the numbers are the same and the words are others.
+    const second = { id: `second-${seed}`, list: plantList(seed + 70, 24) };
+    expect(second.list.rows.map((row) => row.e164)).toEqual(run.list.rows.map((row) => row.e164));
+    run.startWorker();
+    await run.start();
+    await run.startAnother(second.id, second.list);
+    await run.untilEnd();
+    await run.untilEnd(second.id);
+    await judgeRun(run, { dialect, others: [second], misconduct: ['redial_too_soon'] });
+  });
+});

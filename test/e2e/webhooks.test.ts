@@ -61,10 +61,7 @@ function withoutRepeats(messages: readonly ToldMessage[]): ToldMessage[] {
 async function untilAllTaken(run: CampaignRun, hook: HookServer): Promise<ToldMessage[]> {
   const expected = await expectedOf(run);
   const [, lastSeq] = expected.at(-1)?.id.split('_') ?? [];
-  await until(
-    'everything has been taken',
-    async () => (await webhookOf(run.store, idOf(run))).cursor >= Number(lastSeq),
-  );
+  await until('everything has been taken', async () => (await webhookOf(run.store, idOf(run))).cursor >= Number(lastSeq));
   const messages = readMessages(hook.calls);
   // First come, first in the log; and a repeat says the same.
   const first = [...new Set(messages.map(({ id }) => id))].map((id) => messages.find((message) => message.id === id));
@@ -78,9 +75,7 @@ async function expectNoLeak(run: CampaignRun, hook: HookServer): Promise<void> {
   const history = await textOfWorkflow(run.client, webhookWorkflowId(idOf(run)));
   expect(history).toContain('deliver');
   expect(findTokens(history, [run.apiKey, secret, 'token=planted', '127.0.0.1', ...run.list.tokens])).toEqual([]);
-  expect(findTokens(hook.calls.map(({ text }) => text).join(' '), [run.apiKey, secret, ...run.list.tokens])).toEqual(
-    [],
-  );
+  expect(findTokens(hook.calls.map(({ text }) => text).join(' '), [run.apiKey, secret, ...run.list.tokens])).toEqual([]);
   for (const worker of run.workers) expect(findTokens(worker.output(), [secret, 'token=planted'])).toEqual([]);
 }
 
@@ -121,10 +116,7 @@ test('receiver, worker and Temporal are killed in turn, and every row and every 
 test('of two workers the one that stood still while it waited for an answer sends nothing more out of order', async () => {
   const hook = await startHookServer((response) => sendJson(response, {}, 500));
   const held: ServerResponse[] = [];
-  const databaseUrl = await createDatabase(
-    await sharedServer('postgres'),
-    `webhooks_${randomUUID().replaceAll('-', '')}`,
-  );
+  const databaseUrl = await createDatabase(await sharedServer('postgres'), `webhooks_${randomUUID().replaceAll('-', '')}`);
   await withRun({ id: 'told-twice', seed: 972, temporal, settings, databaseUrl }, async (run) => {
     await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
     const stands = run.startWorker();

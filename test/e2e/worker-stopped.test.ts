@@ -27,10 +27,7 @@ test.concurrent.for(someOf([601, 602]))(
       await run.store.transaction((tx) => holdAccount(tx, accountId, Date.now() + 1_000 * 3_600_000));
       const first = run.startWorker();
       const handle = run.client.workflow.getHandle(workflowId);
-      await until(
-        'the planner waits',
-        async () => (await handle.query(statusQuery).catch(() => null))?.waitingFor === 'blocked',
-      );
+      await until('the planner waits', async () => (await handle.query(statusQuery).catch(() => null))?.waitingFor === 'blocked');
       await run.store.db.updateTable('accounts').set({ not_before: 0 }).execute();
       // Planning needs the database's write lock.
       const lock = openSqliteFile(run.sqlitePath);
@@ -56,22 +53,19 @@ test.concurrent.for(someOf([601, 602]))(
 test.concurrent.for([
   { point: 'batch_received', seed: 611 },
   { point: 'batch_work_done', seed: 612 },
-] as const)(
-  'a worker asked to stop at $point lets the request end and leaves nothing unknown',
-  async ({ point, seed }) => {
-    const id = `sigterm-${seed}`;
-    await withRun({ id, seed, temporal, settings: patient }, async (run) => {
-      const gate = run.sandbox.gates.set(point, 2);
-      const first = run.startWorker();
-      await run.start();
-      expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
-      await leave(run, first, gate);
-      expect(await run.batch(2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
-      run.startWorker();
-      await run.untilEnd();
-      const ledger = await judgeRun(run);
-      expect(ledger.attempts.filter((row) => row.disposition === 'unknown')).toEqual([]);
-      expect(ledger.posts.map((row) => row.verdict)).not.toContain('unknown');
-    });
-  },
-);
+] as const)('a worker asked to stop at $point lets the request end and leaves nothing unknown', async ({ point, seed }) => {
+  const id = `sigterm-${seed}`;
+  await withRun({ id, seed, temporal, settings: patient }, async (run) => {
+    const gate = run.sandbox.gates.set(point, 2);
+    const first = run.startWorker();
+    await run.start();
+    expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
+    await leave(run, first, gate);
+    expect(await run.batch(2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
+    run.startWorker();
+    await run.untilEnd();
+    const ledger = await judgeRun(run);
+    expect(ledger.attempts.filter((row) => row.disposition === 'unknown')).toEqual([]);
+    expect(ledger.posts.map((row) => row.verdict)).not.toContain('unknown');
+  });
+});

@@ -54,35 +54,31 @@ async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> 
 
 test('a campaign moves on to the version that is made current, and back, in its middle', async () => {
   const databaseUrl = await postgres.createDatabase('versions');
-  await withRun(
-    { id: 'versions', seed: 1021, temporal, databaseUrl, recipients: 40, settings: patient },
-    async (run) => {
-      const start = (buildId: string) =>
-        run.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId });
-      const older = start('0.2.0');
-      await makeCurrent('0.2.0');
-      const newer = start('0.3.0');
-      await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
-      expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
+  await withRun({ id: 'versions', seed: 1021, temporal, databaseUrl, recipients: 40, settings: patient }, async (run) => {
+    const start = (buildId: string) => run.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId });
+    const older = start('0.2.0');
+    await makeCurrent('0.2.0');
+    const newer = start('0.3.0');
+    await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
+    expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
 
-      // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
-      const { gates } = run.sandbox;
-      const second = gates.set('batch_work_done', 2);
-      await run.start();
-      expect(await gates.waitUntilReached(second, patienceMs)).not.toBeNull();
-      await makeCurrent('0.3.0');
-      await untilTakenOver(run, '0.3.0');
-      const third = gates.set('batch_work_done');
-      await leave(run, older, second);
-      expect(await gates.waitUntilReached(third, patienceMs)).not.toBeNull();
-      start('0.2.0');
-      await makeCurrent('0.2.0');
-      await untilTakenOver(run, '0.2.0');
-      await leave(run, newer, third);
+    // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
+    const { gates } = run.sandbox;
+    const second = gates.set('batch_work_done', 2);
+    await run.start();
+    expect(await gates.waitUntilReached(second, patienceMs)).not.toBeNull();
+    await makeCurrent('0.3.0');
+    await untilTakenOver(run, '0.3.0');
+    const third = gates.set('batch_work_done');
+    await leave(run, older, second);
+    expect(await gates.waitUntilReached(third, patienceMs)).not.toBeNull();
+    start('0.2.0');
+    await makeCurrent('0.2.0');
+    await untilTakenOver(run, '0.2.0');
+    await leave(run, newer, third);
 
-      await run.untilEnd();
-      await judgeRun(run);
-      expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
-    },
-  );
+    await run.untilEnd();
+    await judgeRun(run);
+    expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
+  });
 });

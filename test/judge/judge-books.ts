@@ -26,9 +26,7 @@ function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generato
   const conversationOf = new Map(joined.map(({ call, byRequest }) => [byRequest?.attemptId, call.conversationId]));
   for (const recipient of trial.ledger.recipients) {
     if (recipient.outcome !== 'unresolved') continue;
-    const doubtful = trial.ledger.attempts.filter(
-      (row) => row.recipient_id === recipient.recipient_id && row.disposition === 'unknown',
-    );
+    const doubtful = trial.ledger.attempts.filter((row) => row.recipient_id === recipient.recipient_id && row.disposition === 'unknown');
     const excused = doubtful.some((row) => {
       const conversation = conversationOf.get(row.attempt_id);
       return (
@@ -56,16 +54,13 @@ function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generato
 function* judgeCounts(trial: Trial): Generator<Violation> {
   const counted = new Map<string, number>();
   const add = (campaignId: string, kind: string, value: string | null) => {
-    if (value !== null)
-      counted.set(`${campaignId} ${kind} ${value}`, (counted.get(`${campaignId} ${kind} ${value}`) ?? 0) + 1);
+    if (value !== null) counted.set(`${campaignId} ${kind} ${value}`, (counted.get(`${campaignId} ${kind} ${value}`) ?? 0) + 1);
   };
   for (const row of trial.ledger.recipients) add(row.campaign_id, 'outcome', row.outcome);
-  for (const row of trial.ledger.attempts)
-    if (row.state === 'settled') add(row.campaign_id, 'disposition', row.disposition);
+  for (const row of trial.ledger.attempts) if (row.state === 'settled') add(row.campaign_id, 'disposition', row.disposition);
   const kept = new Map<string, number>();
   for (const row of trial.ledger.aggregates)
-    if (row.kind === 'outcome' || row.kind === 'disposition')
-      kept.set(`${row.campaign_id} ${row.kind} ${row.value}`, row.count);
+    if (row.kind === 'outcome' || row.kind === 'disposition') kept.set(`${row.campaign_id} ${row.kind} ${row.value}`, row.count);
   for (const key of new Set([...counted.keys(), ...kept.keys()])) {
     const [is, should] = [kept.get(key) ?? 0, counted.get(key) ?? 0];
     if (is !== should) yield { rule: 'wrong_aggregate', what: `${key}: kept ${is}, recount ${should}` };
@@ -76,8 +71,7 @@ function* judgeCounts(trial: Trial): Generator<Violation> {
 export function* judgeBooks(trial: Trial, joined: readonly JoinedCall[]): Generator<Violation> {
   yield* judgeRows(trial);
   for (const batch of trial.ledger.batches)
-    if (!endedBatchStates.has(batch.state))
-      yield { rule: 'unfinished', what: `batch ${batch.batch_id} is ${batch.state}` };
+    if (!endedBatchStates.has(batch.state)) yield { rule: 'unfinished', what: `batch ${batch.batch_id} is ${batch.state}` };
   for (const attempt of trial.ledger.attempts)
     if (attempt.state !== 'settled' && attempt.state !== 'released')
       yield { rule: 'unfinished', what: `attempt ${attempt.attempt_id} is ${attempt.state}` };

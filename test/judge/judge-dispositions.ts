@@ -6,15 +6,11 @@ type AttemptRow = Trial['ledger']['attempts'][number];
 
 /** The replies of all POSTs of a batch came back, or it was never posted. */
 export function isReplyLost(trial: Trial, batchId: string): boolean {
-  return trial.ledger.posts.some(
-    (post) => post.batch_id === batchId && trial.lostReplies.has(`${post.batch_id}/${post.k}`),
-  );
+  return trial.ledger.posts.some((post) => post.batch_id === batchId && trial.lostReplies.has(`${post.batch_id}/${post.k}`));
 }
 
 function isReplyPartial(trial: Trial, batchId: string): boolean {
-  return trial.ledger.posts.some(
-    (post) => post.batch_id === batchId && trial.partialReplies.has(`${post.batch_id}/${post.k}`),
-  );
+  return trial.ledger.posts.some((post) => post.batch_id === batchId && trial.partialReplies.has(`${post.batch_id}/${post.k}`));
 }
 
 function truthOf(call: CallTruth): string {
@@ -24,8 +20,7 @@ function truthOf(call: CallTruth): string {
 
 /** Dispositions that an attempt may have, given what really became of its call. */
 function allowedFor(trial: Trial, attempt: AttemptRow, call: CallTruth): string[] {
-  const noRecord =
-    isReplyLost(trial, attempt.batch_id) || anyUnreadable(trial) ? ['unreached', 'unknown'] : ['unreached'];
+  const noRecord = isReplyLost(trial, attempt.batch_id) || anyUnreadable(trial) ? ['unreached', 'unknown'] : ['unreached'];
   if (call.conversationId === null || !call.visible) return noRecord;
   const truth = truthOf(call);
   if (trial.unreadable.has(call.conversationId)) {
@@ -72,8 +67,7 @@ function allowedWithoutCall(trial: Trial, attempt: AttemptRow): string[] {
   const batch = trial.ledger.batches.find((row) => row.batch_id === attempt.batch_id);
   if (batch?.state === 'refused') return ['invalid_number'];
   if (isReplyLost(trial, attempt.batch_id)) return ['unknown'];
-  if (isReplyPartial(trial, attempt.batch_id))
-    return ['unreached', 'failed', ...(anyUnreadable(trial) ? ['unknown'] : [])];
+  if (isReplyPartial(trial, attempt.batch_id)) return ['unreached', 'failed', ...(anyUnreadable(trial) ? ['unknown'] : [])];
   return [];
 }
 
@@ -85,8 +79,7 @@ export function* judgeDispositions(trial: Trial, joined: readonly JoinedCall[]):
   for (const attempt of trial.ledger.attempts) {
     const call = callOf.get(attempt.attempt_id);
     if (attempt.state === 'released') {
-      if (call !== undefined)
-        yield { rule: 'released_but_called', what: `${attempt.attempt_id} (${attempt.reason}): ${call.callId}` };
+      if (call !== undefined) yield { rule: 'released_but_called', what: `${attempt.attempt_id} (${attempt.reason}): ${call.callId}` };
       continue;
     }
     if (attempt.state !== 'settled') continue;

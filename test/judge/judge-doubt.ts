@@ -12,10 +12,7 @@ export function isLineUnique(trial: Trial, attempt: AttemptRow): boolean {
   return (
     attempt.opening_line !== null &&
     trial.ledger.attempts.every(
-      (other) =>
-        other.opening_line !== attempt.opening_line ||
-        other.e164 === attempt.e164 ||
-        other.agent_id !== attempt.agent_id,
+      (other) => other.opening_line !== attempt.opening_line || other.e164 === attempt.e164 || other.agent_id !== attempt.agent_id,
     )
   );
 }
@@ -50,9 +47,7 @@ function isDenialDisproved({ ledger, calls }: Trial, attempt: AttemptRow): boole
 function wereWordsShown({ ledger }: Trial, attempt: AttemptRow): boolean {
   return ledger.conversations.some((row) => {
     const { userTurns, agentTurns } = JSON.parse(row.facts) as { userTurns: number; agentTurns: number };
-    return (
-      row.agent_id === attempt.agent_id && userTurns + agentTurns > 0 && row.first_seen_at < (attempt.settled_at ?? 0)
-    );
+    return row.agent_id === attempt.agent_id && userTurns + agentTurns > 0 && row.first_seen_at < (attempt.settled_at ?? 0);
   });
 }
 
@@ -71,17 +66,12 @@ export function isRecordOfNobody(trial: Trial, joined: readonly JoinedCall[], at
   const call = joined.find(({ byRequest }) => byRequest?.attemptId === attempt.attempt_id)?.call;
   const hasWords = (call?.transcriptTurns ?? 0) > 0;
   const posted = dials.filter(({ attemptId }) => attemptId === attempt.attempt_id).map(({ at }) => at);
-  const [from, until] = [
-    Math.min(...posted) - clockToleranceMs,
-    Math.max(...posted) + longestDelayMs + clockToleranceMs,
-  ];
+  const [from, until] = [Math.min(...posted) - clockToleranceMs, Math.max(...posted) + longestDelayMs + clockToleranceMs];
   return conversations.some((row) => {
     const facts = JSON.parse(row.facts) as { calleeNumber: string | null; durationMs: number | null };
     const { calleeNumber } = facts;
     // Without words it may be anybody's talk that was not written down.
-    const isNameless = hasWords
-      ? !isLineUnique(trial, attempt)
-      : (facts.durationMs ?? 0) > 0 || !wereWordsShown(trial, attempt);
+    const isNameless = hasWords ? !isLineUnique(trial, attempt) : (facts.durationMs ?? 0) > 0 || !wereWordsShown(trial, attempt);
     const startedAt = row.started_at ?? row.first_seen_at;
     return (
       row.agent_id === attempt.agent_id &&

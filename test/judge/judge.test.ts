@@ -6,9 +6,7 @@ import { judge, rules, type Rule, type Trial } from './judge.ts';
 
 const area = (index: number) => 212 + index;
 /** Answered, busy and then answered, silent, opted out, voicemail, answered; `0120` is refused. */
-const numbers = ['0100', '0110', '0106', '0108', '0103', '0120', '0100'].map(
-  (end, index) => `+1${area(index)}555${end}`,
-);
+const numbers = ['0100', '0110', '0106', '0108', '0103', '0120', '0100'].map((end, index) => `+1${area(index)}555${end}`);
 
 function world(dialect: 'spec' | 'extended'): Mix {
   const campaign = { campaignId: 'first', rules: buildRules(), rows: buildRows(numbers, (index) => `Guest ${index}`) };
@@ -65,9 +63,7 @@ const corruptions: { name: string; spoil: (trial: Trial) => Trial | void; broken
     name: 'a second POST for an attempt that has its call',
     spoil: (trial) => {
       const call = first(trial.calls);
-      const dial = trial.ledger.dials.find(
-        (entry) => `${entry.batchId}/${entry.k}` === call.requestId && entry.e164 === call.to,
-      );
+      const dial = trial.ledger.dials.find((entry) => `${entry.batchId}/${entry.k}` === call.requestId && entry.e164 === call.to);
       const at = (call.endedAt ?? 0) + 1_000;
       if (dial === undefined) return;
       trial.ledger.dials.push({ ...dial, k: 2, at });
@@ -265,17 +261,11 @@ test('a lost reply excuses what it destroyed, and nothing else', () => {
   Object.assign(attempt, { disposition: 'unknown', detail: 'held', conversation_id: null });
   Object.assign(recipient ?? {}, { outcome: 'unresolved' });
   const calls = trial.calls.filter((call) => call.to !== attempt.e164);
-  const lost = new Set(
-    trial.ledger.posts.filter((post) => post.batch_id === attempt.batch_id).map((post) => `${post.batch_id}/${post.k}`),
-  );
+  const lost = new Set(trial.ledger.posts.filter((post) => post.batch_id === attempt.batch_id).map((post) => `${post.batch_id}/${post.k}`));
   const spoiled = { ...trial, calls, lostReplies: lost };
   expect(rulesBroken(spoiled)).toEqual(['wrong_aggregate']);
   const elsewhere = new Set(['first/1/99/1']);
-  expect(rulesBroken({ ...spoiled, lostReplies: elsewhere })).toEqual([
-    'unresolved_without_cause',
-    'wrong_aggregate',
-    'wrong_disposition',
-  ]);
+  expect(rulesBroken({ ...spoiled, lostReplies: elsewhere })).toEqual(['unresolved_without_cause', 'wrong_aggregate', 'wrong_disposition']);
 });
 
 /** A busy call left in doubt, as the ledger tells it. */

@@ -54,10 +54,7 @@ function joinCalls(trial: Trial): JoinedCall[] {
   const byRequest = new Map(trial.ledger.dials.map((dial) => [`${dial.batchId}/${dial.k} ${dial.e164}`, dial]));
   return trial.calls.map((call) => {
     const before = trial.ledger.dials.filter((dial) => dial.e164 === call.to && dial.at <= call.acceptedAt);
-    const latest = before.reduce<Dial | null>(
-      (best, dial) => (best === null || dial.at >= best.at ? dial : best),
-      null,
-    );
+    const latest = before.reduce<Dial | null>((best, dial) => (best === null || dial.at >= best.at ? dial : best), null);
     return { call, byRequest: byRequest.get(`${call.requestId} ${call.to}`) ?? null, byTime: latest };
   });
 }
@@ -66,8 +63,7 @@ function* judgeDials(trial: Trial, joined: readonly JoinedCall[]): Generator<Vio
   const posts = new Set(trial.ledger.posts.map((post) => `${post.batch_id}/${post.k}`));
   for (const way of ['byRequest', 'byTime'] as const) {
     const calls = new Map<string, number>();
-    for (const { [way]: dial } of joined)
-      if (dial !== null) calls.set(dial.attemptId, (calls.get(dial.attemptId) ?? 0) + 1);
+    for (const { [way]: dial } of joined) if (dial !== null) calls.set(dial.attemptId, (calls.get(dial.attemptId) ?? 0) + 1);
     for (const [attemptId, count] of calls)
       if (count > 1) yield { rule: 'attempt_dialled_twice', what: `${attemptId}: ${count} calls (${way})` };
   }

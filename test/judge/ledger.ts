@@ -26,12 +26,7 @@ export interface Ledger {
 }
 
 export async function readLedger(db: Queries): Promise<Ledger> {
-  const events = await db
-    .selectFrom('events')
-    .selectAll()
-    .where('type', '=', 'attempt.posted')
-    .orderBy('seq')
-    .execute();
+  const events = await db.selectFrom('events').selectAll().where('type', '=', 'attempt.posted').orderBy('seq').execute();
   const dials = events.map((event): Dial => {
     const { k, e164 } = JSON.parse(event.data ?? '{}') as { k: number; e164: string };
     return { attemptId: event.attempt_id ?? '', batchId: event.batch_id ?? '', k, e164, at: event.at };

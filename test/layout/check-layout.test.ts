@@ -4,8 +4,7 @@ import { readFolderGraph } from './import-graph.ts';
 import { checkWeight, mostOf } from './weigh.ts';
 
 const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
-const check = (sources: Record<string, string>) =>
-  checkLayout(readFolderGraph(new Map(Object.entries(sources))), allowed);
+const check = (sources: Record<string, string>) => checkLayout(readFolderGraph(new Map(Object.entries(sources))), allowed);
 
 test('an import that a folder may not make is named with both files, a type as well as a value', () => {
   expect(check({ 'b/low.ts': "import type { High } from '../a/high.ts';", 'a/high.ts': '' })).toEqual([

@@ -13,8 +13,7 @@ export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors)
     }
     for (const [to, lines] of edges)
       if (!list.some((name) => covers(name, to)))
-        for (const [file, target] of lines)
-          faults.push(`${file} imports ${target}: ${from} may not import ${to} (test/layout/floors.ts).`);
+        for (const [file, target] of lines) faults.push(`${file} imports ${target}: ${from} may not import ${to} (test/layout/floors.ts).`);
   }
   for (const ring of findRings(byFloor(graph, allowed))) faults.push(`Folders import each other: ${ring.join(', ')}.`);
   return faults;
@@ -46,8 +45,7 @@ function byFloor(graph: FolderGraph, allowed: typeof floors): FolderGraph {
     const room = floorOf(from);
     const merged = rooms.get(room) ?? new Map<string, [string, string][]>();
     rooms.set(room, merged);
-    for (const [to, lines] of edges)
-      if (floorOf(to) !== room) merged.set(floorOf(to), [...(merged.get(floorOf(to)) ?? []), ...lines]);
+    for (const [to, lines] of edges) if (floorOf(to) !== room) merged.set(floorOf(to), [...(merged.get(floorOf(to)) ?? []), ...lines]);
   }
   return rooms;
 }

@@ -37,13 +37,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/service/http': ['src/service/port'],
   'src/service/convai': ['src/rules', 'src/service/http', 'src/service/port'],
   'src/service': ['src/service/convai', 'src/service/port'],
-  'src/campaign/file/**': [
-    'src/campaign/file/**',
-    'src/service/port',
-    'src/rules/**',
-    'src/shared/input',
-    'src/shared/place',
-  ],
+  'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/place'],
   'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input'],
   'src/shared': ['src/rules', 'src/shared/hooks'],
 
@@ -52,31 +46,10 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/ledger/doubt': ['src/rules/**', 'src/ledger', 'src/ledger/rows'],
   'src/ledger/limits': ['src/rules/**', 'src/ledger', 'src/ledger/doubt', 'src/ledger/rows'],
   'src/ledger/plan': ['src/rules/**', 'src/ledger', 'src/ledger/doubt', 'src/ledger/limits', 'src/ledger/rows'],
-  'src/ledger/dial': [
-    'src/rules/**',
-    'src/ledger',
-    'src/ledger/doubt',
-    'src/ledger/limits',
-    'src/ledger/plan',
-    'src/ledger/rows',
-  ],
-  'src/ledger/collect': [
-    'src/rules/**',
-    'src/ledger',
-    'src/ledger/dial',
-    'src/ledger/doubt',
-    'src/ledger/limits',
-    'src/ledger/rows',
-  ],
+  'src/ledger/dial': ['src/rules/**', 'src/ledger', 'src/ledger/doubt', 'src/ledger/limits', 'src/ledger/plan', 'src/ledger/rows'],
+  'src/ledger/collect': ['src/rules/**', 'src/ledger', 'src/ledger/dial', 'src/ledger/doubt', 'src/ledger/limits', 'src/ledger/rows'],
   'src/ledger/campaign': ['src/rules/**', 'src/ledger', 'src/ledger/dial', 'src/ledger/limits', 'src/ledger/rows'],
-  'src/ledger/people': [
-    'src/rules/**',
-    'src/ledger',
-    'src/ledger/campaign',
-    'src/ledger/collect',
-    'src/ledger/doubt',
-    'src/ledger/rows',
-  ],
+  'src/ledger/people': ['src/rules/**', 'src/ledger', 'src/ledger/campaign', 'src/ledger/collect', 'src/ledger/doubt', 'src/ledger/rows'],
   'src/ledger/desk': ['src/rules/**', 'src/ledger'],
   'src/ledger/webhooks': ['src/rules/**', 'src/ledger', 'src/ledger/read'],
   'src/ledger/read': [
@@ -91,14 +64,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/shared/input'],
   'src/list/format/xlsx': ['src/rules', 'src/shared/input', 'src/list/format'],
-  'src/list': [
-    'src/campaign/file/**',
-    'src/service/port',
-    'src/rules/**',
-    'src/shared/input',
-    'src/list/format/**',
-    'src/shared/place',
-  ],
+  'src/list': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/list/format/**', 'src/shared/place'],
   'src/campaign/preflight': [
     'src/campaign/file/**',
     'src/service/port',
@@ -123,15 +89,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/campaign/preflight',
   ],
   workflows: ['activities', 'src/rules/**'],
-  'src/temporal': [
-    'activities',
-    'src/shared',
-    'src/service',
-    'src/service/port',
-    'src/rules/**',
-    'src/ledger/**',
-    'workflows',
-  ],
+  'src/temporal': ['activities', 'src/shared', 'src/service', 'src/service/port', 'src/rules/**', 'src/ledger/**', 'workflows'],
 
   ...sandboxFloors,
 
@@ -199,13 +157,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   // Nothing: the client loads it, and the help of the command line.
   'src/operations': [],
-  'src/operations/schemas': [
-    'src/campaign/file/**',
-    'src/rules/**',
-    'src/ledger/people',
-    'src/operations',
-    'src/presentation/results',
-  ],
+  'src/operations/schemas': ['src/campaign/file/**', 'src/rules/**', 'src/ledger/people', 'src/operations', 'src/presentation/results'],
   'src/operations/runs': [
     'src/operations/control/**',
     'src/rules/**',
@@ -228,13 +180,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/operations/schemas',
     'src/presentation/words',
   ],
-  'src/interfaces/api': [
-    'src/interfaces/api/**',
-    'src/service/port',
-    'src/interfaces/desk',
-    'src/rules',
-    'src/operations',
-  ],
+  'src/interfaces/api': ['src/interfaces/api/**', 'src/service/port', 'src/interfaces/desk', 'src/rules', 'src/operations'],
   'src/interfaces/api/routes': [
     'src/shared',
     'src/interfaces/api/core',

@@ -34,9 +34,7 @@ export function readFolderGraph(sources: ReadonlyMap<string, string>): FolderGra
 function importsOf(file: string, text: string): string[] {
   const { module, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message ?? ''}`);
-  const dynamic = module.dynamicImports.map(({ moduleRequest }) =>
-    text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
-  );
+  const dynamic = module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1));
   const exported = module.staticExports.flatMap(({ entries }) =>
     entries.flatMap(({ moduleRequest }) => (moduleRequest === null ? [] : [moduleRequest.value])),
   );
@@ -53,9 +51,7 @@ export function findRings(graph: FolderGraph): string[][] {
   for (const start of [...graph.keys()].sort()) {
     if (seen.has(start)) continue;
     const forward = reachable(start, (folder) => [...(graph.get(folder)?.keys() ?? [])]);
-    const ring = [...forward].filter((folder) =>
-      reachable(folder, (at) => [...(graph.get(at)?.keys() ?? [])]).has(start),
-    );
+    const ring = [...forward].filter((folder) => reachable(folder, (at) => [...(graph.get(at)?.keys() ?? [])]).has(start));
     if (ring.length === 0) continue;
     for (const folder of ring) seen.add(folder);
     rings.push([start, ...ring.filter((folder) => folder !== start).sort()]);

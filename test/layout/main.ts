@@ -11,8 +11,7 @@ if (process.argv.includes('--graph'))
     console.log(`${from} → ${edges.size === 0 ? 'nothing' : [...edges.keys()].sort().join(', ')}`);
 const weight = weigh(root);
 if (process.argv.includes('--weight'))
-  for (const [name, value] of Object.entries(weight))
-    console.log(`${name}: ${value} of at most ${mostOf[name as keyof Weight]}`);
+  for (const [name, value] of Object.entries(weight)) console.log(`${name}: ${value} of at most ${mostOf[name as keyof Weight]}`);
 const faults = [...checkLayout(graph), ...checkSizes(sources), ...checkWeight(weight)];
 for (const fault of faults) console.error(fault);
 const imports = [...graph.values()].reduce((sum, edges) => sum + edges.size, 0);

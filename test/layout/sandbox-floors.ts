@@ -47,31 +47,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
   // An API of the service is one folder; the service behind it is shared, and nothing above knows one.
   'convai/records': ['core', 'core/conversation', 'core/state', 'core/world', 'models', 'schemas'],
-  'convai/routes': [
-    'convai/records',
-    'core',
-    'core/service',
-    'core/state',
-    'core/telephony',
-    'faults',
-    'http',
-    'schemas',
-  ],
+  'convai/routes': ['convai/records', 'core', 'core/service', 'core/state', 'core/telephony', 'faults', 'http', 'schemas'],
   'convai/openapi': ['core', 'core/settings', 'openapi', 'schemas'],
   convai: ['convai/openapi', 'convai/routes', 'core/service', 'openapi'],
 
   // Features: nothing above may import one of them.
-  llm: [
-    'core',
-    'core/clock',
-    'core/conversation',
-    'core/service',
-    'core/settings',
-    'core/state',
-    'http',
-    'models',
-    'schemas',
-  ],
+  llm: ['core', 'core/clock', 'core/conversation', 'core/service', 'core/settings', 'core/state', 'http', 'models', 'schemas'],
   persistence: [
     'core',
     'core/clock',
@@ -101,17 +82,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'llm',
     'schemas',
   ],
-  webhooks: [
-    'audio',
-    'convai/records',
-    'convai/routes',
-    'core',
-    'core/conversation',
-    'core/service',
-    'core/state',
-    'http',
-    'schemas',
-  ],
+  webhooks: ['audio', 'convai/records', 'convai/routes', 'core', 'core/conversation', 'core/service', 'core/state', 'http', 'schemas'],
   page: [
     'audio',
     'control',

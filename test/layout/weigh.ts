@@ -44,9 +44,7 @@ export function weigh(root: string): Weight {
 export function checkWeight(weight: Weight, most: Weight = mostOf): string[] {
   return Object.entries(weight).flatMap(([name, value]) => {
     const limit = most[name as keyof Weight];
-    return value > limit
-      ? [`${name}: ${value}, more than ${limit} (test/layout/weigh.ts): take out what it needs.`]
-      : [];
+    return value > limit ? [`${name}: ${value}, more than ${limit} (test/layout/weigh.ts): take out what it needs.`] : [];
   });
 }
 

@@ -15,8 +15,7 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
 
 /** The database as a backup from before the batch was planned has it. */
 async function forget(store: Store, batchId: string): Promise<void> {
-  for (const table of ['posts', 'attempts', 'batches'] as const)
-    await store.db.deleteFrom(table).where('batch_id', '=', batchId).execute();
+  for (const table of ['posts', 'attempts', 'batches'] as const) await store.db.deleteFrom(table).where('batch_id', '=', batchId).execute();
 }
 
 /** The database as a backup from before the batch was sent has it. */
@@ -40,26 +39,21 @@ test.for(bothDialects)('a batch that is missing when it is to be sent is not loo
   });
 });
 
-test.for(bothDialects)(
-  'nor is one whose verdict is to be written, or whose request is unknown: %s',
-  async (dialect) => {
-    const scenario = await begin(dialect);
-    await scenario.plan(1);
-    await scenario.post(1);
-    await unsend(scenario.store, scenario.batchId(1), 'intent');
-    expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
-      name: 'LedgerOlderError',
-      message: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
-      lost: { missing: 1, submitted: true },
-    });
-    await forget(scenario.store, scenario.batchId(1));
-    expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
-  },
-);
+test.for(bothDialects)('nor is one whose verdict is to be written, or whose request is unknown: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.plan(1);
+  await scenario.post(1);
+  await unsend(scenario.store, scenario.batchId(1), 'intent');
+  expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
+    name: 'LedgerOlderError',
+    message: "The ledger is older than the campaign's progress: request 1 of batch spring/1/1 is missing.",
+    lost: { missing: 1, submitted: true },
+  });
+  await forget(scenario.store, scenario.batchId(1));
+  expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
+});
 
-const states = bothDialects.flatMap((dialect) =>
-  (['intent', 'not_sent', 'posting'] as const).map((state) => ({ dialect, state })),
-);
+const states = bothDialects.flatMap((dialect) => (['intent', 'not_sent', 'posting'] as const).map((state) => ({ dialect, state })));
 
 test.for(states)('nobody asks for a batch while the one before it is $state: $dialect', async ({ dialect, state }) => {
   const scenario = await begin(dialect);

@@ -25,13 +25,9 @@ const pinned = {
 async function settingsOf(location: StoreLocation) {
   const store = await openAt(location);
   const { rows } = await store.transaction((tx) =>
-    sql<
-      typeof pinned
-    >`select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit,
+    sql<typeof pinned>`select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit,
       current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement,
-      current_setting('idle_in_transaction_session_timeout') as idle, current_setting('transaction_read_only') as readonly`.execute(
-      tx,
-    ),
+      current_setting('idle_in_transaction_session_timeout') as idle, current_setting('transaction_read_only') as readonly`.execute(tx),
   );
   return rows[0];
 }
@@ -58,8 +54,7 @@ onPostgres.for(['role', 'database'])('defaults of the %s change nothing that a d
   const admin = await openAt(location);
   const name = new URL(location.databaseUrl ?? '').pathname.slice(1);
   const whose = owner === 'role' ? `role carillon in database ${name}` : `database ${name}`;
-  for (const [setting, value] of Object.entries(loose))
-    await sql.raw(`alter ${whose} set ${setting} = '${value}'`).execute(admin.db);
+  for (const [setting, value] of Object.entries(loose)) await sql.raw(`alter ${whose} set ${setting} = '${value}'`).execute(admin.db);
   expect(await settingsOf(location)).toEqual(pinned);
 });
 
@@ -116,9 +111,7 @@ onPostgres('nobody is dialled when something between here and the database takes
   expect((refused as StoreError).message).toMatch(/transaction_isolation is serializable .* Nobody is called/);
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
   meddler.replace("'on' end, true", "'off'end, true");
-  expect(((await scenario.post(1).catch((error: unknown) => error)) as StoreError).message).toContain(
-    'synchronous_commit is off',
-  );
+  expect(((await scenario.post(1).catch((error: unknown) => error)) as StoreError).message).toContain('synchronous_commit is off');
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
 });
 
@@ -126,8 +119,7 @@ onPostgres('a database that refuses a setting is refused when it is opened, with
   const location = await emptyDatabase('postgres');
   await (await openStore(location)).close();
   const meddler = await startMeddler(location.databaseUrl ?? '');
-  const open = async (): Promise<unknown> =>
-    openStore({ ...location, databaseUrl: meddler.databaseUrl }).catch((error: unknown) => error);
+  const open = async (): Promise<unknown> => openStore({ ...location, databaseUrl: meddler.databaseUrl }).catch((error: unknown) => error);
   meddler.replace("'statement_timeout'", "'statement_timeoot'");
   const refused = (await open()) as StoreError;
   expect(refused).toBeInstanceOf(StoreError);

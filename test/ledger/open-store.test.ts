@@ -50,9 +50,7 @@ test('another database has another ledger id', async () => {
 test.for(bothDialects)('what is committed is on disk before it counts as committed: %s', async (dialect) => {
   const store = await openTestStore(dialect);
   if (dialect === 'postgres') {
-    const { rows } = await store.transaction((tx) =>
-      sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(tx),
-    );
+    const { rows } = await store.transaction((tx) => sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(tx));
     expect(rows).toEqual([{ synchronous_commit: 'on' }]);
   } else {
     // 2 is FULL; WAL with less may lose the last commits when the power fails.
@@ -123,9 +121,7 @@ test.for(bothDialects)('a newer database is called newer, and not corrupted: %s'
   for (const schema of ['upgrade', 'as-is'] as const) {
     const opening = openStore(location, schema);
     await expect(opening).rejects.toThrow(StoreError);
-    await expect(opening).rejects.toThrow(
-      /a newer Carillon has brought it up to date \(to 999-later; .*Use that version/,
-    );
+    await expect(opening).rejects.toThrow(/a newer Carillon has brought it up to date \(to 999-later; .*Use that version/);
   }
 });
 

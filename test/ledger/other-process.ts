@@ -6,10 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { StoreLocation } from '../../src/ledger/open-ledger.ts';
 
 /** Runs this file's sibling in a process of its own; its lines come one by one. */
-function startProcess(
-  what: 'open' | 'lock' | 'write',
-  location: StoreLocation,
-): { child: ChildProcess; lines: AsyncIterator<string> } {
+function startProcess(what: 'open' | 'lock' | 'write', location: StoreLocation): { child: ChildProcess; lines: AsyncIterator<string> } {
   const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', script, what, JSON.stringify(location)], {
     stdio: ['ignore', 'pipe', 'inherit'],

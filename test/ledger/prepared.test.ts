@@ -27,24 +27,21 @@ test.for(bothDialects)('a prepared query is built once and runs with the values 
   expect((await find(store.db, { id: 'agent_a' })).rows).toEqual([{ agent_id: 'agent_a', read_ok_at: null }]);
 });
 
-test.for(bothDialects)(
-  'a prepared write is rolled back with its transaction, and tells how many rows it changed: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
-    const note = prepared((tx: Tx, { id, at }: { id: string; at: number }) =>
-      tx.updateTable('agents').set({ read_ok_at: at }).where('agent_id', '=', id),
-    );
-    const undone = store.transaction(async (tx) => {
-      expect((await note(tx, { id: 'agent_a', at: 7 })).numAffectedRows).toBe(1n);
-      expect((await note(tx, { id: 'nobody', at: 7 })).numAffectedRows).toBe(0n);
-      throw new Error('undone');
-    });
-    await expect(undone).rejects.toThrow('undone');
-    const row = await store.db.selectFrom('agents').select('read_ok_at').executeTakeFirstOrThrow();
-    expect(row.read_ok_at).toBeNull();
-  },
-);
+test.for(bothDialects)('a prepared write is rolled back with its transaction, and tells how many rows it changed: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
+  const note = prepared((tx: Tx, { id, at }: { id: string; at: number }) =>
+    tx.updateTable('agents').set({ read_ok_at: at }).where('agent_id', '=', id),
+  );
+  const undone = store.transaction(async (tx) => {
+    expect((await note(tx, { id: 'agent_a', at: 7 })).numAffectedRows).toBe(1n);
+    expect((await note(tx, { id: 'nobody', at: 7 })).numAffectedRows).toBe(0n);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  const row = await store.db.selectFrom('agents').select('read_ok_at').executeTakeFirstOrThrow();
+  expect(row.read_ok_at).toBeNull();
+});
 
 // Only SQLite's rows are named by us.
 test.runIf(bothDialects.includes('sqlite'))('rows have the columns that the table has now', async () => {

@@ -8,9 +8,7 @@ import { Walk } from './walk-campaigns.ts';
 
 const count = { sqlite: 3 * seedFactor, postgres: 2 * seedFactor };
 const from = Number(process.env['WALK_FROM'] ?? 0);
-const walks = bothDialects.flatMap((dialect) =>
-  Array.from({ length: count[dialect] }, (_, seed) => [dialect, from + seed] as const),
-);
+const walks = bothDialects.flatMap((dialect) => Array.from({ length: count[dialect] }, (_, seed) => [dialect, from + seed] as const));
 
 test.for(walks)(
   'whatever happens to two campaigns on their way, each ends with every row accounted for: %s, seed %s',
@@ -30,8 +28,7 @@ test.for(walks)(
       const counted = new Map<string, number>();
       for (const { outcome } of rows) counted.set(`outcome ${outcome}`, (counted.get(`outcome ${outcome}`) ?? 0) + 1);
       for (const { disposition } of attempts)
-        if (disposition !== null)
-          counted.set(`disposition ${disposition}`, (counted.get(`disposition ${disposition}`) ?? 0) + 1);
+        if (disposition !== null) counted.set(`disposition ${disposition}`, (counted.get(`disposition ${disposition}`) ?? 0) + 1);
       const kept = await readAggregates(store.db, campaignId, ['outcome', 'disposition']);
       const told = kept.filter(({ count: found }) => found !== 0);
       expect(new Map(told.map(({ kind, value, count: found }) => [`${kind} ${value}`, found]))).toEqual(counted);

@@ -117,12 +117,7 @@ export class Scenario {
   }
 
   recipients() {
-    return this.store.db
-      .selectFrom('recipients')
-      .selectAll()
-      .where('campaign_id', '=', this.campaignId)
-      .orderBy('row_number')
-      .execute();
+    return this.store.db.selectFrom('recipients').selectAll().where('campaign_id', '=', this.campaignId).orderBy('row_number').execute();
   }
 
   /**

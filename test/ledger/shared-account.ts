@@ -10,14 +10,7 @@ export const accountId = 'http://service';
 type Pacing = RulesChanges['pacing'];
 
 /** A campaign of so many people, each with a number that no other campaign of the test has. */
-export function begin(
-  store: Store,
-  campaignId: string,
-  pacing: Pacing,
-  people: number,
-  from = 0,
-  more: RulesChanges = {},
-) {
+export function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
   const rows = buildRows(numbers(people, from), (index) => `Guest ${index + from}`);
   return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
 }

@@ -12,9 +12,7 @@ import { sharedServer } from '../support/shared-server.ts';
  * Both databases, for what differs between them: locks, retries, migrations, isolation, upserts, settings, and what is read.
  * `DIALECTS=sqlite` narrows it while working on one.
  */
-export const bothDialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as (
-  'sqlite' | 'postgres'
-)[];
+export const bothDialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as ('sqlite' | 'postgres')[];
 /** For what is the same on both, as the random walks on both bear out: at full depth both, else the first. */
 export const dialects = isFull ? bothDialects : bothDialects.slice(0, 1);
 export type TestDialect = 'sqlite' | 'postgres';

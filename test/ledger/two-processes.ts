@@ -16,9 +16,7 @@ export async function openTwo(defaults: Record<string, string> = {}): Promise<[S
 /** How many sessions of this database wait for a lock. */
 export async function countWaiting({ db }: Store): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-    db,
-  );
+    select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
   return rows[0]?.count ?? 0;
 }
 

@@ -31,36 +31,32 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 
-test.for(bothDialects)(
-  'a campaign that the version before began goes on, and all of it is proven: %s',
-  async (dialect) => {
-    const place = await emptyDatabase(dialect);
-    const earlier = await openAt(place);
-    const rows = listRows(4).map((row, at) => (at === 2 ? { ...row, expiresAt: noon + 9 * hourMs } : row));
-    const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
-    const begun = await beginProven(earlier, { rows, rules: { pacing } });
-    await begun.dial(1);
-    await takeBack(earlier, dialect);
+test.for(bothDialects)('a campaign that the version before began goes on, and all of it is proven: %s', async (dialect) => {
+  const place = await emptyDatabase(dialect);
+  const earlier = await openAt(place);
+  const rows = listRows(4).map((row, at) => (at === 2 ? { ...row, expiresAt: noon + 9 * hourMs } : row));
+  const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+  const begun = await beginProven(earlier, { rows, rules: { pacing } });
+  await begun.dial(1);
+  await takeBack(earlier, dialect);
 
-    const store = await openAt(place);
-    const scenario = new Scenario(store, 'spring');
-    const talks = (await scenario.attempts()).map(({ e164 }, at) => answered(`conv_${at}`, e164, noon + 5_000));
-    await scenario.sweep(noon + minuteMs, talks);
-    const editor = new RecipientEditor(store, { campaignId: 'spring', restore: false, dryRun: false });
-    const corrected = uploadRow(1, rows[3]?.externalId ?? '', '+12125550177');
-    expect(await editor.apply([corrected], noon + minuteMs)).toMatchObject([{ result: 'corrected' }]);
-    expect(await scenario.dial(2, noon + 2 * minuteMs)).toHaveLength(2);
-    const named = async () =>
-      (await verifyLog(store.db, null)).rules.flatMap(({ rule, violations }) => (violations.length > 0 ? [rule] : []));
-    expect(await named()).toEqual([]);
-    expect(await verifyLog(store.db, null)).toMatchObject({ calls: 4 });
-    // Rows that were hashed before are as little open to change as before, and those that were hashed since as well.
-    for (const row of [1, 4]) {
-      const change = (country: string) =>
-        store.db.updateTable('recipients').set({ country }).where('row_number', '=', row);
-      await change('GB').execute();
-      expect(await named()).toEqual(['rows_differ']);
-      await change('US').execute();
-    }
-  },
-);
+  const store = await openAt(place);
+  const scenario = new Scenario(store, 'spring');
+  const talks = (await scenario.attempts()).map(({ e164 }, at) => answered(`conv_${at}`, e164, noon + 5_000));
+  await scenario.sweep(noon + minuteMs, talks);
+  const editor = new RecipientEditor(store, { campaignId: 'spring', restore: false, dryRun: false });
+  const corrected = uploadRow(1, rows[3]?.externalId ?? '', '+12125550177');
+  expect(await editor.apply([corrected], noon + minuteMs)).toMatchObject([{ result: 'corrected' }]);
+  expect(await scenario.dial(2, noon + 2 * minuteMs)).toHaveLength(2);
+  const named = async () =>
+    (await verifyLog(store.db, null)).rules.flatMap(({ rule, violations }) => (violations.length > 0 ? [rule] : []));
+  expect(await named()).toEqual([]);
+  expect(await verifyLog(store.db, null)).toMatchObject({ calls: 4 });
+  // Rows that were hashed before are as little open to change as before, and those that were hashed since as well.
+  for (const row of [1, 4]) {
+    const change = (country: string) => store.db.updateTable('recipients').set({ country }).where('row_number', '=', row);
+    await change('GB').execute();
+    expect(await named()).toEqual(['rows_differ']);
+    await change('US').execute();
+  }
+});

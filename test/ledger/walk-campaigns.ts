@@ -125,8 +125,7 @@ export class Walk {
       if (step < disturbedSteps) await this.#disturb();
       for (const walker of this.walkers) {
         if (walker.closed) continue;
-        if (step >= disturbedSteps)
-          await resumeCampaign(this.#store, { campaignId: walker.scenario.campaignId, now: this.now });
+        if (step >= disturbedSteps) await resumeCampaign(this.#store, { campaignId: walker.scenario.campaignId, now: this.now });
         await this.#dial(walker);
         await this.#settleSome(walker.scenario.campaignId, step >= disturbedSteps ? 1 : 0.4);
       }
@@ -251,37 +250,23 @@ export class Walk {
     else if (draw < 0.45) await this.#edit(campaignId);
     else if (draw < 0.55) {
       const rows = [Math.ceil(random.next() * rowsPerCampaign), Math.ceil(random.next() * rowsPerCampaign)];
-      await this.#person(() =>
-        withdrawRecipients(this.#store, { campaignId, note: null, dryRun: false, now: this.now }, { rows }),
-      );
+      await this.#person(() => withdrawRecipients(this.#store, { campaignId, note: null, dryRun: false, now: this.now }, { rows }));
     } else if (draw < 0.6) {
       const wish = { maxConcurrentCalls: Math.ceil(random.between(0, 8)), batchSize: Math.ceil(random.between(0, 6)) };
       await adjustCampaign(this.#store, campaignId, { wish, reset: random.chance(0.3), now: this.now });
     } else if (draw < 0.66) {
       const e164 = pool[Math.floor(random.next() * pool.length)] ?? '';
       const expiresAt = random.chance(0.5) ? null : this.now + 30 * minuteMs;
-      await addSuppressions(
-        this.#store,
-        [{ e164, scope: 'account', source: 'person', reason: null, expiresAt }],
-        this.now,
-      );
+      await addSuppressions(this.#store, [{ e164, scope: 'account', source: 'person', reason: null, expiresAt }], this.now);
     } else if (draw < 0.67)
-      await endCampaign(
-        this.#store,
-        { campaignId, now: this.now },
-        { why: random.chance(0.5) ? 'drained' : 'cancelled' },
-      );
+      await endCampaign(this.#store, { campaignId, now: this.now }, { why: random.chance(0.5) ? 'drained' : 'cancelled' });
   }
 
   /** As the planner does: from time to time, and whenever no number may call. */
   async #lookAtCallers(scenario: Scenario): Promise<void> {
     const campaign = await scenario.campaign();
     if (campaign.state !== 'running') return;
-    const out = await this.#store.db
-      .selectFrom('callers')
-      .select('out')
-      .where('campaign_id', '=', scenario.campaignId)
-      .execute();
+    const out = await this.#store.db.selectFrom('callers').select('out').where('campaign_id', '=', scenario.campaignId).execute();
     const needed = out.length > 0 && out.every((row) => row.out === 1);
     if (!needed && !this.#random.chance(0.1)) return;
     const standings = campaign.rules.callers.numbers.map((phoneNumberId) => ({

@@ -21,11 +21,7 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
   const { changeState } = createActivities(buildDependencies({ store }));
-  const tell = async (
-    change: WishedChange,
-    number: number,
-    { run = 'first', id, waitedMs = 0, ...known }: Told = {},
-  ) => {
+  const tell = async (change: WishedChange, number: number, { run = 'first', id, waitedMs = 0, ...known }: Told = {}) => {
     const wish = { ...known, id: id ?? `wish ${number}`, run, number };
     const info = {
       attempt: waitedMs === 0 ? 1 : 2,
@@ -38,11 +34,7 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   /** As the breaker does it, say. */
   const pauseBySystem = (at: number) =>
     store.transaction((tx) =>
-      changeCampaignState(
-        tx,
-        { campaignId: 'spring', now: at },
-        { to: 'paused', reason: 'the service refuses the key' },
-      ),
+      changeCampaignState(tx, { campaignId: 'spring', now: at }, { to: 'paused', reason: 'the service refuses the key' }),
     );
   return { store, scenario, tell, pauseBySystem };
 }
@@ -97,9 +89,7 @@ test.for(dialects)('a resume from before a pause that nobody wished does not und
   await pauseBySystem(noon + 60_000);
   expect(await tell('resume', 3)).toEqual([true, 'running']);
   // In the database alone.
-  expect(
-    await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'the number is not verified' }),
-  ).toBe(true);
+  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'the number is not verified' })).toBe(true);
   expect(await tell('resume', 4, { waitedMs: 500 })).toEqual([false, 'paused']);
   expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
 });
@@ -111,9 +101,7 @@ test.for(dialects)(
     expect(await tell('pause', 1)).toEqual([true, 'paused']);
     const pausesSeen = await countOwnPauses(store.db, 'spring');
     // Changed their mind: the campaign is paused already, and stays so.
-    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
-      true,
-    );
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
     // Its first try: nothing has waited in the workflow.
     expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);
     const seenNow = await countOwnPauses(store.db, 'spring');

@@ -44,8 +44,7 @@ export async function importList(
   const file = await readCampaignFile(campaignPath);
   const header = await readHeader(file);
   const rows: ListRow[] = [];
-  for await (const chunk of readRecipients(file, header, campaignRules(file, header.columns, Date.UTC(2026, 0, 15))))
-    rows.push(...chunk);
+  for await (const chunk of readRecipients(file, header, campaignRules(file, header.columns, Date.UTC(2026, 0, 15)))) rows.push(...chunk);
   return { file, columns: header.columns, rows };
 }
 

@@ -28,21 +28,14 @@ test.each([
   ['UTF-16 big-endian with a mark', utf16be(`\ufeff${accented}`), ['read as UTF-16']],
   ['UTF-16 little-endian without', Buffer.from(accented, 'utf16le'), ['read as UTF-16']],
   ['UTF-16 big-endian without', utf16be(accented), ['read as UTF-16']],
-  [
-    'Latin-1',
-    Buffer.from(accented, 'latin1'),
-    ['read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line 2'],
-  ],
-])(
-  'a list in %s is read, rows and lines true to the file, and said to be what is not expected',
-  async (_, list, notes) => {
-    expect(await places(list)).toEqual([
-      [1, 2, 'René\nÉloise|+12125550101', null],
-      [2, 4, 'Zoë|+12125550102', null],
-    ]);
-    expect((await headerOf(list)).notes).toEqual(notes);
-  },
-);
+  ['Latin-1', Buffer.from(accented, 'latin1'), ['read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line 2']],
+])('a list in %s is read, rows and lines true to the file, and said to be what is not expected', async (_, list, notes) => {
+  expect(await places(list)).toEqual([
+    [1, 2, 'René\nÉloise|+12125550101', null],
+    [2, 4, 'Zoë|+12125550102', null],
+  ]);
+  expect((await headerOf(list)).notes).toEqual(notes);
+});
 
 /** Text in encodings that Node can only read, written out. */
 const written = {
@@ -62,8 +55,7 @@ test.each(Object.entries(written))('a list in %s is refused instead of read as W
   const { listPath } = await writeCampaign(named, Buffer.from(rows));
   // Of a do-not-call list only the numbers are read.
   const lines: number[] = [];
-  for await (const some of readNumberList({ path: listPath, column: 'phone', region: null }))
-    lines.push(...some.map(({ line }) => line));
+  for await (const some of readNumberList({ path: listPath, column: 'phone', region: null })) lines.push(...some.map(({ line }) => line));
   expect(lines).toEqual([2, 3]);
 });
 
@@ -116,11 +108,7 @@ test('signs that Windows-1252 has beyond Latin-1 are read, and bytes that are no
 });
 
 test('a file that mixes encodings stays UTF-8, so that its good names stay right', async () => {
-  const list = Buffer.concat([
-    Buffer.from('name,phone\nRené,+12125550101\nRen'),
-    Buffer.from([0xe9]),
-    Buffer.from(',+12125550102\n'),
-  ]);
+  const list = Buffer.concat([Buffer.from('name,phone\nRené,+12125550101\nRen'), Buffer.from([0xe9]), Buffer.from(',+12125550102\n')]);
   expect(await places(list)).toEqual([
     [1, 2, 'René|+12125550101', null],
     [2, 3, 'Ren\ufffd|+12125550102', 'malformed_row'],
@@ -146,9 +134,7 @@ test('a quoted cell that breaks its quotes is found in every encoding', async ()
     ]);
   }
   const unclosed = Buffer.from('\ufeffname,phone\nAna,+12125550101\n"Ben,+12125550102\n', 'utf16le');
-  expect(await messageOf(importList(named, unclosed))).toMatch(
-    /row 2 \(line 3\) opens a quote \("\) that is never closed/,
-  );
+  expect(await messageOf(importList(named, unclosed))).toMatch(/row 2 \(line 3\) opens a quote \("\) that is never closed/);
 });
 
 test('whatever the cells hold, a list says the same in every encoding', async () => {
@@ -158,9 +144,7 @@ test('whatever the cells hold, a list says the same in every encoding', async ()
       const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
       const text = `note,other,phone\n${cells.map(([a, b], n) => `${quote(a)},${quote(b)},+1212555010${String(n)}\n`).join('')}é,,x\n`;
       const expected = await places(Buffer.from(text), minimalCampaign);
-      expect(expected.slice(0, -1).map(([, , joined]) => joined)).toEqual(
-        cells.map(([a, b], n) => `${a}|${b}|+1212555010${String(n)}`),
-      );
+      expect(expected.slice(0, -1).map(([, , joined]) => joined)).toEqual(cells.map(([a, b], n) => `${a}|${b}|+1212555010${String(n)}`));
       for (const list of [Buffer.from(text, 'latin1'), Buffer.from(`\ufeff${text}`, 'utf16le'), utf16be(text)]) {
         expect(await places(list, minimalCampaign)).toEqual(expected);
       }
@@ -174,12 +158,7 @@ test.each([
   ['a tab', 'name\tphone\nAna; B\t+12125550101\n', 'Ana; B|+12125550101', ['columns separated by a tab']],
   ['a bar', 'name|phone\nAna|+12125550101\n', 'Ana|+12125550101', ['columns separated by "|"']],
   ['a comma beside semicolons', 'name,phone,a;b\nAna,+12125550101,1;2\n', 'Ana|+12125550101|1;2', []],
-  [
-    'a comma inside of quoted names',
-    '"last, first";name;phone\nx;Ana;+12125550101\n',
-    'x|Ana|+12125550101',
-    ['columns separated by ";"'],
-  ],
+  ['a comma inside of quoted names', '"last, first";name;phone\nx;Ana;+12125550101\n', 'x|Ana|+12125550101', ['columns separated by ";"']],
   [
     'what the first line notes',
     'sep=;\nname;phone\nAna;+12125550101\n',
@@ -245,18 +224,13 @@ test('without a line that has all columns, the messages are about the one that h
   );
 });
 
-test.each([' Phone ', 'PHONE', 'phone\u00a0', '\u200bphone', '"Phone"'])(
-  'the header %j is the column phone',
-  async (written) => {
-    const { rows } = await importList(minimalCampaign, `${written},name\n+12125550101,Ana\n`);
-    expect(rows).toMatchObject([{ verdict: 'accepted', e164: '+12125550101' }]);
-  },
-);
+test.each([' Phone ', 'PHONE', 'phone\u00a0', '\u200bphone', '"Phone"'])('the header %j is the column phone', async (written) => {
+  const { rows } = await importList(minimalCampaign, `${written},name\n+12125550101,Ana\n`);
+  expect(rows).toMatchObject([{ verdict: 'accepted', e164: '+12125550101' }]);
+});
 
 test('a template names a column with blanks and capitals by underscores, and messages name it as the list does', async () => {
-  const yaml =
-    minimalCampaign.replace('phone: phone', 'phone: phone number, id: PATIENT ID') +
-    'first_message: "Hello {{ first_name }}"\n';
+  const yaml = minimalCampaign.replace('phone: phone', 'phone: phone number, id: PATIENT ID') + 'first_message: "Hello {{ first_name }}"\n';
   const list = 'Patient  Id,First Name,Phone Number\n7,Ana,+12125550101\n8,,+12125550102\n';
   const { rows, columns } = await importList(yaml, list);
   expect(columns).toEqual(['Patient  Id', 'First Name', 'Phone Number']);
@@ -281,9 +255,7 @@ test.each([
   ['#####', 'missing_value'],
   ['#1 customer', null],
 ])('the cell %j of a spreadsheet is not spoken when it is an error', async (cell, reason) => {
-  expect(await places(`name,phone,note\n${cell},+12125550101,#N/A\n`)).toEqual([
-    [1, 2, `${cell}|+12125550101|#N/A`, reason],
-  ]);
+  expect(await places(`name,phone,note\n${cell},+12125550101,#N/A\n`)).toEqual([[1, 2, `${cell}|+12125550101|#N/A`, reason]]);
 });
 
 test('ids that a spreadsheet has rounded are named as such', async () => {
@@ -299,22 +271,17 @@ test('a list of numbers is read in any encoding and with any delimiter', async (
   const numbersIn = async (list: string | Uint8Array, column: string | null = null) => {
     const { listPath } = await writeCampaign(minimalCampaign, list);
     const found: (string | null)[] = [];
-    for await (const rows of readNumberList({ path: listPath, column, region: 'US' }))
-      found.push(...rows.map(({ e164 }) => e164));
+    for await (const rows of readNumberList({ path: listPath, column, region: 'US' })) found.push(...rows.map(({ e164 }) => e164));
     return found;
   };
-  expect(await numbersIn(Buffer.from('\ufeffName;Phone\r\nAna;2125550101\r\n', 'utf16le'), 'phone')).toEqual([
-    '+12125550101',
-  ]);
+  expect(await numbersIn(Buffer.from('\ufeffName;Phone\r\nAna;2125550101\r\n', 'utf16le'), 'phone')).toEqual(['+12125550101']);
   expect(await numbersIn('Ana;(212) 555-0101\nBen;(212) 555-0102\n')).toEqual(['+12125550101', '+12125550102']);
   expect(await numbersIn('+12125550101\n+12125550102\n')).toEqual(['+12125550101', '+12125550102']);
 });
 
 test('a file without sheets is refused where one is named', async () => {
   const yaml = minimalCampaign.replace('phone: phone', 'phone: phone, sheet: Contacts');
-  expect(await messageOf(importList(yaml, 'phone\n+12125550101\n'))).toMatch(
-    /this is no workbook and has no sheets; remove list\.sheet/,
-  );
+  expect(await messageOf(importList(yaml, 'phone\n+12125550101\n'))).toMatch(/this is no workbook and has no sheets; remove list\.sheet/);
 });
 
 test('templates of conversation settings are checked like the opening line', async () => {
@@ -326,9 +293,7 @@ test('templates of conversation settings are checked like the opening line', asy
   expect(await refusal('{ agent: { prompt: { prompt: "Call {{ name" } } }')).toMatch(
     /:6: conversation_config_override\.agent\.prompt\.prompt: /,
   );
-  expect(await refusal('hello')).toMatch(
-    /conversation_config_override: "hello" cannot be used; write a mapping of settings/,
-  );
+  expect(await refusal('hello')).toMatch(/conversation_config_override: "hello" cannot be used; write a mapping of settings/);
   expect(await refusal('{ agent: { first_message: 5 } }')).toMatch(/cannot be used; write a mapping of settings/);
   expect(await refusal(`${'{ a: '.repeat(25)}1${' }'.repeat(25)}`)).toMatch(/cannot be used; write a mapping/);
   expect(await refusal('{ agent: { first_message: "Hi" } }\nfirst_message: Hello')).toMatch(

@@ -69,10 +69,7 @@ test('the wall clock of the zone shows the time that was written, unless it neve
   const anyWall = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2027, 0) });
   // Around the hours in which clocks change.
   const anyChange = fc
-    .tuple(
-      fc.constantFrom('2026-03-08', '2026-11-01', '2026-03-29', '2026-10-25', '2026-04-05', '2026-10-04'),
-      fc.nat(240),
-    )
+    .tuple(fc.constantFrom('2026-03-08', '2026-11-01', '2026-03-29', '2026-10-25', '2026-04-05', '2026-10-04'), fc.nat(240))
     .map(([date, minute]) => Date.parse(`${date}T00:00Z`) + minute * 60_000);
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.oneof(anyWall, anyChange), (zone, wall) => {

@@ -81,9 +81,7 @@ test('a workbook that takes too much memory ends the process that reads it, and 
   const reader = new WorkbookReader({ memoryMb: 40, answerMs: 120_000 });
   const layout = { kind: 'sheet', sheet: 'Sheet1', width: 0, recordsAbove: 0 } as const;
   const reading = (path: string) => gather(reader.read(path, layout, 10));
-  expect(await messageOf(reading(listPath))).toMatch(
-    /^ListFileError: .*takes more memory to read than any list should/,
-  );
+  expect(await messageOf(reading(listPath))).toMatch(/^ListFileError: .*takes more memory to read than any list should/);
   const { listPath: good } = await writeCampaign(named, workbook({ sheets: { Sheet1: people } }));
   expect(await reading(good)).toHaveLength(2);
 });
@@ -95,17 +93,12 @@ function noiseAt(index: number): string {
 test('a workbook that takes too long to read is given up', async () => {
   const { listPath } = await writeCampaign(named, workbook({ sheets: { Sheet1: people } }));
   const reader = new WorkbookReader({ memoryMb: 512, answerMs: 1 });
-  expect(await messageOf(reader.describe(listPath, undefined))).toMatch(
-    /^ListFileError: .*takes more time to read than any list should/,
-  );
+  expect(await messageOf(reader.describe(listPath, undefined))).toMatch(/^ListFileError: .*takes more time to read than any list should/);
 });
 
 test('a reading that is left early leaves the process ready for the next one', async () => {
   const rows = Array.from({ length: 500 }, (_, index) => [`Ana ${String(index)}`, 'x']);
-  const { listPath } = await writeCampaign(
-    named,
-    workbook({ sheets: { Sheet1: textRows([['name', 'phone'], ...rows]) } }),
-  );
+  const { listPath } = await writeCampaign(named, workbook({ sheets: { Sheet1: textRows([['name', 'phone'], ...rows]) } }));
   const reader = new WorkbookReader();
   const layout = { kind: 'sheet', sheet: 'Sheet1', width: 2, recordsAbove: 0 } as const;
   for await (const some of reader.read(listPath, layout, 10)) {

@@ -71,15 +71,12 @@ test.each([
   { value: undefined, says: 'env://CARILLON_URL_LIST is not set for this worker' },
   { value: 'planted-secret', says: 'what stands in env://CARILLON_URL_LIST is no address' },
   { value: 'http://lists.example.com/planted-secret', says: 'is no address of a list' },
-])(
-  'a list whose address stands elsewhere and cannot be used is a sentence without it: $value',
-  async ({ value, says }) => {
-    const opening = openListSource(readListSource('env://CARILLON_URL_LIST'), () => value);
-    await expect(opening).rejects.toThrow(KeptUrlError);
-    await expect(opening).rejects.toThrow(says);
-    await expect(opening).rejects.not.toThrow('planted-secret');
-  },
-);
+])('a list whose address stands elsewhere and cannot be used is a sentence without it: $value', async ({ value, says }) => {
+  const opening = openListSource(readListSource('env://CARILLON_URL_LIST'), () => value);
+  await expect(opening).rejects.toThrow(KeptUrlError);
+  await expect(opening).rejects.toThrow(says);
+  await expect(opening).rejects.not.toThrow('planted-secret');
+});
 
 test.each(['env://SVC_API_KEY', 'env://', 'url-file://relative'])('%s is refused where it is written', (written) => {
   expect(() => readListSource(written)).toThrow(/write env:\/\/CARILLON_URL_<NAME>, or url-file:\/\/\/path/);

@@ -17,20 +17,12 @@ hours: any
 first_message: "Hello {{ name }}"
 `;
 /** Reasons that need a column which this campaign does not name. */
-const ofOtherColumns: ReadonlySet<string> = new Set([
-  'invalid_zip',
-  'invalid_state',
-  ...ownFields.map(({ reason }) => reason),
-]);
+const ofOtherColumns: ReadonlySet<string> = new Set(['invalid_zip', 'invalid_state', ...ownFields.map(({ reason }) => reason)]);
 const fullHeader = 'id,name,phone,country,tz\n';
 
 async function verdicts(list: string | Uint8Array, yaml = fullCampaign) {
   const { rows } = await importList(yaml, list);
-  return rows.map((row) => [
-    row.row,
-    row.line,
-    row.verdict === 'accepted' ? row.e164 : `${row.reason} ${String(row.column)}`,
-  ]);
+  return rows.map((row) => [row.row, row.line, row.verdict === 'accepted' ? row.e164 : `${row.reason} ${String(row.column)}`]);
 }
 
 async function refusal(list: string | Uint8Array, yaml = fullCampaign): Promise<string> {
@@ -187,9 +179,7 @@ test('a quote that is never closed refuses the file and names the row where it o
   const unclosed = `${fullHeader}1,Ana,2125550101,,\n\n2,"Ben,2125550102,,\n3,Cem,2125550103,,\n`;
   expect(await refusal(unclosed)).toMatch(/list\.csv: row 2 \(line 4\) opens a quote \("\) that is never closed/);
   const closedByTheNext = `${fullHeader}1,"Ana,2125550101,,\n2,"Ben",2125550102,,\n`;
-  expect(await refusal(closedByTheNext)).toMatch(
-    /row 1 \(line 2\) opens a quote \("\) that is not closed where its cell ends/,
-  );
+  expect(await refusal(closedByTheNext)).toMatch(/row 1 \(line 2\) opens a quote \("\) that is not closed where its cell ends/);
   const endless = `${fullHeader}1,Ana,2125550101,,\n2,"Ben${'\nrow'.repeat(400_000)}`;
   expect(await refusal(endless)).toMatch(/row 2 \(line 3\) runs on for more than 1000000 characters/);
   expect(await refusal('id,"phone\n1,2\n')).toMatch(/the header \(line 1\) opens a quote/);
@@ -197,10 +187,7 @@ test('a quote that is never closed refuses the file and names the row where it o
 
 test('long cells are kept up to the documented length, and refused as a row beyond it', async () => {
   const cells = [10_000, longestCell, longestCell + 1].map((length) => 'é'.repeat(length));
-  const { rows } = await importList(
-    minimalCampaign,
-    `note,phone\n${cells.map((cell, n) => `${cell},+1212555010${String(n)}\n`).join('')}`,
-  );
+  const { rows } = await importList(minimalCampaign, `note,phone\n${cells.map((cell, n) => `${cell},+1212555010${String(n)}\n`).join('')}`);
   expect(rows.map((row) => (row.verdict === 'accepted' ? 'accepted' : `${row.reason} ${String(row.column)}`))).toEqual([
     'accepted',
     'accepted',
@@ -300,10 +287,7 @@ test('whatever the bytes are, a list is read row by row or refused with a senten
   await fc.assert(
     fc.asyncProperty(fc.array(byte, { maxLength: 200 }), async (bytes) => {
       try {
-        const { rows } = await importList(
-          minimalCampaign,
-          Buffer.concat([Buffer.from('note,phone\n'), Buffer.from(bytes)]),
-        );
+        const { rows } = await importList(minimalCampaign, Buffer.concat([Buffer.from('note,phone\n'), Buffer.from(bytes)]));
         expect(rows.map((row) => row.row)).toEqual(rows.map((_, n) => n + 1));
       } catch (error) {
         expect((error as Error).name).toBe('ListFileError');

@@ -1,10 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
 /** A ZIP archive with these parts, packed as spreadsheets pack theirs. `sizes` lies about how large a part is. */
-export function zip(
-  parts: Readonly<Record<string, string | Uint8Array>>,
-  sizes: Readonly<Record<string, number>> = {},
-): Buffer {
+export function zip(parts: Readonly<Record<string, string | Uint8Array>>, sizes: Readonly<Record<string, number>> = {}): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
@@ -66,9 +63,7 @@ export function workbookParts(fixture: WorkbookFixture): Record<string, string> 
     'xl/workbook.xml': `${declaration}<workbook xmlns="${main}" xmlns:r="${relationships}"><workbookPr${from1904 ? ' date1904="1"' : ''}/><sheets>${list.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `${declaration}<Relationships>${names
       .map((_, index) => relation(`rId${String(index + 1)}`, 'worksheet', `worksheets/sheet${String(index + 1)}.xml`))
-      .join(
-        '',
-      )}${relation('rIdS', 'sharedStrings', 'sharedStrings.xml')}${relation('rIdT', 'styles', '/xl/styles.xml')}</Relationships>`,
+      .join('')}${relation('rIdS', 'sharedStrings', 'sharedStrings.xml')}${relation('rIdT', 'styles', '/xl/styles.xml')}</Relationships>`,
     'xl/sharedStrings.xml': `${declaration}<sst xmlns="${main}">${strings.map((text) => `<si>${text.startsWith('<') ? text : `<t>${escapeXml(text)}</t>`}</si>`).join('')}</sst>`,
     'xl/styles.xml': `${declaration}<styleSheet xmlns="${main}"><numFmts>${formats
       .map((code, index) => `<numFmt numFmtId="${String(164 + index)}" formatCode="${escapeXml(code)}"/>`)

@@ -7,8 +7,7 @@ import { importList, messageOf, minimalCampaign, writeCampaign } from './campaig
 import { textRows, workbook, workbookParts, zip, type WorkbookFixture } from './xlsx-fixture.ts';
 
 const named = `${minimalCampaign}first_message: "Hello {{ name }}"\n`;
-const header =
-  '<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>phone</t></is></c></row>';
+const header = '<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>phone</t></is></c></row>';
 
 /** The first cell of a row whose phone number is fine. */
 async function shown(cell: string, more: Partial<WorkbookFixture> = {}): Promise<string | undefined> {
@@ -22,14 +21,7 @@ async function shown(cell: string, more: Partial<WorkbookFixture> = {}): Promise
 }
 
 test('rows of a workbook become recipients, with the rows of the sheet as lines', async () => {
-  const rows = textRows([
-    ['Contacts of the week'],
-    [],
-    ['name', 'phone', 'note'],
-    ['Ana', '+12125550101'],
-    [],
-    ['', '+12125550102', 'x'],
-  ]);
+  const rows = textRows([['Contacts of the week'], [], ['name', 'phone', 'note'], ['Ana', '+12125550101'], [], ['', '+12125550102', 'x']]);
   const list = workbook({ sheets: { Sheet1: rows } });
   const { rows: read, columns } = await importList(named, list);
   expect(columns).toEqual(['name', 'phone', 'note']);
@@ -50,8 +42,7 @@ test('texts are read from the table of texts, in runs, without readings, and wit
     '<r><t>Zo</t></r><r><rPr/><t xml:space="preserve">ë </t></r><rPh><t>reading</t></rPh>',
     'a_x000D_b&#128512;',
   ];
-  const at = (index: number): Promise<string | undefined> =>
-    shown(`<c r="A2" t="s"><v>${String(index)}</v></c>`, { strings });
+  const at = (index: number): Promise<string | undefined> => shown(`<c r="A2" t="s"><v>${String(index)}</v></c>`, { strings });
   expect(await at(0)).toBe('Ana & Ben');
   expect(await at(1)).toBe('Zoë ');
   expect(await shown('<c r="A2" t="inlineStr"><is><t>a_x000D_b&#128512;&lt;</t></is></c>')).toBe('a\rb😀<');
@@ -181,11 +172,7 @@ test('a row with more cells than the header is malformed, and empty cells at its
     },
   });
   const { rows } = await importList(named, list);
-  expect(rows.map((row) => (row.verdict === 'accepted' ? 'accepted' : row.reason))).toEqual([
-    'malformed_row',
-    'malformed_row',
-    'accepted',
-  ]);
+  expect(rows.map((row) => (row.verdict === 'accepted' ? 'accepted' : row.reason))).toEqual(['malformed_row', 'malformed_row', 'accepted']);
 });
 
 const simple = workbookParts({
@@ -237,9 +224,7 @@ function noise(length: number): string {
 
 test('a document type with entities that unfold is not read', async () => {
   const bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>';
-  const sheet = (simple['xl/worksheets/sheet1.xml'] ?? '')
-    .replace('<worksheet', `${bomb}<worksheet`)
-    .replace('Ana', '&b;');
+  const sheet = (simple['xl/worksheets/sheet1.xml'] ?? '').replace('<worksheet', `${bomb}<worksheet`).replace('Ana', '&b;');
   const outcome = await importList(named, zip({ ...simple, 'xl/worksheets/sheet1.xml': sheet })).then(
     ({ rows }) => rows.map((row) => row.cells[0]),
     (error: unknown) => (error as Error).name,
@@ -255,10 +240,7 @@ test('a large sheet is read row by row, each once and in order', async () => {
       `<row r="${String(n + 2)}"><c r="A${String(n + 2)}" t="s"><v>${String(n % 3)}</v></c><c r="B${String(n + 2)}"><v>${String(12015550100 + n)}</v></c></row>`,
   );
   const list = workbook({ sheets: { Sheet1: header + rows.join('') }, strings: ['Ana', 'Bé', 'Cem'] });
-  const { rows: read } = await importList(
-    minimalCampaign.replace('phone: phone', 'phone: phone, default_region: US'),
-    list,
-  );
+  const { rows: read } = await importList(minimalCampaign.replace('phone: phone', 'phone: phone, default_region: US'), list);
   expect(read.map((row) => row.row)).toEqual(Array.from({ length: count }, (_, n) => n + 1));
   expect(read.every((row, n) => row.line === n + 2 && row.cells[0] === ['Ana', 'Bé', 'Cem'][n % 3])).toBe(true);
 });
@@ -292,7 +274,6 @@ test('numbers of a do-not-call list are read from a workbook', async () => {
     }),
   );
   const found: (string | null)[] = [];
-  for await (const rows of readNumberList({ path: listPath, column: 'phone', region: null }))
-    found.push(...rows.map(({ e164 }) => e164));
+  for await (const rows of readNumberList({ path: listPath, column: 'phone', region: null })) found.push(...rows.map(({ e164 }) => e164));
   expect(found).toEqual(['+12125550101']);
 });

@@ -70,9 +70,7 @@ const worker = await startWorker({ config, connection, namespace: 'default', sto
 
 /** Takes out what names the machine that recorded: its identity, its host and its paths. Replay does not look at them. */
 function anonymise(json: string): string {
-  return json
-    .replaceAll(/"(identity|stackTrace)": "(?:[^"\\]|\\.)*"/g, '"$1": ""')
-    .replaceAll(`@${hostname()}`, '@recorder');
+  return json.replaceAll(/"(identity|stackTrace)": "(?:[^"\\]|\\.)*"/g, '"$1": ""').replaceAll(`@${hostname()}`, '@recorder');
 }
 
 const hook = createServer((request, response) => void request.resume().on('end', () => response.end()));

@@ -56,9 +56,7 @@ test('replaying notices a workflow that does something else', async () => {
 test('recorded histories hold ids and counts, and no phone number', () => {
   for (const name of readdirSync(folder)) {
     const json = readFileSync(new URL(name, folder), 'utf8');
-    const payloads = [...json.matchAll(/"data": "([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>
-      Buffer.from(data ?? '', 'base64').toString(),
-    );
+    const payloads = [...json.matchAll(/"data": "([A-Za-z0-9+/=]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64').toString());
     expect(payloads.length).toBeGreaterThan(2);
     expect(payloads.filter((text) => text.includes('555'))).toEqual([]);
   }

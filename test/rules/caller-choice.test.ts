@@ -81,9 +81,7 @@ function planAll(callers: Caller[], people: CallerWish[], choice: 'region' | 'ro
   return { given, requests };
 }
 
-const crowd = fc
-  .array(places, { minLength: 1, maxLength: 60 })
-  .map((all) => all.map((place) => ({ ...place, caller: null })));
+const crowd = fc.array(places, { minLength: 1, maxLength: 60 }).map((all) => all.map((place) => ({ ...place, caller: null })));
 
 test('in turn, no number is chosen more than once oftener than another, however the requests are cut', () => {
   fc.assert(
@@ -111,28 +109,21 @@ test('numbers that start unequal become equal, and only the fuller ones wait for
 
 test('whoever has a number keeps it while it is in, and gets another when it is out', () => {
   fc.assert(
-    fc.property(
-      pool,
-      crowd,
-      choices,
-      fc.integer({ min: 1, max: 25 }),
-      fc.nat(5),
-      (callers, people, choice, size, nth) => {
-        const first = planAll(callers, people, choice, size).given;
-        const known = people.map((one) => ({ ...one, caller: first.get(one) ?? null }));
-        const again = planAll(callers, known, choice, size).given;
-        for (const one of known) expect(again.get(one)).toBe(one.caller);
+    fc.property(pool, crowd, choices, fc.integer({ min: 1, max: 25 }), fc.nat(5), (callers, people, choice, size, nth) => {
+      const first = planAll(callers, people, choice, size).given;
+      const known = people.map((one) => ({ ...one, caller: first.get(one) ?? null }));
+      const again = planAll(callers, known, choice, size).given;
+      for (const one of known) expect(again.get(one)).toBe(one.caller);
 
-        const gone = callers[nth % callers.length]?.phoneNumberId;
-        const left = callers.filter(({ phoneNumberId }) => phoneNumberId !== gone);
-        if (left.length === 0) return;
-        const moved = planAll(left, known, choice, size).given;
-        for (const one of known) {
-          if (one.caller === gone) expect(moved.get(one)).not.toBe(gone);
-          else expect(moved.get(one)).toBe(one.caller);
-        }
-      },
-    ),
+      const gone = callers[nth % callers.length]?.phoneNumberId;
+      const left = callers.filter(({ phoneNumberId }) => phoneNumberId !== gone);
+      if (left.length === 0) return;
+      const moved = planAll(left, known, choice, size).given;
+      for (const one of known) {
+        if (one.caller === gone) expect(moved.get(one)).not.toBe(gone);
+        else expect(moved.get(one)).toBe(one.caller);
+      }
+    }),
     { seed: 1 },
   );
 });

@@ -21,8 +21,7 @@ test('rules that are stored are read once and shared, and whoever has them canno
 
 test('rules of more campaigns than are kept are read all the same', () => {
   const texts = Array.from({ length: 250 }, (_, n) => JSON.stringify({ ...buildRules(), agentId: `agent_${n}` }));
-  for (const round of [1, 2])
-    for (const [n, text] of texts.entries()) expect(readRules(text).agentId, `round ${round}`).toBe(`agent_${n}`);
+  for (const round of [1, 2]) for (const [n, text] of texts.entries()) expect(readRules(text).agentId, `round ${round}`).toBe(`agent_${n}`);
 });
 
 test.each<[string, string[]]>([
@@ -97,19 +96,7 @@ test('a name without a value is told, each time', () => {
 });
 
 const piece = fc.oneof(
-  fc.constantFrom(
-    'Hello ',
-    '{{ a }}',
-    '{{b}}',
-    '{{  size }}',
-    '{{ first }}',
-    '{{ nil }}',
-    ' } ',
-    '}}',
-    '\n ',
-    '{',
-    'é',
-  ),
+  fc.constantFrom('Hello ', '{{ a }}', '{{b}}', '{{  size }}', '{{ first }}', '{{ nil }}', ' } ', '}}', '\n ', '{', 'é'),
   fc.string({ maxLength: 5 }),
 );
 const fields = fc.dictionary(
@@ -171,17 +158,7 @@ test('outcomes and the reasons of rows that were refused keep their names', () =
 
 test('dispositions and the states of a campaign keep their names', () => {
   expect(dispositions).toEqual(
-    expect.arrayContaining([
-      'answered',
-      'voicemail',
-      'busy',
-      'no_answer',
-      'unreached',
-      'failed',
-      'invalid_number',
-      'opted_out',
-      'unknown',
-    ]),
+    expect.arrayContaining(['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'invalid_number', 'opted_out', 'unknown']),
   );
   expect(campaignStates).toEqual(
     expect.arrayContaining(['importing', 'draft', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed']),

@@ -1,9 +1,5 @@
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
-import type {
-  CorrelationAttempt,
-  CorrelationClock,
-  ConversationMatch,
-} from '../../src/rules/correlation/correlation.ts';
+import type { CorrelationAttempt, CorrelationClock, ConversationMatch } from '../../src/rules/correlation/correlation.ts';
 import { conversationRecord } from './conversation-record.ts';
 
 const secondMs = 1_000;

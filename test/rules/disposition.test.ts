@@ -11,11 +11,7 @@ const heard = { hasTranscript: true, agentTurns: 2, userTurns: 1 };
 const agentOnly = { hasTranscript: true, agentTurns: 1, userTurns: 0 };
 const empty = { hasTranscript: true };
 
-function result(
-  disposition: AttemptResult['disposition'],
-  detail: string | null = null,
-  counted = true,
-): AttemptResult {
+function result(disposition: AttemptResult['disposition'], detail: string | null = null, counted = true): AttemptResult {
   return { disposition, detail, counted };
 }
 
@@ -124,12 +120,7 @@ test.each<[string, Facts, number, boolean]>([
   ['a list entry, which shows no transcript', { status: 'done' }, 0, false],
   ['failed, which has no analysis', { status: 'failed', ...heard }, 0, true],
   ['an end without status, results there', { endedAt: 5, ...heard, evaluation: { a: 1 } }, 0, true],
-  [
-    'an end without status, empty results that may still fill',
-    { endedAt: 5, ...heard, collected: {}, evaluation: {} },
-    899,
-    false,
-  ],
+  ['an end without status, empty results that may still fill', { endedAt: 5, ...heard, collected: {}, evaluation: {} }, 899, false],
   ['an end without status, empty transcript that may still fill', { endedAt: 5, ...empty }, 899, false],
   ['an end without status, after the wait', { endedAt: 5, ...empty }, 900, true],
   ['neither status nor end', { ...heard, collected: { a: 1 } }, 10_000, false],
@@ -145,8 +136,7 @@ test('a record without status and end becomes final once it no longer changes', 
     now: 5_000,
     analysisWaitMs: 900,
   };
-  const read = (facts: Facts, more: Partial<ReadHistory> = {}) =>
-    readRecord(conversationRecord(facts), {}, { ...seen, ...more });
+  const read = (facts: Facts, more: Partial<ReadHistory> = {}) => readRecord(conversationRecord(facts), {}, { ...seen, ...more });
   expect(read({ ...heard, collected: { a: 1 } })).toMatchObject({ final: true, overSince: 5_000 });
   expect(read(heard)).toMatchObject({ final: false, overSince: 5_000 });
   expect(read(heard, { overSince: 4_100 })).toMatchObject({ final: true, overSince: 4_100 });
@@ -155,8 +145,7 @@ test('a record without status and end becomes final once it no longer changes', 
 
 test('a record that says for four hours that the call goes on is given up', () => {
   const stuck = conversationRecord({ status: 'in-progress' });
-  const after = (unchangedForMs: number) =>
-    readRecord(stuck, {}, history({ reads: { unchangedReads: 9, unchangedForMs } }));
+  const after = (unchangedForMs: number) => readRecord(stuck, {}, history({ reads: { unchangedReads: 9, unchangedForMs } }));
   expect(after(4 * 3_600_000 - 1)).toMatchObject({ finished: false, final: false });
   expect(after(4 * 3_600_000)).toMatchObject({ finished: true, final: true });
 });

@@ -43,27 +43,21 @@ test('whoever calls no sooner than allowed never exceeds a cap, and no sooner wo
     withinMs: fc.integer({ min: 1, max: 50 }),
   });
   const exceeds = (caps: readonly { calls: number; withinMs: number }[], ats: readonly number[]): boolean =>
-    caps.some(({ calls, withinMs }) =>
-      ats.some((end) => ats.filter((at) => at <= end && at > end - withinMs).length > calls),
-    );
+    caps.some(({ calls, withinMs }) => ats.some((end) => ats.filter((at) => at <= end && at > end - withinMs).length > calls));
   fc.assert(
-    fc.property(
-      fc.array(anyCap, { minLength: 1, maxLength: 3 }),
-      fc.array(fc.nat(8), { maxLength: 40 }),
-      (caps, waits) => {
-        const ats: number[] = [];
-        let now = 100;
-        for (const wait of waits) {
-          now += wait;
-          const calls = placed(...ats);
-          const allowed = capsAllowAt(caps, { number: calls, person: calls }, now);
-          if (allowed > now) expect(exceeds(caps, [...ats, allowed - 1])).toBe(true);
-          now = allowed;
-          ats.push(now);
-          expect(exceeds(caps, ats)).toBe(false);
-        }
-      },
-    ),
+    fc.property(fc.array(anyCap, { minLength: 1, maxLength: 3 }), fc.array(fc.nat(8), { maxLength: 40 }), (caps, waits) => {
+      const ats: number[] = [];
+      let now = 100;
+      for (const wait of waits) {
+        now += wait;
+        const calls = placed(...ats);
+        const allowed = capsAllowAt(caps, { number: calls, person: calls }, now);
+        if (allowed > now) expect(exceeds(caps, [...ats, allowed - 1])).toBe(true);
+        now = allowed;
+        ats.push(now);
+        expect(exceeds(caps, ats)).toBe(false);
+      }
+    }),
     { seed: 11, numRuns: 300 },
   );
 });

@@ -47,8 +47,7 @@ test.each([
   [{ kind: 'refused', code: 'eligible' }, 'pre_dial:eligible'],
   [{ kind: 'refused', code: 'later:5' }, 'pre_dial:later:5'],
 ] as const)('after %o nobody is dialled, for the reason %s', (verdict, reason) => {
-  for (const age of [0, 60 * minuteMs])
-    expect(judgeScreening(after(verdict), asked + age)).toEqual({ kind: 'refused', reason });
+  for (const age of [0, 60 * minuteMs]) expect(judgeScreening(after(verdict), asked + age)).toEqual({ kind: 'refused', reason });
 });
 
 test.each([
@@ -81,10 +80,7 @@ test.each<[NewEvent, string | null]>([
     },
     'row.reopened',
   ],
-  [
-    { ...base, type: 'recipient.corrected', data: { outcome: null, numberChanged: false, hash: 'x', cells: 'x' } },
-    null,
-  ],
+  [{ ...base, type: 'recipient.corrected', data: { outcome: null, numberChanged: false, hash: 'x', cells: 'x' } }, null],
   [{ ...base, type: 'attempt.settled', data: { disposition: 'answered', detail: null, counted: true } }, null],
   [state('draft', 'scheduled'), null],
   [state('draft', 'running'), 'campaign.started'],

@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import {
-  campaignStates,
-  campaignTransitions,
-  drainReasons,
-  hasEnded,
-  outcomeOfWaiting,
-} from '../../src/rules/lifecycle.ts';
+import { campaignStates, campaignTransitions, drainReasons, hasEnded, outcomeOfWaiting } from '../../src/rules/lifecycle.ts';
 import { nextStep, type WaitReason } from '../../src/rules/next-step.ts';
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
 
 test('every state can be reached from the import, and every campaign can end', () => {
   const reachable = (from: readonly (typeof campaignStates)[number][]): Set<string> => {
     const seen = new Set<string>(from);
-    for (const state of seen)
-      for (const next of campaignTransitions[state as keyof typeof campaignTransitions]) seen.add(next);
+    for (const state of seen) for (const next of campaignTransitions[state as keyof typeof campaignTransitions]) seen.add(next);
     return seen;
   };
   expect(reachable(['importing'])).toEqual(new Set(campaignStates));
@@ -53,9 +46,7 @@ test('the documented changes of a campaign are those of the program, each once',
   const shown = campaignStates.filter((state) => state !== 'importing');
   const legal = shown.flatMap((before) => campaignTransitions[before].map((after) => `${before} → ${after}`));
   expect(documentedChanges(page).toSorted()).toEqual(legal.toSorted());
-  expect(documentedChanges(page.replace('`paused`, `draining` →', '`paused` →')).toSorted()).not.toEqual(
-    legal.toSorted(),
-  );
+  expect(documentedChanges(page.replace('`paused`, `draining` →', '`paused` →')).toSorted()).not.toEqual(legal.toSorted());
 });
 
 const wait = (reason: WaitReason, outstanding: boolean, inMs: number | null = 5_000) =>
@@ -100,8 +91,7 @@ function reachable(from: BatchState): BatchState[] {
 }
 
 test('a batch that was sent, or may have been, is never sent again', () => {
-  for (const state of ['confirmed', 'held', 'redial', 'given_up'] as const)
-    expect(reachable(state)).not.toContain('posting');
+  for (const state of ['confirmed', 'held', 'redial', 'given_up'] as const) expect(reachable(state)).not.toContain('posting');
   // Nobody knows: only proof that nothing was sent lets it go out once more.
   expect(batchTransitions.unknown).not.toContain('posting');
   expect(states.filter((state) => batchTransitions[state].includes('posting'))).toEqual(['intent', 'not_sent']);

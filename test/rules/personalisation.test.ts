@@ -1,11 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import {
-  compileTemplates,
-  maxRenderedChars,
-  TemplateError,
-  templateVariables,
-} from '../../src/rules/personalisation.ts';
+import { compileTemplates, maxRenderedChars, TemplateError, templateVariables } from '../../src/rules/personalisation.ts';
 
 function renderLine(firstMessage: string, fields: Record<string, string>) {
   return compileTemplates({ firstMessage, variables: null }).render(fields);
@@ -58,8 +53,7 @@ test.each<[string, Record<string, string>, object]>([
 // Only the main thread can change its time zone; mutation testing runs tests in another one.
 test.runIf(isMainThread)('dates are the same wherever the process runs', () => {
   const zone = process.env['TZ'];
-  const template =
-    '{{ a | date: "%Y-%m-%d %H:%M" }}, {{ b | date: "%Y-%m-%d %H:%M" }}, {{ c | date: "%Y-%m-%d %H:%M" }}';
+  const template = '{{ a | date: "%Y-%m-%d %H:%M" }}, {{ b | date: "%Y-%m-%d %H:%M" }}, {{ c | date: "%Y-%m-%d %H:%M" }}';
   try {
     for (const place of ['UTC', 'America/Los_Angeles', 'Pacific/Auckland']) {
       process.env['TZ'] = place;
@@ -137,8 +131,7 @@ test.each<[string, RegExp, number, number]>([
   ["{% block 'a' %}{% endblock %}", /tag "block" not found/, 1, 1],
   [`${'\n'.repeat(11)}${' '.repeat(12)}{{ a | embolden }}`, /: undefined filter: embolden$/, 12, 13],
 ])('%j is refused with its place', (template, problem, lineNumber, column) => {
-  const compile = () =>
-    compileTemplates({ firstMessage: null, variables: { key: 'v', reference: null, values: { when: template } } });
+  const compile = () => compileTemplates({ firstMessage: null, variables: { key: 'v', reference: null, values: { when: template } } });
   expect(compile).toThrow(TemplateError);
   try {
     compile();

@@ -40,29 +40,26 @@ test.each([
   ['reset', { type: 'reset', when: 'after' }],
   ['never sent', { type: 'drop', when: 'after' }],
   ['cut off', { type: 'truncate' }],
-] as const)(
-  '(a) a response that is lost (%s): the calls are placed, and who repeats dials twice',
-  async (how, effect) => {
-    const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect }] });
-    const path = '/v1/convai/phone-numbers/batch-calls';
-    const calls = numbers.map((number) => ({ to_phone_number: number }));
-    const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls };
-    const patience = new AbortController();
-    const first = sandbox.request('POST', path, body, { signal: patience.signal }).then(
-      (answer) => answer.body?.batch_id as string | undefined,
-      () => undefined,
-    );
-    await expect.poll(() => sandbox.calls().length).toBe(numbers.length);
-    if (how === 'never sent') patience.abort();
-    expect(await first).toBeUndefined();
-    expect(dialled(sandbox)).toEqual(once);
-    expect(sandbox.journal()[0]).toMatchObject({ callsRequested: 3, callsAccepted: 3 });
-    expect(doubleDials(sandbox)).toBe(0);
-    await naiveBatch(sandbox);
-    expect(dialled(sandbox)).toEqual(twice);
-    expect(doubleDials(sandbox)).toBeGreaterThan(0);
-  },
-);
+] as const)('(a) a response that is lost (%s): the calls are placed, and who repeats dials twice', async (how, effect) => {
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect }] });
+  const path = '/v1/convai/phone-numbers/batch-calls';
+  const calls = numbers.map((number) => ({ to_phone_number: number }));
+  const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls };
+  const patience = new AbortController();
+  const first = sandbox.request('POST', path, body, { signal: patience.signal }).then(
+    (answer) => answer.body?.batch_id as string | undefined,
+    () => undefined,
+  );
+  await expect.poll(() => sandbox.calls().length).toBe(numbers.length);
+  if (how === 'never sent') patience.abort();
+  expect(await first).toBeUndefined();
+  expect(dialled(sandbox)).toEqual(once);
+  expect(sandbox.journal()[0]).toMatchObject({ callsRequested: 3, callsAccepted: 3 });
+  expect(doubleDials(sandbox)).toBe(0);
+  await naiveBatch(sandbox);
+  expect(dialled(sandbox)).toEqual(twice);
+  expect(doubleDials(sandbox)).toBeGreaterThan(0);
+});
 
 test('(b) 500 after the batch was accepted: the calls are placed, and who repeats dials twice', async () => {
   const sandbox = await startTestSandbox({
@@ -117,9 +114,7 @@ test('(d) a caller that is killed between acceptance and its own record: the cal
   expect(await pending).toBe('nobody is there to be told');
   await sandbox.request('POST', '/_sandbox/gates/release', {});
   await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
-  expect(sandbox.calls().map(({ to, requestId }) => [to, requestId])).toEqual(
-    numbers.map((number) => [number, 'batch-7/1']),
-  );
+  expect(sandbox.calls().map(({ to, requestId }) => [to, requestId])).toEqual(numbers.map((number) => [number, 'batch-7/1']));
   sandbox.clock.advance(3_600_000);
   const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
   expect(conversations).toHaveLength(numbers.length);

@@ -34,12 +34,7 @@ async function createdAgent(sandbox: TestSandbox, body: unknown): Promise<Json> 
   return (await sandbox.get(`${agents}/${created.agent_id}`)).body;
 }
 
-async function expectRefused(
-  sandbox: TestSandbox,
-  body: unknown,
-  status: number,
-  loc: (string | number)[] | null = null,
-): Promise<void> {
+async function expectRefused(sandbox: TestSandbox, body: unknown, status: number, loc: (string | number)[] | null = null): Promise<void> {
   const before = (await sandbox.get(agents)).body;
   const answer = await sandbox.request('POST', agents, body);
   expect(answer.status).toBe(status);
@@ -199,8 +194,7 @@ test.each(['a%2Fb', '%2F', 'agent_survey%2F', '..%2Fagents%2Fagent_survey', '%2e
   'the path parameter %s is an id that nobody has, not a way to another path',
   async (id) => {
     const sandbox = await startTestSandbox();
-    for (const path of [`${agents}/${id}`, `${conversations}/${id}`])
-      expect((await sandbox.get(path)).status).toBe(404);
+    for (const path of [`${agents}/${id}`, `${conversations}/${id}`]) expect((await sandbox.get(path)).status).toBe(404);
     expect((await sandbox.request('DELETE', `${agents}/${id}`)).status).toBe(404);
     expect((await sandbox.get(`${agents}/agent_survey`)).status).toBe(200);
   },
@@ -247,11 +241,7 @@ test('QUERY and other methods that HTTP parsers do not know are answered with 40
     socket.end(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`);
     let text = '';
     for await (const chunk of socket) text += String(chunk);
-    expect([method, Number(text.slice(9, 12)), /\r\nallow: ([^\r]*)/i.exec(text)?.[1]]).toEqual([
-      method,
-      status,
-      allow,
-    ]);
+    expect([method, Number(text.slice(9, 12)), /\r\nallow: ([^\r]*)/i.exec(text)?.[1]]).toEqual([method, status, allow]);
     expect(text).toContain('method_not_allowed');
   }
 });
@@ -410,11 +400,7 @@ test('a cursor of another filter, another list or another life of the sandbox is
   await sandbox.batch(['+12125550150', '+12125550151']);
   const { body } = await sandbox.get(`${conversations}?page_size=1&agent_id=agent_reminders`);
   const cursor = `page_size=1&cursor=${body.next_cursor}`;
-  for (const path of [
-    `${conversations}?${cursor}`,
-    `${conversations}?${cursor}&agent_id=agent_survey`,
-    `${agents}?${cursor}`,
-  ]) {
+  for (const path of [`${conversations}?${cursor}`, `${conversations}?${cursor}&agent_id=agent_survey`, `${agents}?${cursor}`]) {
     const answer = await sandbox.get(path);
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['query', 'cursor']]);
   }

@@ -16,13 +16,7 @@ const world = {
     { weight: 1, language: 'fr', opts_out: true },
   ],
 } as const;
-const numbers = [
-  ...plainNumbers(24),
-  ...plainNumbers(220).slice(210, 216),
-  '+12125550142',
-  '+12125550143',
-  '+12125550107',
-];
+const numbers = [...plainNumbers(24), ...plainNumbers(220).slice(210, 216), '+12125550142', '+12125550143', '+12125550107'];
 
 /** Everything that a record says, with its times counted from pick-up and without what names batch and queue. */
 function essence(record: Json, truth: { answeredAt: number }): Json {
@@ -52,8 +46,7 @@ async function run(plan: { order: string[]; batches: number[]; concurrency: numb
   const { order, batches, concurrency, seed = 'one' } = plan;
   const sandbox = await startTestSandbox({ seed, concurrency, world: structuredClone(world) as never });
   const queue = [...order];
-  for (let index = 0; queue.length > 0; index += 1)
-    await sandbox.batch(queue.splice(0, batches[index % batches.length]));
+  for (let index = 0; queue.length > 0; index += 1) await sandbox.batch(queue.splice(0, batches[index % batches.length]));
   sandbox.clock.advance(day);
   await sandbox.batch(order.slice(0, 5));
   sandbox.clock.advance(day);
@@ -73,8 +66,7 @@ test('the same seed and world give the same talk to a number’s nth dial, whate
       fc.integer({ min: 1, max: 40 }),
       async (order, batches, concurrency) => {
         const talks = await run({ order, batches, concurrency });
-        for (const [key, talk] of Object.entries(talks))
-          if (reference[key] !== undefined) expect(talk).toEqual(reference[key]);
+        for (const [key, talk] of Object.entries(talks)) if (reference[key] !== undefined) expect(talk).toEqual(reference[key]);
         expect(Object.keys(talks).filter((key) => reference[key] !== undefined).length).toBeGreaterThan(numbers.length);
       },
     ),
@@ -86,7 +78,6 @@ test('another seed gives other talks', async () => {
   const plan = { order: numbers, batches: [50], concurrency: 50 };
   const [one, same, other] = [await run(plan), await run(plan), await run({ ...plan, seed: 'two' })];
   expect(same).toEqual(one);
-  const words = (talks: Record<string, Json>): string =>
-    JSON.stringify(Object.values(talks).map(({ transcript }) => transcript));
+  const words = (talks: Record<string, Json>): string => JSON.stringify(Object.values(talks).map(({ transcript }) => transcript));
   expect(words(other)).not.toEqual(words(one));
 });

@@ -133,10 +133,7 @@ test.each<[ExecFlags, string]>([
 ])('with the flags %j nothing is run', async (flags, message) => {
   const folder = await temporaryFolder();
   const mark = join(folder, 'mark');
-  const { code, said } = await execScript(
-    `(await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, '');`,
-    flags,
-  );
+  const { code, said } = await execScript(`(await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, '');`, flags);
   expect([code, said]).toEqual([2, expect.stringContaining(message)]);
   await expect(readFile(mark)).rejects.toThrow('ENOENT');
 });

@@ -122,19 +122,16 @@ test.each(cases)(
   60_000,
 );
 
-test.each(cases)(
-  'what is no JSON is refused by %s in the %s dialect and changes nothing',
-  async (operation, dialect) => {
-    const sandbox = await startTestSandbox({ dialect });
-    const before = await stateOf(sandbox);
-    for (const broken of brokenBodies(bodies[operation].body)) {
-      const { status, body } = await send(sandbox, operation, broken);
-      expect([400, 415, 422], `${broken.what}: ${JSON.stringify(body)}`).toContain(status);
-      expect(describedAnswers(dialect)(operation, status, body), broken.what).toBeNull();
-    }
-    expect(await stateOf(sandbox)).toEqual(before);
-  },
-);
+test.each(cases)('what is no JSON is refused by %s in the %s dialect and changes nothing', async (operation, dialect) => {
+  const sandbox = await startTestSandbox({ dialect });
+  const before = await stateOf(sandbox);
+  for (const broken of brokenBodies(bodies[operation].body)) {
+    const { status, body } = await send(sandbox, operation, broken);
+    expect([400, 415, 422], `${broken.what}: ${JSON.stringify(body)}`).toContain(status);
+    expect(describedAnswers(dialect)(operation, status, body), broken.what).toBeNull();
+  }
+  expect(await stateOf(sandbox)).toEqual(before);
+});
 
 const hostileIds = [
   '__proto__',
@@ -172,22 +169,14 @@ const forged = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const hostileQueries: readonly (readonly [OperationName[], string[]])[] = [
   [
     ['get_signed_url', 'get_token'],
-    [
-      '',
-      'agent_id=',
-      'agent_id=agent_survey&agent_id=agent_survey',
-      'agent_id[]=agent_survey',
-      'agent_id=a&surprise=1',
-    ],
+    ['', 'agent_id=', 'agent_id=agent_survey&agent_id=agent_survey', 'agent_id[]=agent_survey', 'agent_id=a&surprise=1'],
   ],
   [
     ['list_agents', 'list_conversations'],
     [
       ...['0', '-1', '101', '1.5', 'NaN', 'Infinity', '', 'ten', '1e999', '%00'].map((size) => `page_size=${size}`),
       'page_size=1&page_size=2',
-      ...['x', '', '%00', 'a'.repeat(8_000), forged(null), forged({}), forged(['agents', 0, -1])].map(
-        (cursor) => `cursor=${cursor}`,
-      ),
+      ...['x', '', '%00', 'a'.repeat(8_000), forged(null), forged({}), forged(['agents', 0, -1])].map((cursor) => `cursor=${cursor}`),
       ...[-1, 1.5, '1', null].map((position) => `cursor=${forged(['conversations of *', 0, position])}`),
       '__proto__=1',
       'constructor=1',
@@ -209,9 +198,7 @@ test.each(dialects)('a query that means nothing is refused by every operation of
     for (const operation of names)
       for (const query of queries) {
         const answer = await sandbox.request(operations[operation].method, `${pathOf(operation)}?${query}`);
-        expect([400, 422], `${operation} ${query.slice(0, 60)}: ${JSON.stringify(answer.body)}`).toContain(
-          answer.status,
-        );
+        expect([400, 422], `${operation} ${query.slice(0, 60)}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
         expect(describedAnswers(dialect)(operation, answer.status, answer.body)).toBeNull();
       }
   expect(await stateOf(sandbox)).toEqual(before);

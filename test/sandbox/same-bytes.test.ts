@@ -17,8 +17,7 @@ interface Run {
 async function run(order: readonly string[], batchSize: number, options: SandboxOptions = {}): Promise<Run> {
   const sandbox = await startTestSandbox({ seed: 'bytes', concurrency: 50, ...options });
   // The only parts of answers that differ from run to run: where it listens, and signatures made with a key of the process.
-  const plain = (text: string): string =>
-    text.replaceAll(sandbox.url, 'http://sandbox').replaceAll(/(signature=)[^"&]+/g, '$1signature');
+  const plain = (text: string): string => text.replaceAll(sandbox.url, 'http://sandbox').replaceAll(/(signature=)[^"&]+/g, '$1signature');
   const answers: string[] = [];
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const answer = await sandbox.request(method, path, body);
@@ -70,9 +69,7 @@ test('two runs of one seed answer the same bytes: ids, records, transcripts and 
   expect(new Set(recordings.filter((each) => each !== 'none')).size).toBeGreaterThan(5);
   const other = await run(numbers, 20, { seed: 'other' });
   expect(Object.values(other.calls)).not.toEqual(Object.values(one.calls));
-  expect(Object.values(other.calls).map(({ callId }) => callId)).not.toEqual(
-    Object.values(one.calls).map(({ callId }) => callId),
-  );
+  expect(Object.values(other.calls).map(({ callId }) => callId)).not.toEqual(Object.values(one.calls).map(({ callId }) => callId));
 });
 
 test('in another order, in other batches and on other lines each call has the same ids, words and sounds', async () => {

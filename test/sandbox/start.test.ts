@@ -84,10 +84,7 @@ test('the command prints a ready line, serves, and ends with 0 when stopped', as
   const line = new Promise<string>((resolve) => {
     ready = resolve;
   });
-  const ended = runSandbox(
-    { port: '0', json: true, speed: '7', dialect: 'spec' },
-    { stdout: { write: ready }, stderr, stop: stop.signal },
-  );
+  const ended = runSandbox({ port: '0', json: true, speed: '7', dialect: 'spec' }, { stdout: { write: ready }, stderr, stop: stop.signal });
   const info = JSON.parse(await line) as { url: string; port: number; apiKey: string };
   expect(info).toMatchObject({ ready: true, apiKey: 'sk_sandbox_ok', speed: 7, dialect: 'spec' });
   const response = await fetch(`${info.url}/v1/convai/agents`, { headers: { 'x-api-key': info.apiKey } });
@@ -138,10 +135,7 @@ test.each<[SandboxFlags, string]>([
   [{ port: '70000' }, 'port is 70000'],
   [{ port: '0', dialect: 'x' }, '--dialect is "x"; it must be spec or extended.'],
   [{ port: '0', speed: '-1' }, 'speed is -1'],
-  [
-    { port: '0', faults: '/nowhere/faults.json' },
-    '--faults /nowhere/faults.json: the file cannot be read: there is no such file',
-  ],
+  [{ port: '0', faults: '/nowhere/faults.json' }, '--faults /nowhere/faults.json: the file cannot be read: there is no such file'],
 ])('the flags %j are refused with exit code 2', async (flags, message) => {
   const { code, said } = await runRefused(flags);
   expect([code, said]).toEqual([2, expect.stringContaining(message)]);

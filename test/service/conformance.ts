@@ -124,9 +124,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
         for (const call of calls) expect(records.filter(({ facts }) => isOf(facts, call))).toHaveLength(1);
       } else {
         if (found?.kind !== 'accepted') throw new Error(found?.kind);
-        expect((await service.report?.(found.serviceBatchId))?.map(({ ref }) => ref)).toEqual(
-          calls.map(({ ref }) => ref),
-        );
+        expect((await service.report?.(found.serviceBatchId))?.map(({ ref }) => ref)).toEqual(calls.map(({ ref }) => ref));
       }
     });
 
@@ -151,9 +149,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       await service.place(request, once());
       await subject.play();
       const listed = await all(service.allRecords({ agentId }));
-      const records = await Promise.all(
-        listed.map(({ conversationId }) => service.record(conversationId, { agentId })),
-      );
+      const records = await Promise.all(listed.map(({ conversationId }) => service.record(conversationId, { agentId })));
       for (const call of request.calls) expect(records.filter(({ facts }) => isOf(facts, call))).toHaveLength(1);
       for (const { facts, turns, document } of records) {
         const history = {

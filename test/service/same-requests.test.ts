@@ -16,9 +16,7 @@ const ownToConnection = new Set(['host', 'connection']);
 /** One line of a request: everything that the service could act on. */
 function lineOf({ method, path, request }: Asked): string {
   const headers = request.headers.filter(({ name }) => !ownToConnection.has(name));
-  return [`${method} ${path}`, ...headers.map(({ name, value }) => `${name}: ${value}`), request.text ?? ''].join(
-    ' | ',
-  );
+  return [`${method} ${path}`, ...headers.map(({ name, value }) => `${name}: ${value}`), request.text ?? ''].join(' | ');
 }
 
 /** Records are read several at once: which of them is asked for first is left to the machine. */
@@ -61,9 +59,7 @@ test('a campaign with a refusal of rate, a lost reply and a partial batch asks t
   });
   const { proven, faults, trial } = await new Drive(mix).run();
   expect([...proven, ...faults]).toEqual([]);
-  expect(new Set(trial.ledger.posts.map(({ verdict }) => verdict))).toEqual(
-    new Set(['confirmed', 'not_sent', 'refused', 'unknown']),
-  );
+  expect(new Set(trial.ledger.posts.map(({ verdict }) => verdict))).toEqual(new Set(['confirmed', 'not_sent', 'refused', 'unknown']));
   // The ledger names itself by chance.
   const text = inOrder(lines)
     .join('\n')

@@ -72,8 +72,7 @@ export async function startSecondService(now: () => number = Date.now) {
     if (room === 'agents') return id === undefined ? agents : agents.find((agent) => agent.id === id);
     if (room === 'lines') return lines;
     if (room === 'batches' && id === undefined) return mine(batches);
-    if (room === 'batches')
-      return batches.some((batch) => batch.id === id) ? talks.filter((talk) => talk.batch === id) : undefined;
+    if (room === 'batches') return batches.some((batch) => batch.id === id) ? talks.filter((talk) => talk.batch === id) : undefined;
     const shown = talks.filter(({ began }) => began !== null);
     if (id !== undefined) return shown.find((talk) => talk.id === id);
     const from = Number(query.get('from') ?? 0);
@@ -106,8 +105,7 @@ export async function startSecondService(now: () => number = Date.now) {
       if (verb === 'withdraw') {
         const { refs } = body as { refs: string[] | 'all' };
         for (const talk of talks)
-          if (talk.batch === id && talk.state === 'waiting' && (refs === 'all' || refs.includes(talk.ref)))
-            talk.state = 'withdrawn';
+          if (talk.batch === id && talk.state === 'waiting' && (refs === 'all' || refs.includes(talk.ref))) talk.state = 'withdrawn';
         return answer(200, {});
       }
       const fault = faults.shift();
@@ -176,8 +174,7 @@ export function secondService(baseUrl: string): CallService {
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
     nowReal: Date.now,
   });
-  const get = async (path: string, query?: Record<string, string | undefined>) =>
-    json(await transport.read(`/api/${path}`, query));
+  const get = async (path: string, query?: Record<string, string | undefined>) => json(await transport.read(`/api/${path}`, query));
   const post = (path: string, body: unknown) => ({
     method: 'POST' as const,
     path: `/api/${path}`,
@@ -213,9 +210,7 @@ export function secondService(baseUrl: string): CallService {
     async find({ mark, agentId }): Promise<Found> {
       const found = ((await get('batches', { agent: agentId })) as Batch[]).filter((batch) => batch.mark === mark);
       if (found.length > 1) return { kind: 'several', serviceBatchIds: found.map(({ id }) => id) };
-      return found[0] === undefined
-        ? { kind: 'absent', certain: false }
-        : { kind: 'accepted', serviceBatchId: found[0].id };
+      return found[0] === undefined ? { kind: 'absent', certain: false } : { kind: 'accepted', serviceBatchId: found[0].id };
     },
     async report(id) {
       return ((await get(`batches/${id}`)) as Talk[]).map((talk) => ({

@@ -30,10 +30,7 @@ export class ClerkWork {
   readonly #left: Person[];
   #keys = 0;
 
-  constructor(
-    office: Office,
-    { campaignId, seed, people }: { campaignId: string; seed: number; people: readonly Person[] },
-  ) {
+  constructor(office: Office, { campaignId, seed, people }: { campaignId: string; seed: number; people: readonly Person[] }) {
     this.#office = office;
     this.#campaign = `campaigns/${campaignId}`;
     this.#random = new Random(seed, 'clerks');
@@ -121,8 +118,7 @@ export class ClerkWork {
     const looker = await this.#office.change(this.#ask('onlooker', 'suppressions', body));
     if (looker?.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
     const reused = await this.#office.change({ who: 'front desk', path: 'suppressions', key: usedKey, body });
-    if (reused !== null && reused.code !== 'key_reused')
-      this.#break(`a key that was used was answered with ${reused.status}`);
+    if (reused !== null && reused.code !== 'key_reused') this.#break(`a key that was used was answered with ${reused.status}`);
     this.deeds.push({ act: 'suppress', phone: spared.phone, end: 'refused', at: Date.now() });
   }
 
@@ -140,8 +136,7 @@ export class ClerkWork {
   async #repeat(change: Change, what: string, first?: Said): Promise<void> {
     const again = await this.#office.change(change);
     if (again?.isReplayed !== true) this.#break(`${what} was carried out again`);
-    else if (first !== undefined && again.text !== first.text)
-      this.#break(`${what} was answered otherwise the second time`);
+    else if (first !== undefined && again.text !== first.text) this.#break(`${what} was answered otherwise the second time`);
     this.counts.repeated += 1;
   }
 

@@ -55,8 +55,7 @@ export function* judgeDeeds(trial: DeedTrial): Generator<string> {
       yield `${phone} was called after its ${act} was answered`;
     if (end === 'done' && own.length === 0 && outcome !== outcomeOf[act])
       yield `${phone}: its ${act} was answered, and its row is ${outcome}`;
-    if (end === 'refused' && outcome === outcomeOf[act])
-      yield `${phone}: its ${act} was refused, and its row is ${outcome}`;
+    if (end === 'refused' && outcome === outcomeOf[act]) yield `${phone}: its ${act} was refused, and its row is ${outcome}`;
   }
   for (const { from, to } of pauses) {
     const during = calls.filter(({ realAcceptedAt: at }) => at > from && at < to);

@@ -25,8 +25,7 @@ export function judgeShape(trial: Trial): string[] {
 
 function callsByNumber({ calls }: Trial): Map<string, Trial['calls'][number][]> {
   const byNumber = new Map<string, Trial['calls'][number][]>();
-  for (const call of calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt))
-    byNumber.set(call.to, [...(byNumber.get(call.to) ?? []), call]);
+  for (const call of calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) byNumber.set(call.to, [...(byNumber.get(call.to) ?? []), call]);
   return byNumber;
 }
 
@@ -70,14 +69,12 @@ function* judgeResults(trial: Trial): Generator<string> {
     const line = results[index];
     if (line === undefined) continue;
     const row = `Row ${index + 1}`;
-    if (line.row !== index + 1 || JSON.stringify(line.cells) !== JSON.stringify(cellsOf(person)))
-      yield `${row} is not the row of the list`;
+    if (line.row !== index + 1 || JSON.stringify(line.cells) !== JSON.stringify(cellsOf(person))) yield `${row} is not the row of the list`;
     if (!outcomes.some((outcome) => outcome === line.outcome)) yield `${row} has no outcome but ${line.outcome}`;
     const acted = trial.acted?.get(person.phone);
     const own = allowedOutcomes(person, byNumber.get(person.phone) ?? []);
     const wanted = acted === undefined || own.some((outcome) => reached.includes(outcome)) ? own : [acted, ...own];
-    if (!wanted.includes(line.outcome))
-      yield `${row} is ${line.outcome}, and its calls say ${wanted.slice(0, -1).join(' or ')}`;
+    if (!wanted.includes(line.outcome)) yield `${row} is ${line.outcome}, and its calls say ${wanted.slice(0, -1).join(' or ')}`;
   }
   const unresolved = results.filter(({ outcome }) => outcome === 'unresolved').length;
   if (unresolved > trial.mostUnresolved)

@@ -112,11 +112,7 @@ export class Office {
     return (await until(`the API answers for ${path}`, asked, { everyMs: againMs, limitMs: patienceMs })).body;
   }
 
-  async #fetch(
-    who: Clerk,
-    path: string,
-    request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
-  ): Promise<Said> {
+  async #fetch(who: Clerk, path: string, request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }): Promise<Said> {
     const headers = { ...request.headers, authorization: `Bearer ${this.#tokens[who]}` };
     const answer = await fetch(`${this.#url}/api/v1/${path}`, { ...request, headers });
     const text = await answer.text();

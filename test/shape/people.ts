@@ -11,8 +11,7 @@ export interface Person {
 }
 
 const columns = ['phone', 'id', 'name'];
-const areaCodes =
-  '201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218 219 224 225 228 229 231 234 239 240'.split(' ');
+const areaCodes = '201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218 219 224 225 228 229 231 234 239 240'.split(' ');
 /** Last four digits with a fate of their own: busy, no answer, voicemail, failed, silent, opts out, busy once. */
 const fates = ['0101', '0102', '0103', '0104', '0106', '0108', '0110'];
 

@@ -85,9 +85,7 @@ export async function runShape(input: {
     let gotOver = begun;
     for (const [nth, disturbance] of disturbances.entries()) {
       const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
-      await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(
-        tell(`before: ${disturbance.kind}`),
-      );
+      await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(tell(`before: ${disturbance.kind}`));
       // Every other time the process that serves them is killed in the middle.
       const quietly = clerks.actQuietly({ kills: nth % 2 === 0 });
       acts.push(nth === 0 ? quietly.then(() => clerks.makeSmaller(batchSize - 1)) : quietly);

@@ -54,11 +54,7 @@ export async function setUpSchema(
   settings: Record<string, string>,
   { database, kind }: { database: string; kind: 'temporal' | 'visibility' },
 ): Promise<void> {
-  const steps = [
-    ['create-database'],
-    ['setup-schema', '-v', '0.0'],
-    ['update-schema', '--schema-name', `postgresql/v12/${kind}`],
-  ];
+  const steps = [['create-database'], ['setup-schema', '-v', '0.0'], ['update-schema', '--schema-name', `postgresql/v12/${kind}`]];
   for (const step of steps) {
     const args = ['--db', database, ...step];
     const { code, stderr, stdout } = await runChild({

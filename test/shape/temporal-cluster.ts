@@ -146,8 +146,7 @@ async function untilServing(server: ServerProcess, port: number): Promise<void> 
     await until(
       `Temporal serves at port ${port}`,
       async () => {
-        if (server.hasEnded())
-          throw new Error(`Temporal ended (${await server.ended}):\n${server.lastLines().join('\n')}`);
+        if (server.hasEnded()) throw new Error(`Temporal ended (${await server.ended}):\n${server.lastLines().join('\n')}`);
         if (await ask(() => workflowService.describeNamespace({ namespace }))) return true;
         await ask(() => workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }));
         return false;

@@ -233,9 +233,7 @@ async function buildWorld(
       const db = new Database({ connectionString: databaseUrl });
       await db.connect();
       try {
-        const { rows } = await db.query<{ n: number }>(
-          `select count(*)::int as n from events where type = 'operator.acted'`,
-        );
+        const { rows } = await db.query<{ n: number }>(`select count(*)::int as n from events where type = 'operator.acted'`);
         return rows[0]?.n ?? 0;
       } finally {
         await db.end();

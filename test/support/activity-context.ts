@@ -4,11 +4,7 @@ import type { Witness } from '../../activities/witness.ts';
 /** Runs an activity that heartbeats as a worker would, with nobody who cancels it. */
 export function asActivity<Result>(
   work: () => Promise<Result>,
-  {
-    info = {},
-    heartbeat = () => {},
-    client,
-  }: Partial<Pick<Context, 'heartbeat' | 'client'>> & { info?: Partial<Info> } = {},
+  { info = {}, heartbeat = () => {}, client }: Partial<Pick<Context, 'heartbeat' | 'client'>> & { info?: Partial<Info> } = {},
 ): Promise<Result> {
   const { signal: cancellationSignal } = new AbortController();
   const context = { heartbeat, cancellationSignal, info, client } as unknown as Context;

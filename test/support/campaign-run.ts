@@ -150,8 +150,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
   const store = await openStore({ databaseUrl: options.databaseUrl, sqlitePath });
   const workers: WorkerProcess[] = [];
   const handle = () => temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
-  const batch = (n: number) =>
-    store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
+  const batch = (n: number) => store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
 
   const startList = async (campaignId: string, { columns, rows }: PlantedList): Promise<void> => {
     const rules = rulesOf(options, columns);
@@ -219,9 +218,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
         `status: ${JSON.stringify(status)}`,
         `batches: ${JSON.stringify(batches)}`,
         `pending: ${pending}`,
-        ...workers.map(
-          (worker) => `worker ${worker.pid}, ended: ${worker.hasEnded()}: …${worker.output().slice(-3000)}`,
-        ),
+        ...workers.map((worker) => `worker ${worker.pid}, ended: ${worker.hasEnded()}: …${worker.output().slice(-3000)}`),
       ].join('\n');
     },
     close: async () => {
@@ -238,10 +235,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
 }
 
 /** Prepares a run, does the work and cleans up, whatever comes of it. */
-export async function withRun<Result>(
-  options: RunOptions,
-  work: (run: CampaignRun) => Promise<Result>,
-): Promise<Result> {
+export async function withRun<Result>(options: RunOptions, work: (run: CampaignRun) => Promise<Result>): Promise<Result> {
   const run = await prepareRun(options);
   try {
     return await work(run);

@@ -42,14 +42,10 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   expect(log.calls).toBeGreaterThanOrEqual(calls.length);
 
   const destroyed = new Set(faults.destroyed);
-  const ofDestroyed = new Set(
-    ledger.attempts.filter((row) => destroyed.has(row.batch_id)).map((row) => row.recipient_id),
-  );
+  const ofDestroyed = new Set(ledger.attempts.filter((row) => destroyed.has(row.batch_id)).map((row) => row.recipient_id));
   // Where the service has shown no record at all, absence proves nothing.
   const shown = ledger.conversations.some((row) => row.attempt_id !== null);
-  const unshown = new Set(
-    ledger.attempts.filter((row) => !shown && row.detail === 'no_record_shown').map((row) => row.recipient_id),
-  );
+  const unshown = new Set(ledger.attempts.filter((row) => !shown && row.detail === 'no_record_shown').map((row) => row.recipient_id));
   const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved').map((row) => row.recipient_id);
   expect(unresolved.filter((id) => !ofDestroyed.has(id) && !unshown.has(id))).toEqual([]);
 

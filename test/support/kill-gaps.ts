@@ -91,8 +91,6 @@ export async function leave(run: CampaignRun, worker: WorkerProcess, gate: strin
 export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
   await until(`activity ${name} runs`, async () => {
     const { raw } = await run.client.workflow.getHandle(workflowId).describe();
-    return raw.pendingActivities?.some(
-      ({ activityType, state }) => activityType?.name === name && Number(state) === startedState,
-    );
+    return raw.pendingActivities?.some(({ activityType, state }) => activityType?.name === name && Number(state) === startedState);
   });
 }

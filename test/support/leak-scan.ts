@@ -38,11 +38,7 @@ export function findTokens(text: string, tokens: readonly string[]): string[] {
 }
 
 /** Everything that Temporal keeps or tells of a workflow, all its runs: histories, descriptions, answers of these queries. */
-export async function textOfWorkflow(
-  client: Client,
-  workflowId: string,
-  queries: readonly string[] = [],
-): Promise<string> {
+export async function textOfWorkflow(client: Client, workflowId: string, queries: readonly string[] = []): Promise<string> {
   const texts: string[] = [];
   let runId: string | undefined;
   do {

@@ -33,8 +33,7 @@ export function plantList(seed: number, size: number, fates: readonly string[] =
     const e164 = fate === undefined ? numberOf(seed, index) : `+1646555${fate}`;
     if (numbers.has(e164)) continue;
     numbers.add(e164);
-    const token = (kind: string) =>
-      `${kind}${createHash('sha256').update(`${seed}/${index}/${kind}`).digest('hex').slice(0, 14)}`;
+    const token = (kind: string) => `${kind}${createHash('sha256').update(`${seed}/${index}/${kind}`).digest('hex').slice(0, 14)}`;
     const fields = [token('Nm'), token('Ap'), token('Nt')];
     tokens.push(e164.slice(1), ...fields);
     rows.push(buildRow(rows.length + 1, e164, [e164, ...fields]));

@@ -116,17 +116,7 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
   const wal = join(folder, 'wal');
   await mkdir(wal);
   if (user !== null) await chown(wal, user.uid, user.gid);
-  const cluster = [
-    '-D',
-    data,
-    '-U',
-    'carillon',
-    `--pwfile=${passwordFile}`,
-    '--auth=password',
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ];
+  const cluster = ['-D', data, '-U', 'carillon', `--pwfile=${passwordFile}`, '--auth=password', '-E', 'UTF8', '--locale=C'];
   await run(join(programs, 'bin', 'initdb'), cluster, asUser);
   let port = 0;
   const urlOf = (name: string) => `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
@@ -135,14 +125,7 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
   const start = async () => {
     // A crash of the machine need not be survived.
     const swift = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
-    const settings = [
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      'unix_socket_directories=',
-      '-c',
-      'max_connections=400',
-    ];
+    const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=400'];
     const archive = ['archive_mode=on', `archive_command=cp %p ${wal}/%f`, `restore_command=cp ${wal}/%f %p`];
     if (hasArchive) settings.push(...archive.flatMap((setting) => ['-c', setting]));
     const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings, ...swift], {

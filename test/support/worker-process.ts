@@ -49,11 +49,7 @@ export async function runCommand(
 }
 
 /** Starts `carillon worker`, or another command that runs on, with these settings and no others; of the build, or of another one. */
-export function spawnWorker(
-  settings: Record<string, string>,
-  args: readonly string[] = ['worker'],
-  from = program,
-): WorkerProcess {
+export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker'], from = program): WorkerProcess {
   const child = spawn(process.execPath, [from, ...args], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -43,9 +43,7 @@ test('a verdict that the database did not take is written by itself, and its bat
     {
       submit: async ({ batchId }) => {
         submitted.push(batchId);
-        return batchId === verdict.batchId
-          ? { kind: 'unrecorded', verdict }
-          : { kind: 'verdict', batchId, state: 'confirmed' };
+        return batchId === verdict.batchId ? { kind: 'unrecorded', verdict } : { kind: 'verdict', batchId, state: 'confirmed' };
       },
       recordPostVerdict: async (told) => {
         recorded.push(told);
@@ -237,38 +235,34 @@ test('a round whose books cannot be closed yet is dialled on, and the hook hears
 test.each([
   { where: 'waits for the next call to be due', refuses: false },
   { where: 'is paused since its callers were refused', refuses: true },
-])(
-  '`temporal workflow cancel` of a campaign that $where drains it, and the database says where that came from',
-  async ({ refuses }) => {
-    const scenario = await beginProven(await openCleanStore('sqlite'));
-    const clock = { now: () => noon, speed: 1 } as ServiceClock;
-    const { store } = scenario;
-    const { changeState } = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
-    const drains = async () => (await scenario.campaign()).state === 'draining';
-    const activities = fakeActivities({
-      checkCallers: async () =>
-        refuses && !(await drains()) ? { ok: false, inMs: null, pausedAt: null } : { ok: true },
-      plan: async () => ((await drains()) ? { kind: 'done' } : waiting),
-      changeState,
-    });
-    await withCampaign(
-      activities,
-      async (_client, handle) => {
-        const waits = { state: refuses ? 'paused' : 'dialling', waitingFor: refuses ? 'paused' : 'due' };
-        await expect.poll(() => handle.query(statusQuery)).toMatchObject(waits);
-        await handle.cancel();
-        expect(await handle.result()).toMatchObject({ state: 'closed' });
-        expect((await handle.describe()).status.name).toBe('COMPLETED');
-      },
-      server,
-    );
-    expect(await scenario.campaign()).toMatchObject({
-      state: 'draining',
-      draining: 'drained',
-      stateReason: 'its workflow was cancelled in Temporal',
-    });
-  },
-);
+])('`temporal workflow cancel` of a campaign that $where drains it, and the database says where that came from', async ({ refuses }) => {
+  const scenario = await beginProven(await openCleanStore('sqlite'));
+  const clock = { now: () => noon, speed: 1 } as ServiceClock;
+  const { store } = scenario;
+  const { changeState } = createActivities({ store, serviceClock: async () => clock } as ActivityDependencies);
+  const drains = async () => (await scenario.campaign()).state === 'draining';
+  const activities = fakeActivities({
+    checkCallers: async () => (refuses && !(await drains()) ? { ok: false, inMs: null, pausedAt: null } : { ok: true }),
+    plan: async () => ((await drains()) ? { kind: 'done' } : waiting),
+    changeState,
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      const waits = { state: refuses ? 'paused' : 'dialling', waitingFor: refuses ? 'paused' : 'due' };
+      await expect.poll(() => handle.query(statusQuery)).toMatchObject(waits);
+      await handle.cancel();
+      expect(await handle.result()).toMatchObject({ state: 'closed' });
+      expect((await handle.describe()).status.name).toBe('COMPLETED');
+    },
+    server,
+  );
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'draining',
+    draining: 'drained',
+    stateReason: 'its workflow was cancelled in Temporal',
+  });
+});
 
 test('`temporal workflow cancel` does not break off the request that is under way, and its verdict counts', async () => {
   const begun = gate();

@@ -61,15 +61,12 @@ test('variables come before the profile', async () => {
   expect({ address, namespace }).toEqual({ address: server.address, namespace: 'default' });
 });
 
-test.each(connectors)(
-  '%s that is given a target does not take the key or the TLS of a profile there',
-  async (_, connect) => {
-    const env = await profileOf(['address = "127.0.0.1:1"', 'namespace = "other"', 'api_key = "k"']);
-    const { connection, address, namespace } = await connect(nothingSet, { env, target: server });
-    await connection.close();
-    expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
-  },
-);
+test.each(connectors)('%s that is given a target does not take the key or the TLS of a profile there', async (_, connect) => {
+  const env = await profileOf(['address = "127.0.0.1:1"', 'namespace = "other"', 'api_key = "k"']);
+  const { connection, address, namespace } = await connect(nothingSet, { env, target: server });
+  await connection.close();
+  expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+});
 
 test.each(connectors)('%s is told which namespace is missing and how to make it', async (_, connect) => {
   const target = { address: server.address, namespace: 'absent' };

@@ -19,11 +19,7 @@ async function start(input: Partial<DevServerInput> = {}): Promise<DevServer> {
 
 /** A `temporal` that passes as one and does `script` when it is to serve. */
 async function makeServer(script: string): Promise<DevServerInput> {
-  const program = await makeProgram(
-    await makeFolder(),
-    'temporal',
-    `[ "$1" = --version ] && { ${versionScript()}; exit; }\n${script}`,
-  );
+  const program = await makeProgram(await makeFolder(), 'temporal', `[ "$1" = --version ] && { ${versionScript()}; exit; }\n${script}`);
   return { config: { ...readConfig(), CARILLON_TEMPORAL_BIN: program }, ui: false };
 }
 
@@ -77,9 +73,7 @@ test('workflows in a data file survive a kill, and the server comes back on the 
 test('a data file that another server uses is refused with a sentence, and free again after it', async () => {
   const dataFile = join(await makeFolder(), 'temporal.db');
   const server = await start({ dataFile });
-  await expect(start({ dataFile })).rejects.toThrow(
-    /Another process runs a Temporal dev server on .*temporal\.db\. Stop that one/,
-  );
+  await expect(start({ dataFile })).rejects.toThrow(/Another process runs a Temporal dev server on .*temporal\.db\. Stop that one/);
   await server.stop();
   await start({ dataFile });
 });
@@ -103,17 +97,13 @@ test('a server that ends at its start is an error with its last words', async ()
 test('a server that never serves is killed when the limit is over', async () => {
   const folder = await makeFolder();
   const input = await makeServer(`echo $$ > '${folder}/pid'; exec sleep 600`);
-  await expect(startDevServer({ ...input, startTimeoutMs: 5_000 })).rejects.toThrow(
-    /did not serve at 127\.0\.0\.1:\d+ within 5 s/,
-  );
+  await expect(startDevServer({ ...input, startTimeoutMs: 5_000 })).rejects.toThrow(/did not serve at 127\.0\.0\.1:\d+ within 5 s/);
   expect(isAlive(Number(await readFile(join(folder, 'pid'), 'utf8')))).toBe(false);
 });
 
 test('a port that was taken in the meantime is replaced by another', async () => {
   const folder = await makeFolder();
-  const input = await makeServer(
-    `echo "$@" >> '${folder}/starts'; echo "listen tcp: address already in use" >&2; exit 1`,
-  );
+  const input = await makeServer(`echo "$@" >> '${folder}/starts'; echo "listen tcp: address already in use" >&2; exit 1`);
   await expect(startDevServer(input)).rejects.toThrow(/address already in use/);
   const starts = (await readFile(join(folder, 'starts'), 'utf8')).trim().split('\n');
   const ports = starts.map((line) => /--port (\d+)/.exec(line)?.[1]);
@@ -142,27 +132,24 @@ test('the server is tuned, and gets neither secrets nor the settings of clients'
   }
 });
 
-test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-  'the server ends with its process when that ends by %s',
-  async (signal) => {
-    const module = fileURLToPath(new URL('../../src/temporal/server-process.ts', import.meta.url));
-    // A program that writes nothing: a real server might also end because nobody reads its output any more.
-    const script = `const { spawnServer } = await import(${JSON.stringify(module)});
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('the server ends with its process when that ends by %s', async (signal) => {
+  const module = fileURLToPath(new URL('../../src/temporal/server-process.ts', import.meta.url));
+  // A program that writes nothing: a real server might also end because nobody reads its output any more.
+  const script = `const { spawnServer } = await import(${JSON.stringify(module)});
     const server = await spawnServer('/bin/sleep', ['600'], () => {});
     console.log(server.pid);`;
-    const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const pid = Number(line.toString());
-    onTestFinished(() => {
-      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    });
-    expect(isAlive(pid)).toBe(true);
-    parent.kill(signal);
-    await expect.poll(() => isAlive(pid)).toBe(false);
-  },
-);
+  const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  });
+  expect(isAlive(pid)).toBe(true);
+  parent.kill(signal);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
 
 test('TEMPORAL_ADDRESS is used as it is, and no server is started', async () => {
   const program = await makeProgram(await makeFolder(), 'temporal', 'exit 1');

@@ -15,9 +15,6 @@ export async function withCampaign(
   await server.workWith(activities, async (queues) => {
     const options = { workflowId: `spring/${queues.campaign}`, taskQueue: queues.campaign };
     const input = { campaignId: 'spring', round: 1, queues, timeouts, submitted: 0, callersChecked: false };
-    await work(
-      server.client,
-      await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }),
-    );
+    await work(server.client, await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }));
   });
 }

@@ -75,10 +75,7 @@ test('a start and an end bound the firings', async () => {
     startAt: Date.parse('2031-01-01T10:00:00Z'),
     endAt: Date.parse('2031-01-03T10:00:00Z'),
   });
-  expect(bounded.next.map((ms) => new Date(ms).toISOString())).toEqual([
-    '2031-01-02T09:00:00.000Z',
-    '2031-01-03T09:00:00.000Z',
-  ]);
+  expect(bounded.next.map((ms) => new Date(ms).toISOString())).toEqual(['2031-01-02T09:00:00.000Z', '2031-01-03T09:00:00.000Z']);
 });
 
 test('one that would never fire is not made, and one that exists is not replaced', async () => {
@@ -90,9 +87,7 @@ test('one that would never fire is not made, and one that exists is not replaced
   const { id } = await create({ cron: '0 9 1 1 *' });
   made -= 1;
   await expect(create({ cron: '0 10 1 1 *' })).rejects.toMatchObject({ name: 'ScheduleExistsError', isBadInput: true });
-  expect((await describeSchedule(temporal.client, id))?.next[0]).toSatisfy(
-    (ms: number) => new Date(ms).getUTCHours() === 9,
-  );
+  expect((await describeSchedule(temporal.client, id))?.next[0]).toSatisfy((ms: number) => new Date(ms).getUTCHours() === 9);
 });
 
 test.each([
@@ -110,24 +105,17 @@ test.each([
   expect([...shown].sort()).toEqual(days.split(' ').sort());
 });
 
-test.each([
-  '*/15 8-18 * * *',
-  '0 9 1,15 * *',
-  '0 9 1 jan-mar *',
-  '0 9-17/2 * 12 mon',
-  '@daily',
-  '@hourly',
-  '5/20 * * * *',
-])('the server takes %s', async (cron) => {
-  expect(describeCronFault(cron)).toBeNull();
-  expect((await create({ cron })).next.length).toBeGreaterThan(0);
-});
+test.each(['*/15 8-18 * * *', '0 9 1,15 * *', '0 9 1 jan-mar *', '0 9-17/2 * 12 mon', '@daily', '@hourly', '5/20 * * * *'])(
+  'the server takes %s',
+  async (cron) => {
+    expect(describeCronFault(cron)).toBeNull();
+    expect((await create({ cron })).next.length).toBeGreaterThan(0);
+  },
+);
 
 test('a step counts on from where it begins', async () => {
   const { next } = await create({ cron: '5/20 9 * * *' });
-  expect(new Set(next.map((ms) => new Date(ms).toISOString().slice(11, 16)))).toEqual(
-    new Set(['09:05', '09:25', '09:45']),
-  );
+  expect(new Set(next.map((ms) => new Date(ms).toISOString().slice(11, 16)))).toEqual(new Set(['09:05', '09:25', '09:45']));
 });
 
 test.each([

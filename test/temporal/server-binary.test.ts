@@ -9,11 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cachedBinaryPath } from '../../src/temporal/binary-cache.ts';
 import { officialArchive } from '../../src/temporal/binary-download.ts';
 import { tryProcessLock } from '../../src/ledger/worker-lock.ts';
-import {
-  resolveTemporalBinary,
-  TemporalBinaryError,
-  type ResolveBinaryInput,
-} from '../../src/temporal/server-binary.ts';
+import { resolveTemporalBinary, TemporalBinaryError, type ResolveBinaryInput } from '../../src/temporal/server-binary.ts';
 import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';
 
 const shortLimits = {
@@ -165,12 +161,8 @@ test.each<[string, RequestListener]>([
     step: 'go',
   });
   expect(performance.now() - startedAt).toBeLessThan(30_000);
-  expect(machine.progress.join('\n')).toMatch(
-    /the download failed .*trying Go.*building Temporal once.*2-4 minutes.*Temporal built in/s,
-  );
-  expect(await readFile(join(machine.root, 'builds'), 'utf8')).toContain(
-    'github.com/temporalio/cli/cmd/temporal@v1.5.1',
-  );
+  expect(machine.progress.join('\n')).toMatch(/the download failed .*trying Go.*building Temporal once.*2-4 minutes.*Temporal built in/s);
+  expect(await readFile(join(machine.root, 'builds'), 'utf8')).toContain('github.com/temporalio/cli/cmd/temporal@v1.5.1');
   expect(await readdir(dirname(machine.cached))).toEqual(['.lock', 'temporal']);
 });
 
@@ -201,13 +193,7 @@ test('when no step works the error tells what each one found and what to do', as
 
 test.each([
   ['the probe', 'exec sleep 60', 'true', { goProbeTimeoutMs: 200 }, /module source \(it did not finish within 0.2 s\)/],
-  [
-    'the build',
-    'exit 0',
-    'exec sleep 60',
-    { goBuildTimeoutMs: 200 },
-    /the build failed \(it did not finish within 0.2 s\)/,
-  ],
+  ['the build', 'exit 0', 'exec sleep 60', { goBuildTimeoutMs: 200 }, /the build failed \(it did not finish within 0.2 s\)/],
 ])('a Go that hangs in %s is given up', async (_, probe, install, limit, message) => {
   const machine = await makeMachine();
   await makeGo(machine, probe, install);
@@ -217,11 +203,7 @@ test.each([
 
 test('a program that does not run is never put into the cache', async () => {
   const machine = await makeMachine();
-  await makeGo(
-    machine,
-    'exit 0',
-    `printf '#!/bin/sh\\nexit 1\\n' > "$GOBIN/temporal"; chmod 755 "$GOBIN/temporal"; exit 0`,
-  );
+  await makeGo(machine, 'exit 0', `printf '#!/bin/sh\\nexit 1\\n' > "$GOBIN/temporal"; chmod 755 "$GOBIN/temporal"; exit 0`);
   await expect(resolveTemporalBinary(machine.input)).rejects.toThrow(/go install: it does not run \(exit code 1\)/);
   expect(await readdir(dirname(machine.cached))).toEqual(['.lock']);
 });
@@ -250,9 +232,7 @@ test('waiting for another process ends with a sentence when that one does not fi
   const lock = tryProcessLock(join(dirname(machine.cached), '.lock'));
   onTestFinished(() => lock?.release());
   const limits = { ...shortLimits, cacheLockTimeoutMs: 100 };
-  await expect(resolveTemporalBinary({ ...machine.input, limits })).rejects.toThrow(
-    /another process has held .*\.lock for 0\.1 s/,
-  );
+  await expect(resolveTemporalBinary({ ...machine.input, limits })).rejects.toThrow(/another process has held .*\.lock for 0\.1 s/);
 });
 
 test('a call that is aborted ends at once and is no TemporalBinaryError', async () => {

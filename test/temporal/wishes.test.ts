@@ -3,13 +3,7 @@ import { createActivities, type Activities } from '../../activities/index.ts';
 import type { ChangeStateInput } from '../../activities/change-state.ts';
 import { pauseCampaign, changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../src/ledger/wishes.ts';
-import {
-  cancelUpdate,
-  knownResumeUpdate,
-  pauseUpdate,
-  resumeUpdate,
-  lookAgainUpdate,
-} from '../../workflows/messages.ts';
+import { cancelUpdate, knownResumeUpdate, pauseUpdate, resumeUpdate, lookAgainUpdate } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
@@ -64,14 +58,10 @@ test('a resume that waited in Temporal for a worker does not undo a pause made i
     changeState: own.changeState,
   };
   await withCampaign(activities, async (_client, handle) => {
-    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
-      true,
-    );
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
     const known = { pausesSeen: await countOwnPauses(store.db, 'spring') };
     // The person changes their mind while nobody works: the later wish needs the database alone.
-    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(
-      true,
-    );
+    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
     expect(await handle.executeUpdate(knownResumeUpdate, { args: [known] })).toBe(false);
     expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
     // One by hand, from Temporal's own tools, knows nothing of the database.
@@ -99,9 +89,7 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
     expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
     const reason = 'the service refuses the key';
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason }),
-    );
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason }));
     const paused = { state: 'paused', stateReason: reason };
     const { events } = await handle.fetchHistory();
     const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
@@ -144,11 +132,7 @@ test('the pause hook hears once of each pause that a campaign makes by itself, a
   };
   const pauseItself = (at: number) =>
     store.transaction((tx) =>
-      changeCampaignState(
-        tx,
-        { campaignId: 'spring', now: at },
-        { to: 'paused', reason: 'the service refuses the key' },
-      ),
+      changeCampaignState(tx, { campaignId: 'spring', now: at }, { to: 'paused', reason: 'the service refuses the key' }),
     );
   const toldOf = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
   await withCampaign(activities, async (_client, handle) => {

@@ -39,25 +39,15 @@ test('a bundle of TypeScript workflows runs on a worker', async () => {
     taskQueue: 'doubles',
     workflowBundle,
   });
-  const result = await worker.runUntil(
-    client.workflow.execute('double', { workflowId: 'double', taskQueue: 'doubles', args: [21] }),
-  );
+  const result = await worker.runUntil(client.workflow.execute('double', { workflowId: 'double', taskQueue: 'doubles', args: [21] }));
   await connection.close();
   await native.connection.close();
   expect(result).toBe(42);
 });
 
 test.each([
-  [
-    'a Node built-in',
-    `import { readFileSync } from 'node:fs';\nexport async function bad() { return readFileSync('x'); }`,
-    /fs/,
-  ],
-  [
-    'a module that is not there',
-    `import { x } from './absent.ts';\nexport async function bad() { return x; }`,
-    /absent\.ts/,
-  ],
+  ['a Node built-in', `import { readFileSync } from 'node:fs';\nexport async function bad() { return readFileSync('x'); }`, /fs/],
+  ['a module that is not there', `import { x } from './absent.ts';\nexport async function bad() { return x; }`, /absent\.ts/],
 ])('workflows that import %s are refused with its name and the place', async (_, source, named) => {
   const path = await makeWorkflows(source);
   const bundling = bundleWorkflows(path);
@@ -68,17 +58,14 @@ test.each([
 
 const own = join(root, 'workflows', 'index.ts');
 
-test.skipIf(!existsSync(own))(
-  'the build script writes the bundle of our own workflows, without zod and its size',
-  async () => {
-    const out = join(await makeFolder(), 'made', 'bundle.js');
-    const script = join(root, 'src', 'temporal', 'workflow-bundle.ts');
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', script, out], { cwd: root });
-    const code = await readFile(out, 'utf8');
-    expect(code).toMatch(/\bcampaign\b/);
-    expect(code).not.toContain('node_modules/zod');
-  },
-);
+test.skipIf(!existsSync(own))('the build script writes the bundle of our own workflows, without zod and its size', async () => {
+  const out = join(await makeFolder(), 'made', 'bundle.js');
+  const script = join(root, 'src', 'temporal', 'workflow-bundle.ts');
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', script, out], { cwd: root });
+  const code = await readFile(out, 'utf8');
+  expect(code).toMatch(/\bcampaign\b/);
+  expect(code).not.toContain('node_modules/zod');
+});
 
 test.skipIf(!existsSync(own))('code that runs from source bundles the source and takes no stale build', async () => {
   expect(await loadWorkflowBundle()).toEqual({ code: expect.stringContaining('campaign') });

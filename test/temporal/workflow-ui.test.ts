@@ -32,12 +32,8 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
       );
     const { definition = {} } = await ask();
     const described = [...(definition['updateDefinitions'] ?? []), ...(definition['queryDefinitions'] ?? [])];
-    const undescribed = described.filter(
-      ({ name, description }) => !name.startsWith('__') && (description ?? '') === '',
-    );
-    expect(described.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['pause', 'resume', 'drain', 'cancel', 'status']),
-    );
+    const undescribed = described.filter(({ name, description }) => !name.startsWith('__') && (description ?? '') === '');
+    expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(['pause', 'resume', 'drain', 'cancel', 'status']));
     expect(undescribed).toEqual([]);
     expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
     mayEnd = true;
@@ -48,12 +44,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
       userMetadata?.summary == null ? [] : [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)],
     );
     expect(summaries).toEqual(
-      expect.arrayContaining([
-        'plans batch 1',
-        'from batch 1, 3 calls',
-        'plans batch 2, after batch 1: confirmed',
-        'waits: due',
-      ]),
+      expect.arrayContaining(['plans batch 1', 'from batch 1, 3 calls', 'plans batch 2, after batch 1: confirmed', 'waits: due']),
     );
     const scheduled = (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
     const urgent = scheduled.filter(({ priority }) => priority?.priorityKey === 1);

@@ -90,21 +90,14 @@ function swap(table: string, column: string, [a, b]: [string, string]): string[]
 
 const calls: [string, string] = [`attempt_id = 'spring/1/1'`, `attempt_id = 'spring/2/1'`];
 const rows: [string, string] = [`recipient_id = 'spring/1'`, `recipient_id = 'spring/2'`];
-const matched: [string, string] = [
-  `type = 'attempt.matched' and ${calls[0]}`,
-  `type = 'attempt.matched' and ${calls[1]}`,
-];
+const matched: [string, string] = [`type = 'attempt.matched' and ${calls[0]}`, `type = 'attempt.matched' and ${calls[1]}`];
 const pointersSwapped = [
   `update conversations set attempt_id = '-' || attempt_id where ${calls[0]} or ${calls[1]}`,
   `update conversations set attempt_id = 'spring/2/1' where attempt_id = '-spring/1/1'`,
   `update conversations set attempt_id = 'spring/1/1' where attempt_id = '-spring/2/1'`,
 ];
 /** The records of two people change places, wherever it is written whose they are. */
-const recordsSwapped = [
-  ...swap('attempts', 'conversation_id', calls),
-  ...pointersSwapped,
-  ...swap('events', 'data', matched),
-];
+const recordsSwapped = [...swap('attempts', 'conversation_id', calls), ...pointersSwapped, ...swap('events', 'data', matched)];
 const inLogAndTable = (evidence: string) => [
   `update attempts set evidence = '${evidence}' where ${calls[0]}`,
   `update events set data = json_set(data, '$.evidence', '${evidence}') where ${matched[0]}`,
@@ -119,12 +112,9 @@ const retryEarlier = (byMs: number) => [
     where batch_id = (select batch_id from attempts where attempt_id = 'spring/3/2')`,
 ];
 
-test.each(['spec', 'extended'] as const)(
-  'a database in which nobody has forged anything passes: %s',
-  async (dialect) => {
-    expect(await named(dialect, [])).toEqual([]);
-  },
-);
+test.each(['spec', 'extended'] as const)('a database in which nobody has forged anything passes: %s', async (dialect) => {
+  expect(await named(dialect, [])).toEqual([]);
+});
 
 // prettier-ignore
 const forgeries: [rules: string[], what: string, forge: string[]][] = [

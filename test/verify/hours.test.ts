@@ -64,12 +64,7 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
     const calendar = { hours, closedOn: random.chance(0.3) ? ['2030-03-10', '2030-11-03', '2030-03-31'] : [] };
     const where = [random.pick(zones), random.pick(zones)].slice(0, random.chance(0.3) ? 2 : 1);
     // Around the changes of the clocks of that year, most of the time.
-    const around = random.pick([
-      Date.UTC(2030, 2, 10, 7),
-      Date.UTC(2030, 10, 3, 6),
-      Date.UTC(2030, 2, 31, 1),
-      Date.UTC(2030, 6, 1),
-    ]);
+    const around = random.pick([Date.UTC(2030, 2, 10, 7), Date.UTC(2030, 10, 3, 6), Date.UTC(2030, 2, 31, 1), Date.UTC(2030, 6, 1)]);
     const at = Math.round(around + random.between(-36, 36) * hourMs);
     const named = { id: 'mine', country: 'US', region: null, from: null, until: null, caps: [], source: 'test' };
     const law = random.chance(0.3) ? [{ ...named, ...calendar, eves }] : [];

@@ -25,12 +25,7 @@ const law: LegalHours[] = [
 ];
 
 /** What the judge says of a call to the number after calls at these times, of whatever campaigns. */
-function judge(
-  at: number,
-  place: Record<string, unknown>,
-  calls: readonly number[],
-  rules: object = buildRules({ law }),
-) {
+function judge(at: number, place: Record<string, unknown>, calls: readonly number[], rules: object = buildRules({ law })) {
   const numbers = new NumberBook();
   for (const [index, call] of calls.entries())
     numbers.place({

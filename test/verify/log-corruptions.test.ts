@@ -282,8 +282,7 @@ test('what a row says is proven whatever its name is', () => {
   const ofBen = createHmac('sha256', key).update(text).digest().subarray(0, 8);
   const others = Buffer.from(hashes('spring', numbers, 2), 'base64url');
   const hashed = Buffer.concat([others.subarray(0, 8), ofBen, others.subarray(16)]).toString('base64url');
-  const told = (later: unknown) =>
-    data(({ recipientId, type }) => type === 'attempt.posted' && recipientId === 'spring/2', { later });
+  const told = (later: unknown) => data(({ recipientId, type }) => type === 'attempt.posted' && recipientId === 'spring/2', { later });
   expect(named(all(rehashed(hashed), told(7))([...kept]))).toEqual([]);
   expect(named(all(rehashed(hashed), told(8))([...kept]))).toEqual(['row_forged']);
   expect(named(rehashed(hashed)([...kept]))).toEqual(['row_forged']);

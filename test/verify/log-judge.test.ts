@@ -81,8 +81,7 @@ function judge(drafts: readonly Draft[]) {
   return log.finish();
 }
 
-const at = (type: string, nth = 0): number =>
-  kept.flatMap((event, index) => (event.type === type ? [index] : []))[nth] ?? -1;
+const at = (type: string, nth = 0): number => kept.flatMap((event, index) => (event.type === type ? [index] : []))[nth] ?? -1;
 
 /** The log with the event there changed. */
 function changed(index: number, change: (event: Draft) => Draft): Draft[] {
@@ -132,12 +131,7 @@ test('whoever looks at a row or its calls, whenever that is, breaks no promise',
   expect(judge(written.flatMap((event) => [event, { ...looked, at: event.at }])).violations).toEqual([]);
 });
 
-const edit = (
-  type: LoggedEvent['type'],
-  row: number,
-  data: Record<string, unknown> = {},
-  at = ten + 30 * minuteMs,
-): Draft => ({
+const edit = (type: LoggedEvent['type'], row: number, data: Record<string, unknown> = {}, at = ten + 30 * minuteMs): Draft => ({
   at,
   type,
   recipientId: `spring/${row}`,
@@ -191,13 +185,8 @@ function asking(log: readonly Draft[]): Draft[] {
     if (event.type === 'campaign.imported') return [withData({ rules: { ...rules, preDial } })(event)];
     if (event.type !== 'batch.planned') return [event];
     const { batchId = '', at } = event;
-    const ids = log.flatMap((other) =>
-      other.type === 'attempt.posted' && other.batchId === batchId ? [other.attemptId] : [],
-    );
-    return [
-      event,
-      { at, type: 'batch.screened', batchId, data: { asked: ids.length, refused: 0, later: 0, eligible: ids } },
-    ];
+    const ids = log.flatMap((other) => (other.type === 'attempt.posted' && other.batchId === batchId ? [other.attemptId] : []));
+    return [event, { at, type: 'batch.screened', batchId, data: { asked: ids.length, refused: 0, later: 0, eligible: ids } }];
   });
 }
 
@@ -205,9 +194,7 @@ const elsewhere = (id: string, when: number, more: Record<string, unknown> = {})
   [
     { at: when, type: 'campaign.imported' as const, data: { rows: 2, rejected: 1, rules: { ...rules, caps: [] } } },
     { at: when, type: 'campaign.state' as const, data: { to: 'running' } },
-    ...batch(1, when, [[`${id}/1/1`, ben]]).map((event) =>
-      event.type === 'attempt.posted' ? withData(more)(event) : event,
-    ),
+    ...batch(1, when, [[`${id}/1/1`, ben]]).map((event) => (event.type === 'attempt.posted' ? withData(more)(event) : event)),
     {
       at: when + minuteMs,
       type: 'attempt.settled' as const,
@@ -224,8 +211,7 @@ const written: readonly Draft[] = kept.map((event, index) => {
   return event.type === 'attempt.settled' && next?.type === 'recipient.outcome' ? next : event;
 });
 const isOutcomeOf = (row: string) => (event: Draft) => event.type === 'recipient.outcome' && event.recipientId === row;
-const isEndOf = (attemptId: string) => (event: Draft) =>
-  event.type === 'attempt.settled' && event.attemptId === attemptId;
+const isEndOf = (attemptId: string) => (event: Draft) => event.type === 'attempt.settled' && event.attemptId === attemptId;
 
 /** The log with the events there changed. */
 function rewritten(which: (event: Draft) => boolean, change: (event: Draft) => Draft): Draft[] {
@@ -316,9 +302,7 @@ const outcomeCorruptions: [rule: LogRule, what: string, log: Draft[], line: (eve
 ];
 
 test.each(outcomeCorruptions)('the line is named: %s, %s', (rule, _what, log, line) => {
-  const named = judge(log).violations.flatMap(({ rule: broken, seq }) =>
-    broken === rule && seq !== null ? [seq] : [],
-  );
+  const named = judge(log).violations.flatMap(({ rule: broken, seq }) => (broken === rule && seq !== null ? [seq] : []));
   expect(log.flatMap((event, index) => (line(event) ? [index + 1] : []))).toEqual(named);
 });
 
@@ -335,10 +319,7 @@ test('a row that was called and has no outcome is named, also where a rejected o
 
 test('who was put back in line after the end waits for the next round, and has an outcome when that has ended', () => {
   const evening = ten + 3 * hourMs;
-  const retried: Draft[] = [
-    ...usedUp,
-    { at: evening, type: 'recipient.retried', recipientId: 'spring/2', data: { outcome: 'exhausted' } },
-  ];
+  const retried: Draft[] = [...usedUp, { at: evening, type: 'recipient.retried', recipientId: 'spring/2', data: { outcome: 'exhausted' } }];
   expect(judge(retried).violations).toEqual([]);
   const rounds: Draft[] = [
     { at: evening, type: 'campaign.state', data: { to: 'running' } },
@@ -374,10 +355,7 @@ test('an outcome may change with what is heard of its calls, and by the word of 
   );
   const legal: [what: string, log: Draft[]][] = [
     ['a late record shows an answered call', [...usedUp, told('completed', 'answered'), corrected('answered')]],
-    [
-      'a late record shows that nobody answered',
-      [...written, told('exhausted', 'attempts_used_up'), corrected('busy')],
-    ],
+    ['a late record shows that nobody answered', [...written, told('exhausted', 'attempts_used_up'), corrected('busy')]],
     ['it shows another kind of talk', [...written, told('completed', 'silent'), corrected('answered')]],
     ['a call is planned again for a late record', [...written, told(null), corrected('voicemail')]],
     ['a person gives up', [...unresolved, told('unresolved', 'given_up')]],
@@ -415,27 +393,11 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
       ...batch(1, ten, [['autumn/1/1', ana]]).map((event) => ({ ...event, campaignId: 'autumn' })),
     ),
   ],
-  [
-    'outside_hours',
-    'before the window opens',
-    changed(at('attempt.posted'), (event) => ({ ...event, at: ten - 2 * hourMs })),
-  ],
-  [
-    'outside_hours',
-    'within the margin before it closes',
-    changed(secondDial, (event) => ({ ...event, at: ten + 6.9 * hourMs })),
-  ],
+  ['outside_hours', 'before the window opens', changed(at('attempt.posted'), (event) => ({ ...event, at: ten - 2 * hourMs }))],
+  ['outside_hours', 'within the margin before it closes', changed(secondDial, (event) => ({ ...event, at: ten + 6.9 * hourMs }))],
   ['outside_hours', 'on a holiday', changed(secondDial, (event) => ({ ...event, at: ten + 24 * hourMs }))],
-  [
-    'outside_hours',
-    'after the end of the campaign',
-    changed(secondDial, (event) => ({ ...event, at: ten + 7 * 24 * hourMs })),
-  ],
-  [
-    'outside_hours',
-    'in a zone where it is night',
-    changed(secondDial, withData({ zones: ['America/New_York', 'Asia/Tokyo'] })),
-  ],
+  ['outside_hours', 'after the end of the campaign', changed(secondDial, (event) => ({ ...event, at: ten + 7 * 24 * hourMs }))],
+  ['outside_hours', 'in a zone where it is night', changed(secondDial, withData({ zones: ['America/New_York', 'Asia/Tokyo'] }))],
   ['suppressed_dialled', 'a number on the list of all campaigns', inserted(at('batch.planned', 1), suppression)],
   [
     'suppressed_dialled',
@@ -454,18 +416,11 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   [
     'cap_exceeded',
     'a second call to the person within the hour, at another number',
-    inserted(
-      at('batch.planned', 1),
-      ...elsewhere('autumn', ten + 30 * minuteMs, { e164: '+12125550177', person: 'b' }),
-    ).map((event) =>
+    inserted(at('batch.planned', 1), ...elsewhere('autumn', ten + 30 * minuteMs, { e164: '+12125550177', person: 'b' })).map((event) =>
       event.attemptId === 'spring/2/2' && event.type === 'attempt.posted' ? withData({ person: 'b' })(event) : event,
     ),
   ],
-  [
-    'cap_exceeded',
-    'a call an hour after a talk',
-    changed(at('attempt.settled', 1), withData({ disposition: 'answered' })),
-  ],
+  ['cap_exceeded', 'a call an hour after a talk', changed(at('attempt.settled', 1), withData({ disposition: 'answered' }))],
   [
     'budget_exceeded',
     'a third attempt of two',
@@ -487,29 +442,20 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
   [
     'reached_dialled',
     'somebody who was reached is put back in line',
-    [
-      ...kept,
-      { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/1', data: { outcome: 'completed' } },
-    ],
+    [...kept, { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/1', data: { outcome: 'completed' } }],
   ],
   [
     'dialled_while_stopped',
     'a batch of a paused campaign',
     inserted(at('batch.posting', 1), { at: ten, type: 'campaign.state', data: { to: 'paused' } }),
   ],
-  [
-    'caller_out_dialled',
-    'a batch from a number that was taken out',
-    inserted(at('batch.posting', 1), callerEvent('caller.out')),
-  ],
+  ['caller_out_dialled', 'a batch from a number that was taken out', inserted(at('batch.posting', 1), callerEvent('caller.out'))],
   ['unscreened_dialled', 'a call that the pre-dial hook was not asked about', asking(without(at('batch.planned')))],
   ['unscreened_dialled', 'a call whose mark is missing', asking(kept).map(marked(null))],
   [
     'unscreened_dialled',
     'a call that the pre-dial hook did not allow',
-    asking(kept).map((event) =>
-      event.type === 'batch.screened' ? withData({ eligible: ['spring/9/1'] })(event) : event,
-    ),
+    asking(kept).map((event) => (event.type === 'batch.screened' ? withData({ eligible: ['spring/9/1'] })(event) : event)),
   ],
   [
     'unscreened_dialled',
@@ -517,21 +463,13 @@ const corruptions: [rule: LogRule, what: string, log: Draft[]][] = [
     asking(kept).map((event) => (event.type === 'batch.screened' ? { ...event, at: event.at - 16 * minuteMs } : event)),
   ],
   ['outcome_missing', 'a row without an outcome', without(at('recipient.outcome', 1))],
-  [
-    'outcome_missing',
-    'a row that the list did not have',
-    inserted(at('campaign.state', 1), outcome('spring/9', ten, 'cancelled')),
-  ],
+  ['outcome_missing', 'a row that the list did not have', inserted(at('campaign.state', 1), outcome('spring/9', ten, 'cancelled'))],
   [
     'illegal_change',
     'a confirmed batch that is released',
     inserted(verdict + 2, { at: ten, type: 'batch.state', batchId: 'spring/1/1', data: { state: 'released' } }),
   ],
-  [
-    'illegal_change',
-    'a completed campaign that is paused',
-    [...kept, { at: ten, type: 'campaign.state', data: { to: 'paused' } }],
-  ],
+  ['illegal_change', 'a completed campaign that is paused', [...kept, { at: ten, type: 'campaign.state', data: { to: 'paused' } }]],
   ['log_incomplete', 'a batch that was never planned', without(at('batch.planned', 1))],
   ['log_incomplete', 'a call that was never planned', without(at('attempt.planned'))],
   ['log_incomplete', 'an end without a call', inserted(at('campaign.state', 1), settled('spring/7/1', ten, 'busy'))],
@@ -604,10 +542,7 @@ test('what is allowed is no violation', () => {
     outcome('spring/2', ten + 4.6 * hourMs, 'exhausted'),
   ];
   expect(judge([...exhausted, ...again]).violations).toEqual([]);
-  const fifth = [
-    ...batch(5, ten + 4.9 * hourMs, [['spring/2/5', ben]]),
-    settled('spring/2/5', ten + 5 * hourMs, 'busy'),
-  ];
+  const fifth = [...batch(5, ten + 4.9 * hourMs, [['spring/2/5', ben]]), settled('spring/2/5', ten + 5 * hourMs, 'busy')];
   expect(judge([...exhausted, ...again, ...fifth]).violations.map(({ rule }) => rule)).toContain('budget_exceeded');
   // Rows are added, corrected and withdrawn, and one that is rejected or withdrawn comes back.
   const [, , cy, dan] = [ana, ben, '+12125550102', '+12125550103'];
@@ -644,10 +579,7 @@ test('what is allowed is no violation', () => {
     { ...edited(0, 1, 0), at: ten + hourMs + minuteMs },
   ];
   const running = undialable.toSpliced(1, 0, { at: ten, type: 'campaign.state', data: { to: 'running' } });
-  const another = [
-    ...batch(3, ten + 3 * hourMs, [['spring/2/3', dan]]),
-    settled('spring/2/3', ten + 4 * hourMs, 'busy'),
-  ];
+  const another = [...batch(3, ten + 3 * hourMs, [['spring/2/3', dan]]), settled('spring/2/3', ten + 4 * hourMs, 'busy')];
   expect(judge([...running, ...another]).violations).toEqual([]);
   // With its number as it was it has what was left.
   const sameNumber = [...running, ...another].map((event) =>
@@ -660,9 +592,7 @@ test('what is allowed is no violation', () => {
   const removed: Draft = { ...suppression, type: 'suppression.removed', data: { e164: ben, scope: 'account' } };
   expect(judge(inserted(at('batch.planned', 1), suppression, removed)).violations).toEqual([]);
   // A call that the caps allow again.
-  const earlier = inserted(at('batch.planned'), ...elsewhere('autumn', ten - 23.5 * hourMs)).filter(
-    ({ at: when }) => when > 0,
-  );
+  const earlier = inserted(at('batch.planned'), ...elsewhere('autumn', ten - 23.5 * hourMs)).filter(({ at: when }) => when > 0);
   expect(judge(earlier).violations.filter(({ campaignId }) => campaignId === 'spring')).toEqual([]);
   // A correction gives an attempt back.
   const corrected: Draft = {
@@ -671,10 +601,7 @@ test('what is allowed is no violation', () => {
     attemptId: 'spring/2/1',
     data: { disposition: 'failed', counted: false },
   };
-  const third = [
-    ...batch(3, ten + 1.5 * hourMs, [['spring/2/3', ben]]),
-    settled('spring/2/3', ten + 1.6 * hourMs, 'answered'),
-  ];
+  const third = [...batch(3, ten + 1.5 * hourMs, [['spring/2/3', ben]]), settled('spring/2/3', ten + 1.6 * hourMs, 'answered')];
   const tried = inserted(at('recipient.outcome', 1), corrected, ...third).map((event) =>
     event.attemptId === 'spring/2/2' && event.type === 'attempt.settled'
       ? withData({ disposition: 'busy' })(event)
@@ -715,9 +642,7 @@ test('budgets of numbers and renewed budgets are judged by when their attempts w
   const shared = { maxAttempts: 2, maxAttemptsPerNumber: 2 };
   const both = [...withRetry(shared), ...autumn(withRetry(shared)), ...call(1, ten), ...autumn(call(1, ten + hourMs))];
   expect(judge(both).violations).toEqual([]);
-  expect(judge([...both, ...call(2, ten + 2 * hourMs)]).violations.map(({ rule }) => rule)).toEqual([
-    'budget_exceeded',
-  ]);
+  expect(judge([...both, ...call(2, ten + 2 * hourMs)]).violations.map(({ rule }) => rule)).toEqual(['budget_exceeded']);
   const uncounted: Draft = {
     at: ten + hourMs + 2 * minuteMs,
     type: 'attempt.corrected',
@@ -773,11 +698,8 @@ test.for([
   [429, 'busy', false, false],
   // Of a request that never reached the service there is none.
   [null, 'answered', true, false],
-] as const)(
-  'a call given back after a %s that ends %s, with a record %s, may be: %s',
-  ([status, end, matched, may]) => {
-    const { violations, calls } = judge(deniedCall(status, end, matched));
-    expect(violations.some(({ rule }) => rule === 'illegal_change')).toBe(!may);
-    expect(calls).toBe(1);
-  },
-);
+] as const)('a call given back after a %s that ends %s, with a record %s, may be: %s', ([status, end, matched, may]) => {
+  const { violations, calls } = judge(deniedCall(status, end, matched));
+  expect(violations.some(({ rule }) => rule === 'illegal_change')).toBe(!may);
+  expect(calls).toBe(1);
+});

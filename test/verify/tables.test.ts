@@ -45,8 +45,7 @@ async function corrupt({ store }: Scenario, statements: readonly string[]): Prom
   for (const statement of statements) await sql.raw(statement).execute(store.db);
 }
 
-const told = (type: string, id: string) =>
-  `type = '${type}' and (attempt_id = '${id}' or recipient_id = '${id}' or batch_id = '${id}')`;
+const told = (type: string, id: string) => `type = '${type}' and (attempt_id = '${id}' or recipient_id = '${id}' or batch_id = '${id}')`;
 const inLog = (type: string, id: string, field: string, value: string) =>
   `update events set data = json_set(data, '$.${field}', ${value}) where ${told(type, id)}`;
 
@@ -130,14 +129,9 @@ test('a record of the service that names one of our calls and belongs to none is
   const scenario = await playCampaign('sqlite');
   expect(await named(scenario, listing({}))).toEqual([]);
   const reference = `${scenario.store.ledgerId}:spring/3/1`;
-  expect(await named(scenario, listing({}, { conversationId: 'x', references: [reference] }))).toEqual([
-    'record_ignored',
-  ]);
+  expect(await named(scenario, listing({}, { conversationId: 'x', references: [reference] }))).toEqual(['record_ignored']);
   expect(await named(scenario, listing({ conversationId: 'x', batchId: 'service_1' }))).toEqual(['record_ignored']);
-  const foreign = listing(
-    { conversationId: 'x', batchId: 'service_of_others' },
-    { conversationId: 'y', inbound: true },
-  );
+  const foreign = listing({ conversationId: 'x', batchId: 'service_of_others' }, { conversationId: 'y', inbound: true });
   expect(await named(scenario, foreign)).toEqual([]);
 });
 

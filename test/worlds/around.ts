@@ -17,11 +17,7 @@ function control(path: string, body: unknown) {
     });
 }
 
-export function several(
-  random: Random,
-  [least, most]: [number, number],
-  make: (index: number) => WorldEvent,
-): WorldEvent[] {
+export function several(random: Random, [least, most]: [number, number], make: (index: number) => WorldEvent): WorldEvent[] {
   return Array.from({ length: Math.floor(random.between(least, most + 1)) }, (_, index) => make(index));
 }
 
@@ -44,17 +40,11 @@ export function clockSteps(random: Random, ms: number): WorldEvent[] {
 type Whose = 'our template' | 'ours' | 'ours unanswered' | 'our words to a stranger' | 'other words';
 
 /** Another system or a colleague has the same agent call somebody. */
-export function foreignCall(
-  random: Random,
-  people: Person[],
-  whose: Whose,
-  afterMs: number = soon(random),
-): WorldEvent {
+export function foreignCall(random: Random, people: Person[], whose: Whose, afterMs: number = soon(random)): WorldEvent {
   const person = random.pick(people as [Person, ...Person[]]);
   const ours = whose === 'ours' || whose === 'ours unanswered';
   const name = whose === 'our template' ? 'Zebulon Quartermain' : person.name;
-  const words =
-    whose === 'other words' ? 'Good day, this is the library about a book.' : template.replace('{{ name }}', name);
+  const words = whose === 'other words' ? 'Good day, this is the library about a book.' : template.replace('{{ name }}', name);
   const body = {
     phone_number_id: 'pn_main',
     to: ours ? person.e164 : strangerAt(Math.floor(random.between(0, 60))),

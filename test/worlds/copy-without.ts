@@ -4,17 +4,7 @@ import { join } from 'node:path';
 import type { Edit } from './guard.ts';
 
 const root = join(import.meta.dirname, '../..');
-const parts = [
-  'src',
-  'activities',
-  'workflows',
-  'test',
-  'rules',
-  'examples',
-  'package.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-];
+const parts = ['src', 'activities', 'workflows', 'test', 'rules', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
 /** A copy of the code with these edits, in a folder of its own. Throws where a text does not stand in its file exactly once. */
 export function copyWithout(edits: readonly Edit[]): string {

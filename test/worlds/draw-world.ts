@@ -21,11 +21,7 @@ export interface World {
 export const worldNames = Object.keys(kinds);
 
 /** A whole world from one number; with a name, that world. `databaseUrl` is where two workers may meet. */
-export function drawWorld(
-  seed: number,
-  name = worldNames[seed % worldNames.length] ?? '',
-  databaseUrl?: string,
-): World {
+export function drawWorld(seed: number, name = worldNames[seed % worldNames.length] ?? '', databaseUrl?: string): World {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`There is no world "${name}"; there are ${worldNames.join(', ')}.`);
   const random = new Random('world', name, seed);

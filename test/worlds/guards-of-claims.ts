@@ -43,11 +43,7 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 7: hours by both clocks',
     keeps: 'Hours that are open by only one of the clocks count as closed.',
     edits: [
-      edit(
-        'src/ledger/dial/sort-attempts.ts',
-        'judgeByBothClocks(input.serviceNow ?? now, question)',
-        'judgeByBothClocks(now, question)',
-      ),
+      edit('src/ledger/dial/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, question)', 'judgeByBothClocks(now, question)'),
     ],
     worlds: [],
     test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
@@ -75,8 +71,7 @@ export const guardsOfClaims: readonly Guard[] = [
   },
   {
     name: 'rule 8: doubts about a refused batch, in both places',
-    keeps:
-      'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
+    keeps: 'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
     edits: [
       edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
       edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
@@ -87,9 +82,7 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: doubts about a denied batch',
     keeps: 'A batch is not sent again after a 429 if a record may belong to one of its calls.',
-    edits: [
-      edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await'),
-    ],
+    edits: [edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
   },
@@ -110,9 +103,7 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: a record of a released call',
     keeps: 'It settles that call, and its recipient is not called again for it.',
-    edits: [
-      edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);"),
-    ],
+    edits: [edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
     worlds: ['refused'],
     test: { file: 'test/ledger/dial/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
   },

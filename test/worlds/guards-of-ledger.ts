@@ -5,11 +5,7 @@ const sorting = 'src/ledger/dial/sort-attempts.ts';
 const matching = 'src/ledger/collect/matching.ts';
 const sharedWords = 'src/ledger/doubt/shared-words.ts';
 
-const noWordingIndex = edit(
-  'src/ledger/migrations.ts',
-  'create unique index attempts_one_wording',
-  'create index attempts_one_wording',
-);
+const noWordingIndex = edit('src/ledger/migrations.ts', 'create unique index attempts_one_wording', 'create index attempts_one_wording');
 const plannerWithoutWords = [
   edit(
     sharedWords,
@@ -31,9 +27,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'unique index attempts_one_open',
     keeps: 'The database refuses two open calls to one number, whatever planned them.',
-    edits: [
-      edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open'),
-    ],
+    edits: [edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open')],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'open call to a number' },
   },
@@ -53,8 +47,7 @@ export const guardsOfLedger: readonly Guard[] = [
   },
   {
     name: 'words kept apart, by index and planner',
-    keeps:
-      'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
+    keeps: 'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
     edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
     worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'the same words are never open together' },
@@ -90,13 +83,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'do-not-call in the dial transaction',
     keeps: 'Recipients who opted out after planning are not dialled.',
-    edits: [
-      edit(
-        'src/ledger/plan/candidates.ts',
-        'suppressed: row.e164 !== null && suppressed.has(row.e164),',
-        'suppressed: false,',
-      ),
-    ],
+    edits: [edit('src/ledger/plan/candidates.ts', 'suppressed: row.e164 !== null && suppressed.has(row.e164),', 'suppressed: false,')],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
   },
@@ -138,10 +125,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'a late confirmation of a batch in redial',
     keeps: 'It cancels the planned redials.',
     edits: [
-      edit(
-        'src/ledger/dial/verdicts.ts',
-        "if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);",
-      ),
+      edit('src/ledger/dial/verdicts.ts', "if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);"),
     ],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a late yes' },
@@ -149,13 +133,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'retry leaves doubt alone',
     keeps: 'Rows whose calls cannot be told apart are retried only after a decision about the row.',
-    edits: [
-      edit(
-        'src/ledger/people/retry-ended.ts',
-        "'not in', [withdrawnReason, notToldApart]",
-        "'not in', [withdrawnReason]",
-      ),
-    ],
+    edits: [edit('src/ledger/people/retry-ended.ts', "'not in', [withdrawnReason, notToldApart]", "'not in', [withdrawnReason]")],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a retry leaves' },
   },
@@ -190,12 +168,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'the lock of the do-not-call list',
     keeps: 'Every dial sees the entries that were committed before it.',
-    edits: [
-      edit(
-        'src/ledger/locks.ts',
-        'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);',
-      ),
-    ],
+    edits: [edit('src/ledger/locks.ts', 'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);')],
     worlds: [],
     test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
   },
@@ -209,13 +182,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'READ COMMITTED, pinned',
     keeps: 'Transactions see what others have committed, whatever the default of the database.',
-    edits: [
-      edit(
-        'src/ledger/postgres-dialect.ts',
-        'begin isolation level read committed read write; select',
-        'begin; select',
-      ),
-    ],
+    edits: [edit('src/ledger/postgres-dialect.ts', 'begin isolation level read committed read write; select', 'begin; select')],
     worlds: [],
     test: { file: 'test/ledger/locks-settings.test.ts', name: '' },
   },

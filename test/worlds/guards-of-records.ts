@@ -13,11 +13,7 @@ const settleWithoutDoubts = edit(
   'const doubts = await readDoubts(tx, agentId, { attempts, timing, now, undecidedUntil: deadline });',
   'const doubts = new Map<string, Doubt>();',
 );
-const dialWithoutDoubts = edit(
-  dialGuard,
-  'if (asked.length === 0) return found;',
-  'if (asked.length >= 0) return found;',
-);
+const dialWithoutDoubts = edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;');
 
 /** What keeps absence and doubt from dialling. */
 export const guardsOfRecords: readonly Guard[] = [
@@ -57,16 +53,14 @@ export const guardsOfRecords: readonly Guard[] = [
   },
   {
     name: 'rule 1: seen before the POST',
-    keeps:
-      'A record listed before a POST does not belong to it. Without this more rows end in doubt; nobody is called.',
+    keeps: 'A record listed before a POST does not belong to it. Without this more rows end in doubt; nobody is called.',
     edits: [edit(doubts, 'if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;')],
     worlds: [],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'listed before the request' },
   },
   {
     name: 'rule 1: other words do not prove another call',
-    keeps:
-      'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
+    keeps: 'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
     edits: [edit('src/rules/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
     worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'words that share little' },
@@ -88,12 +82,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 1: words cut from several lines',
     keeps: 'A line that was cut off where those of several calls are equal belongs to none of them.',
-    edits: [
-      edit(
-        'src/ledger/doubt/doubts.ts',
-        'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;',
-      ),
-    ],
+    edits: [edit('src/ledger/doubt/doubts.ts', 'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;')],
     worlds: ['interrupted', 'shortened', 'namesakes', 'mixed'],
     test: { file: 'test/ledger/doubt/cut-lines.test.ts', name: 'two may have spoken' },
   },
@@ -127,13 +116,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 3: the list has caught up',
     keeps: 'Recipients without a record are redialled only after the list has shown a newer one, or after a long wait.',
-    edits: [
-      edit(
-        dialGuard,
-        "if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;",
-        'return null;',
-      ),
-    ],
+    edits: [edit(dialGuard, "if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;", 'return null;')],
     worlds: ['list_lag', 'listed_late'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'nobody without a record is called again' },
   },
@@ -154,35 +137,21 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'the settle deadline',
     keeps: 'A record has time to be listed before its absence counts.',
-    edits: [
-      edit(
-        openBatches,
-        'const settled = batch.progress_at + rules.timing.settleMs;',
-        'const settled = batch.progress_at;',
-      ),
-    ],
+    edits: [edit(openBatches, 'const settled = batch.progress_at + rules.timing.settleMs;', 'const settled = batch.progress_at;')],
     worlds: ['listed_late', 'late_rings'],
     test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
   },
   {
     name: 'a sweep begun after the deadline',
     keeps: 'A sweep that began before the deadline cannot have seen everything listed until then.',
-    edits: [
-      edit(conclude, 'if (deadline === null || begunAt <= deadline) continue;', 'if (deadline === null) continue;'),
-    ],
+    edits: [edit(conclude, 'if (deadline === null || begunAt <= deadline) continue;', 'if (deadline === null) continue;')],
     worlds: ['listed_late', 'late_rings'],
     test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'nobody is unreached before' },
   },
   {
     name: 'the wait of an unknown batch',
     keeps: 'A batch without an answer is held only when no verdict or record can arrive any more.',
-    edits: [
-      edit(
-        openBatches,
-        "if (batch.state === 'unknown') return batch.hold_after;",
-        "if (batch.state === 'unknown') return 0;",
-      ),
-    ],
+    edits: [edit(openBatches, "if (batch.state === 'unknown') return batch.hold_after;", "if (batch.state === 'unknown') return 0;")],
     worlds: ['mixed'],
     test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'a batch is held only after' },
   },
@@ -219,13 +188,7 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'possible opt-outs',
     keeps: 'An opt-out in an unassigned record stops calls to everybody who may have made it.',
-    edits: [
-      edit(
-        'src/ledger/doubt/possible-opt-outs.ts',
-        'if (row.attempt_id === null) await',
-        'if (row.caller !== null) await',
-      ),
-    ],
+    edits: [edit('src/ledger/doubt/possible-opt-outs.ts', 'if (row.attempt_id === null) await', 'if (row.caller !== null) await')],
     worlds: ['two_campaigns', 'one_line', 'mixed', 'barge_in'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'a possible opt-out' },
   },
@@ -245,8 +208,7 @@ export const guardsOfRecords: readonly Guard[] = [
   },
   {
     name: 'pending opt-outs, weak matches',
-    keeps:
-      'This also applies to an analysis that may be theirs, even if another record was matched by number or words.',
+    keeps: 'This also applies to an analysis that may be theirs, even if another record was matched by number or words.',
     edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'nor while a talk that is still read' },

@@ -55,10 +55,7 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'the lock of a campaign',
     keeps: 'Dialling, planning and the word of a person take turns.',
     edits: [
-      edit(
-        locks,
-        'if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);',
-      ),
+      edit(locks, 'if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);'),
     ],
     worlds: [],
     test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'take turns' },
@@ -66,12 +63,7 @@ export const guardsOfRows: readonly Guard[] = [
   {
     name: 'the lock of who writes to the do-not-call list',
     keeps: 'Nobody adds an entry while a dial transaction that has not seen it is about to commit.',
-    edits: [
-      edit(
-        locks,
-        'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);',
-      ),
-    ],
+    edits: [edit(locks, 'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);')],
     worlds: [],
     test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
   },
@@ -79,11 +71,7 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'open calls and withdrawals',
     keeps: 'Somebody whose call is planned or open is not told to be withdrawn, and called all the same.',
     edits: [
-      edit(
-        withdraw,
-        "const isOpen = row.state === 'open' || open.has(row.recipient_id);",
-        'const isOpen = open.size < 0;',
-      ),
+      edit(withdraw, "const isOpen = row.state === 'open' || open.has(row.recipient_id);", 'const isOpen = open.size < 0;'),
       edit(withdraw, "row.state === 'waiting' ? 'withdrawn'", "row.state !== 'done' ? 'withdrawn'"),
     ],
     worlds: [],
@@ -93,11 +81,7 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'open calls and corrections',
     keeps: 'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
     edits: [
-      edit(
-        'src/ledger/people/edit-verdict.ts',
-        "if (isOpen || target.state === 'open') {",
-        "if (isOpen && target.state === 'done') {",
-      ),
+      edit('src/ledger/people/edit-verdict.ts', "if (isOpen || target.state === 'open') {", "if (isOpen && target.state === 'done') {"),
     ],
     worlds: [],
     test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'nobody is changed whose call is open' },
@@ -106,11 +90,7 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'withdrawn stays withdrawn',
     keeps: 'A late record does not put somebody back in line whom a person took out.',
     edits: [
-      edit(
-        'src/ledger/rows/settle.ts',
-        "counts.isLatest && isLast && recipient.outcome !== 'cancelled'",
-        'counts.isLatest && isLast',
-      ),
+      edit('src/ledger/rows/settle.ts', "counts.isLatest && isLast && recipient.outcome !== 'cancelled'", 'counts.isLatest && isLast'),
     ],
     worlds: [],
     test: { file: 'test/ledger/people/late-corrections.test.ts', name: 'whom a person withdrew' },
@@ -119,11 +99,7 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'an opt-out is a do-not-call entry',
     keeps: 'Who opts out in a call is not called by any campaign.',
     edits: [
-      edit(
-        'src/ledger/rows/settle.ts',
-        'await addSuppression(tx, { ...data, ...why }, now);',
-        'if (why.source === data.e164) return;',
-      ),
+      edit('src/ledger/rows/settle.ts', 'await addSuppression(tx, { ...data, ...why }, now);', 'if (why.source === data.e164) return;'),
     ],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/campaign/settling.test.ts', name: 'an opt-out heard in a call' },

@@ -51,9 +51,7 @@ test('a single record that came too late is told from a list that was late as a 
   expect(rulesBroken(unheard, call(ben, 1_000), again)).toEqual([['called after an answer', true]]);
   const asLate = { listedAt: minuteMs + settleMs + 1_000 };
   const listedAt = later + settleMs;
-  expect(rulesBroken(unheard, call(ben, 1_000, asLate), { ...again, listedAt })).toEqual([
-    ['called after an answer', false],
-  ]);
+  expect(rulesBroken(unheard, call(ben, 1_000, asLate), { ...again, listedAt })).toEqual([['called after an answer', false]]);
 });
 
 test('rows that were not reached although attempts were left are counted', () => {

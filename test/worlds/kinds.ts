@@ -150,9 +150,7 @@ export const kinds: Record<string, Kind> = {
         },
         ...(random.chance(0.3) ? { lateRings: { share: 0.3, from_seconds: 60, to_seconds: 540 } } : {}),
         events: [
-          ...several(random, [0, 2], () =>
-            foreignCall(random, people, random.pick(['ours', 'our words to a stranger'])),
-          ),
+          ...several(random, [0, 2], () => foreignCall(random, people, random.pick(['ours', 'our words to a stranger']))),
           ...several(random, [0, 2], () => inboundCall(random, people)),
           ...(random.chance(0.4) ? clockSteps(random, random.between(-30, 30) * minuteMs) : []),
         ],
@@ -201,9 +199,7 @@ export const kinds: Record<string, Kind> = {
         altered: random.pick([0, 0.2, 0.5]),
         bare_hello: random.pick([0, 0.1]),
       },
-      events: several(random, [0, 2], () =>
-        foreignCall(random, people, random.pick(['ours', 'our words to a stranger'])),
-      ),
+      events: several(random, [0, 2], () => foreignCall(random, people, random.pick(['ours', 'our words to a stranger']))),
       second: random.chance(0.4),
       kills: true,
     }),
@@ -213,9 +209,7 @@ export const kinds: Record<string, Kind> = {
     crowd: usual.crowd,
     draw: (random, people) => ({
       ...told(random.pick(['none', 'bare'])),
-      events: several(random, [1, 1], () =>
-        strangersTalk(random, people, Math.round(random.between(10, 60) * minuteMs)),
-      ),
+      events: several(random, [1, 1], () => strangersTalk(random, people, Math.round(random.between(10, 60) * minuteMs))),
     }),
   },
 };

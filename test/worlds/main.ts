@@ -22,11 +22,7 @@ async function* draw(): AsyncGenerator<World> {
   const [from, count] = [Number(values.seed), Number(values.seeds)];
   for (let seed = from; seed < from + count; seed += 1) {
     if (seed > from && (seed - from) % 100 === 0) process.stderr.write(`${seed - from} of ${count} seeds\n`);
-    yield drawWorld(
-      seed,
-      values.world ?? worldNames[seed % worldNames.length],
-      await server?.createDatabase(`world_${seed}`),
-    );
+    yield drawWorld(seed, values.world ?? worldNames[seed % worldNames.length], await server?.createDatabase(`world_${seed}`));
   }
 }
 

@@ -2,18 +2,7 @@ import { Random } from '../../src/sandbox/core/random.ts';
 
 const areas = ['201', '212', '213', '305', '312', '404', '415', '503', '602', '617', '702', '713', '720', '808', '916'];
 /** No two of them could be taken for each other with some letters changed. */
-const firstNames = [
-  'Ada',
-  'Bartholomew',
-  'Cordelia',
-  'Dmitri',
-  'Esmeralda',
-  'Fitz',
-  'Guinevere',
-  'Hugo',
-  'Ingrid',
-  'Joachim',
-];
+const firstNames = ['Ada', 'Bartholomew', 'Cordelia', 'Dmitri', 'Esmeralda', 'Fitz', 'Guinevere', 'Hugo', 'Ingrid', 'Joachim'];
 const lastNames = ['Abernathy', 'Brix', 'Castellanos', 'Dunworth', 'Eklund', 'Fjord', 'Gruber', 'Hollingsworth'];
 
 export interface Person {

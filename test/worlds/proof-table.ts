@@ -33,9 +33,7 @@ export function writeRows(path: string, rows: readonly Row[], order: readonly st
   const cells = [
     head,
     head.map(() => '---'),
-    ...sorted.map((row) =>
-      [row.guard, row.keeps, row.bySeed, row.byTest, row.made].map((cell) => cell.replaceAll('|', '/')),
-    ),
+    ...sorted.map((row) => [row.guard, row.keeps, row.bySeed, row.byTest, row.made].map((cell) => cell.replaceAll('|', '/'))),
   ];
   const table = cells.map((row) => `| ${row.join(' | ')} |`).join('\n');
   writeFileSync(path, `${text.slice(0, text.indexOf(from))}${from}\n\n${table}\n\n${text.slice(text.indexOf(to))}`);

@@ -45,15 +45,7 @@ interface Seed {
 
 /** The first seed that breaks a promise; of one that never ends it says so. Null: none of them. */
 async function findBroken(folder: string, worlds: readonly string[], seeds: number): Promise<Seed | null> {
-  const args = [
-    '--import',
-    'tsx',
-    'test/worlds/first-broken.ts',
-    '--worlds',
-    worlds.join(','),
-    '--seeds',
-    String(seeds),
-  ];
+  const args = ['--import', 'tsx', 'test/worlds/first-broken.ts', '--worlds', worlds.join(','), '--seeds', String(seeds)];
   const running = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   child = running;
   let at: (Seed & { clean?: number }) | undefined;
@@ -95,26 +87,21 @@ async function prove(guard: Guard): Promise<Row & { seed: Seed | null }> {
           : seeds === 0
             ? (readRows(path).find((row) => row.guard === guard.name)?.bySeed ?? 'not run')
             : `not within ${seeds} seeds of ${worlds.map((name) => `\`${name}\``).join(', ')}`;
-    const byTest =
-      test === undefined || tests === undefined ? '' : `\`${test.file}\`: ${tests.failed} of ${tests.run} fail`;
+    const byTest = test === undefined || tests === undefined ? '' : `\`${test.file}\`: ${tests.failed} of ${tests.run} fail`;
     return { guard: guard.name, keeps: guard.keeps, bySeed, byTest, made: `${date}, ${commit}`, seed };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const chosen = guards.filter(
-  ({ name }) => values.guard.length === 0 || values.guard.some((part) => name.includes(part)),
-);
-if (chosen.length === 0)
-  throw new Error(`No guard is named so. There are: ${guards.map(({ name }) => name).join('; ')}.`);
+const chosen = guards.filter(({ name }) => values.guard.length === 0 || values.guard.some((part) => name.includes(part)));
+if (chosen.length === 0) throw new Error(`No guard is named so. There are: ${guards.map(({ name }) => name).join('; ')}.`);
 
 /** The same seeds of the same worlds, up to the one that broke, or the same tests, with the guard in place. */
 async function runWhole({ worlds, test }: Guard, row: Row, seed: Seed | null): Promise<void> {
   if (seed !== null) {
     const broken = await findBroken(whole, worlds, seed.seed);
-    row.bySeed +=
-      broken === null ? `; whole: ${seed.seed} clean` : `; whole: broken too, \`${broken.world}\` ${broken.seed}`;
+    row.bySeed += broken === null ? `; whole: ${seed.seed} clean` : `; whole: broken too, \`${broken.world}\` ${broken.seed}`;
   } else if (test !== undefined) {
     const { failed, run } = runGuardTests(whole, test, true);
     row.byTest += failed === 0 ? `; whole: ${run} pass` : `; whole: ${failed} of ${run} fail`;

@@ -93,10 +93,7 @@ function add(a: Figures, b: Figures): Figures {
 }
 
 export function addUp(figures: Iterable<Figures>): Figures | undefined {
-  return [...figures].reduce<Figures | undefined>(
-    (sum, each) => (sum === undefined ? each : add(sum, each)),
-    undefined,
-  );
+  return [...figures].reduce<Figures | undefined>((sum, each) => (sum === undefined ? each : add(sum, each)), undefined);
 }
 
 async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth): Promise<string> {
@@ -115,11 +112,8 @@ async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth
 /** What befell whom, and what the records showed of it. */
 function tell(world: World, breaches: Breach[], calls: readonly CallTruth[], records: Map<string, string>): string {
   const { dialect, world: setting, listOrder } = world.mix.sandbox;
-  const at = (instant: number | null): string =>
-    instant === null ? '-' : new Date(instant).toISOString().slice(11, 19);
-  const lines = [
-    `world ${world.name}, seed ${world.seed}: ${dialect}, ${listOrder}, ${JSON.stringify(setting?.records)}`,
-  ];
+  const at = (instant: number | null): string => (instant === null ? '-' : new Date(instant).toISOString().slice(11, 19));
+  const lines = [`world ${world.name}, seed ${world.seed}: ${dialect}, ${listOrder}, ${JSON.stringify(setting?.records)}`];
   lines.push(...breaches.filter(({ to }) => to === null).map(({ rule, what }) => `  ${rule}: ${what}`));
   for (const to of new Set(breaches.flatMap((breach) => breach.to ?? []))) {
     lines.push(`  ${world.people.find(({ e164 }) => e164 === to)?.name} ${to}`);
@@ -136,19 +130,7 @@ function tell(world: World, breaches: Breach[], calls: readonly CallTruth[], rec
 }
 
 export function formatFigures(figures: Map<string, Figures>): string {
-  const head = [
-    'world',
-    'seeds',
-    'broken',
-    'rows',
-    'calls',
-    'retries',
-    'unresolved',
-    'given up',
-    'presses',
-    'stragglers',
-    'ms/seed',
-  ];
+  const head = ['world', 'seeds', 'broken', 'rows', 'calls', 'retries', 'unresolved', 'given up', 'presses', 'stragglers', 'ms/seed'];
   const body = [...figures].map(([name, f]) => [
     name,
     ...[f.seeds, f.brokenSeeds, f.rows, f.calls, f.retries].map(String),
@@ -161,8 +143,6 @@ export function formatFigures(figures: Map<string, Figures>): string {
   ]);
   const widths = head.map((title, column) => Math.max(title.length, ...body.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]): string =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  ');
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ');
   return [head, ...body].map(line).join('\n');
 }

@@ -26,8 +26,7 @@ function specMix(campaigns: Mix['campaigns'], world: WorldInput = {}, more: Part
 
 function post(path: string, body: unknown) {
   const headers = { 'content-type': 'application/json' };
-  return ({ url }: { url: string }) =>
-    fetch(`${url}/_sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return ({ url }: { url: string }) => fetch(`${url}/_sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 /** Who was dialled more than once by us, as the service knows it; everybody here answers. */
@@ -50,14 +49,11 @@ test('two people with one opening line are called once', async () => {
   expect(await calledTwice(specMix([campaign('one-line', numbers, () => 'Ada')]))).toEqual([]);
 });
 
-test.for(['absent', 'empty'] as const)(
-  'people whose talks are recorded without words (transcript %s) are called once',
-  async (form) => {
-    const records = { withheld: 1, withheld_form: form };
-    const people = campaign('withheld', peopleWhoAnswer(4), (index) => firstNames[index] ?? '');
-    expect(await calledTwice(specMix([people], { records }))).toEqual([]);
-  },
-);
+test.for(['absent', 'empty'] as const)('people whose talks are recorded without words (transcript %s) are called once', async (form) => {
+  const records = { withheld: 1, withheld_form: form };
+  const people = campaign('withheld', peopleWhoAnswer(4), (index) => firstNames[index] ?? '');
+  expect(await calledTwice(specMix([people], { records }))).toEqual([]);
+});
 
 test('people are called once although one letter of each first line is recorded wrongly', async () => {
   const people = campaign('altered', peopleWhoAnswer(6), (index) => firstNames[index] ?? '');
@@ -97,9 +93,7 @@ test.for([
 ] as const)(
   'nobody of a batch that was queued although the answer was %i, and is listed %i s later, is called twice',
   async ([status, seconds]) => {
-    const faults = [
-      { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
-    ];
+    const faults = [{ operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } }];
     const people = campaign('refused', peopleWhoAnswer(8), (index) => `${firstNames[index]} Example`);
     const records = { listed_late: { from_seconds: seconds, to_seconds: seconds } };
     expect(await calledTwice(specMix([people], { records }, { faults }))).toEqual([]);
@@ -109,9 +103,7 @@ test.for([
 test.for([400, 422])(
   'nobody of a batch whose talks are recorded without words is called twice although the answer was %i',
   async (status) => {
-    const faults = [
-      { operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } },
-    ];
+    const faults = [{ operation: 'batch_calls' as const, nth: 1, effect: { type: 'error' as const, status, when: 'after' as const } }];
     const people = campaign('refused', peopleWhoAnswer(4), (index) => `${firstNames[index]} Example`);
     expect(await calledTwice(specMix([people], { records: { withheld: 1 } }, { faults }))).toEqual([]);
   },

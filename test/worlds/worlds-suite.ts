@@ -13,8 +13,7 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
   const figures = new Map<string, Figures>();
   async function* draw(seeds: number[]): AsyncGenerator<World> {
     for (const seed of seeds) {
-      const databaseUrl =
-        database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `world_${seed}`);
+      const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `world_${seed}`);
       yield drawWorld(seed, worldNames[seed % worldNames.length], databaseUrl);
     }
   }

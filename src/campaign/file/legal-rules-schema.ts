@@ -20,10 +20,7 @@ const window = z.unknown().transform((value, context): readonly WrittenWindow[] 
   context.issues.push({ code: 'custom', message: isRead && !isDay ? midnightFix : windowFix, input: value });
   return z.NEVER;
 });
-const days = Object.fromEntries(weekdays.map((day) => [day, window.optional()])) as Record<
-  Weekday,
-  z.ZodOptional<typeof window>
->;
+const days = Object.fromEntries(weekdays.map((day) => [day, window.optional()])) as Record<Weekday, z.ZodOptional<typeof window>>;
 const localDate = z.iso.date({ error: 'write a date such as 2026-01-31' });
 const closedFix = "write days in quotes, such as '01-08' for every year or '2026-11-27'";
 const closedDay = z
@@ -121,7 +118,5 @@ function readsAsRegion({ country: code, region }: { country: string; region?: st
   if (known === region) return null;
   if (known !== null) return `write ${known}`;
   if (code === 'US') return 'write the two letters of a state, such as FL';
-  return code === 'CA'
-    ? 'write the two letters of a province, such as ON'
-    : 'write a code of one to three capitals or digits, such as ENG';
+  return code === 'CA' ? 'write the two letters of a province, such as ON' : 'write a code of one to three capitals or digits, such as ENG';
 }

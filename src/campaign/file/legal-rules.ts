@@ -39,8 +39,7 @@ const holidayYears = 3;
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
   const packaged = await readRules(join(packageFolder('rules'), 'calling-hours.yaml'));
   const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
-  if (ownPath === null)
-    return { rules: withoutLawIn(packaged.rules, none), packagedAsOf: packaged.asOf, own: null, none };
+  if (ownPath === null) return { rules: withoutLawIn(packaged.rules, none), packagedAsOf: packaged.asOf, own: null, none };
   const file = await readRules(ownPath);
   const moved = file.rules.flatMap((rule, index) => findMove(rules.get(rule.id), rule, index, file.lineOf));
   if (moved.length > 0) throw new CampaignFileError(ownPath, moved);
@@ -82,18 +81,12 @@ interface RulesFile {
 async function readRules(path: string): Promise<RulesFile> {
   const { content, lineOf } = await readCampaignText(path);
   const parsed = legalRulesSchema.safeParse(content);
-  if (!parsed.success)
-    throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, legalRulesSchema, lineOf));
+  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, legalRulesSchema, lineOf));
   return { asOf: parsed.data.as_of, rules: parsed.data.rules, lineOf };
 }
 
 /** A rule that replaces one of another place would leave that place without its law. */
-function findMove(
-  packaged: LegalRule | undefined,
-  own: LegalRule,
-  index: number,
-  lineOf: RulesFile['lineOf'],
-): CampaignProblem[] {
+function findMove(packaged: LegalRule | undefined, own: LegalRule, index: number, lineOf: RulesFile['lineOf']): CampaignProblem[] {
   if (packaged === undefined || placeOf(packaged) === placeOf(own)) return [];
   const message = `${showValue(own.id)} cannot be used; choose another id for ${placeOf(own)}, or write the rule for ${placeOf(packaged)}: the packaged rule that it would replace is for that`;
   return [problemAt(lineOf, ['rules', index, 'id'], message)];
@@ -107,10 +100,7 @@ function placeOf({ country, region }: LegalRule): string {
  * Refuses a rules file that cannot be read as text, at the setting that names it.
  * @throws CampaignFileError of the campaign file.
  */
-export async function refuseUnreadableRules(
-  ownPath: string,
-  setting: { path: string; line: number | null; value: string },
-): Promise<void> {
+export async function refuseUnreadableRules(ownPath: string, setting: { path: string; line: number | null; value: string }): Promise<void> {
   try {
     await loadCampaignText(ownPath);
   } catch (error) {
@@ -128,8 +118,7 @@ export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHou
     const { eves, consent, unconfirmed } = rule;
     const { daily, ...own } = hours ?? {};
     const isForAll = country === unruledCountries;
-    const holidays =
-      rule.holidays === undefined || isForAll ? [] : holidayDates({ country, region }, year, holidayYears);
+    const holidays = rule.holidays === undefined || isForAll ? [] : holidayDates({ country, region }, year, holidayYears);
     const week = Object.fromEntries(weekdays.map((day) => [day, own[day] ?? daily ?? []]));
     return {
       id,

@@ -36,8 +36,7 @@ export function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
     if ((isNamed && isLiteral(text)) || isSecretAddress(text)) found.push({ path, fix: overrideFix });
   }
   for (const [name, value] of Object.entries(settings.variables?.values ?? {})) {
-    if (secretName.test(name) && isLiteral(value))
-      found.push({ path: ['variables', 'values', name], fix: variableFix });
+    if (secretName.test(name) && isLiteral(value)) found.push({ path: ['variables', 'values', name], fix: variableFix });
   }
   return found;
 }

@@ -155,7 +155,5 @@ export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, stri
 
 function readTime(cell: string, kind: InstantKind, zones: readonly string[]): { value: number } | { fault: string } {
   const value = readInstant(cell, kind, zones);
-  return value === null
-    ? { fault: `${quoteCell(cell)} is no date and time; ${instantForms}, or leave the cell empty` }
-    : { value };
+  return value === null ? { fault: `${quoteCell(cell)} is no date and time; ${instantForms}, or leave the cell empty` } : { value };
 }

@@ -37,23 +37,12 @@ const campaign = z.strictObject(shapeOf(campaignSettings), { error: 'write a map
 /** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
   const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
-  const {
-    first_message: line,
-    conversation_config_override: settingsOfCall,
-    starts_at: start,
-    ends_at: end,
-  } = settings;
+  const { first_message: line, conversation_config_override: settingsOfCall, starts_at: start, ends_at: end } = settings;
   if (line !== undefined && settingsOfCall !== undefined && splitOpeningLine(settingsOfCall).line !== undefined)
-    problem(
-      ['first_message'],
-      'write the opening line in one place: here, or as agent.first_message of conversation_config_override',
-    );
+    problem(['first_message'], 'write the opening line in one place: here, or as agent.first_message of conversation_config_override');
   if (start !== undefined && end !== undefined && start >= end) problem(['ends_at'], 'write a time after starts_at');
   if (settings.retry.reset_after !== undefined && end === undefined)
-    problem(
-      ['retry', 'reset_after'],
-      'set ends_at as well: with a budget that is renewed the campaign would never end by itself',
-    );
+    problem(['retry', 'reset_after'], 'set ends_at as well: with a budget that is renewed the campaign would never end by itself');
   if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold')
     problem(
       ['retry', 'unknown'],
@@ -63,12 +52,10 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
     if (by === 'person' && settings.list.id === undefined)
       problem(['caps', index, 'by'], 'name the column of the person with list.id, or count by number');
   for (const { index, fix } of needlessCaps(settings.caps)) problem(['caps', index], fix);
-  for (const { path, fix } of literalSecrets(settings))
-    context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
+  for (const { path, fix } of literalSecrets(settings)) context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
   const stretches = settings.hours === null ? [] : openStretches(weeklyHours(settings.hours));
-  const windowFix =
-    'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
+  const windowFix = 'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
   for (const { day, minutes } of stretches) if (minutes <= marginMinutes) problem(['hours', day], windowFix);
 });
 

@@ -7,9 +7,7 @@ export function campaignWarnings({ retry, optOut, dispositions }: CampaignRules)
   const hearsOptOuts = optOut.length > 0 || dispositions.some(({ disposition }) => disposition === 'opted_out');
   return [
     ...(redials
-      ? [
-          'on_unknown: redial: people of whom nobody knows whether they were called are dialled again, and may be called twice',
-        ]
+      ? ['on_unknown: redial: people of whom nobody knows whether they were called are dialled again, and may be called twice']
       : []),
     ...(hearsOptOuts
       ? []
@@ -40,9 +38,7 @@ export function lawWarnings(law: LegalRules | null, nowMs: number): string[] {
       `the rules by law that come with Carillon are as of ${packagedAsOf}, ${old}: update Carillon, or look them up and name a file of your own under law`,
     );
   if (own !== null && isStale(own.asOf, nowMs))
-    warnings.push(
-      `the rules of ${own.path} are as of ${own.asOf}, ${old}: look them up again, and write the date of that under as_of`,
-    );
+    warnings.push(`the rules of ${own.path} are as of ${own.asOf}, ${old}: look them up again, and write the date of that under as_of`);
   if (own !== null && Date.parse(own.asOf) > nowMs)
     warnings.push(`the rules of ${own.path} are as of ${own.asOf}, which is yet to come: correct as_of`);
   return warnings;

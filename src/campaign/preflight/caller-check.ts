@@ -36,10 +36,7 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
  * Asks the service whether it knows the agent, then about the numbers that call. Two reads.
  * Throws what the way to it throws when the service cannot be asked.
  */
-export async function checkCaller(
-  service: CallService,
-  caller: Pick<CampaignRules, 'agentId' | 'callers'>,
-): Promise<CallerCheck> {
+export async function checkCaller(service: CallService, caller: Pick<CampaignRules, 'agentId' | 'callers'>): Promise<CallerCheck> {
   try {
     await service.agent(caller.agentId);
   } catch (error) {

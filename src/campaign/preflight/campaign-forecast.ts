@@ -1,11 +1,5 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import {
-  forecast,
-  type Course,
-  type Forecast,
-  type ForecastGroup,
-  type ForecastInput,
-} from '../../rules/forecast/forecast.ts';
+import { forecast, type Course, type Forecast, type ForecastGroup, type ForecastInput } from '../../rules/forecast/forecast.ts';
 import { coarsened } from '../../rules/forecast/coarse.ts';
 import { firstThat } from '../../rules/collections.ts';
 import { warmUpLines } from '../../rules/pacing/pacing.ts';
@@ -193,8 +187,7 @@ function findNeeds(
   { people, lines, accountLines, wordsLines }: Room,
 ): WindowNeeds | null {
   const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
-  const lackOf = (result: Forecast): number =>
-    missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled;
+  const lackOf = (result: Forecast): number => (missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled);
   const recipients = lackOf(likely);
   if (recipients === 0) return null;
   const fits = (changes: Partial<ForecastInput>): boolean => lackOf(forecast({ ...input, ...changes })) === 0;
@@ -213,9 +206,7 @@ function findNeeds(
     ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
     ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
   ];
-  const limit = limits
-    .filter(([by]) => by !== 'shared_words' || wordsLines !== null)
-    .find(([, changes]) => fits(changes))?.[0];
+  const limit = limits.filter(([by]) => by !== 'shared_words' || wordsLines !== null).find(([, changes]) => fits(changes))?.[0];
   return {
     ...base,
     concurrentCalls: null,
@@ -224,11 +215,7 @@ function findNeeds(
 }
 
 /** Without an end the campaign goes the same way up to its own and then on, so one simulation tells how far. */
-function findMoreTime(
-  input: ForecastInput,
-  missing: WindowNeeds['missing'],
-  lackOf: (result: Forecast) => number,
-): number | null {
+function findMoreTime(input: ForecastInput, missing: WindowNeeds['missing'], lackOf: (result: Forecast) => number): number | null {
   if (input.endsAt === null) return null;
   const unbounded = forecast({ ...input, endsAt: null });
   const last = missing === 'first_attempts' ? unbounded.lastFirstStartAt : unbounded.lastStartAt;

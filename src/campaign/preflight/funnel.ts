@@ -170,8 +170,7 @@ export class FunnelCounter {
     const allowedAt = Math.max(capsAllowAt, budgetAllowsAt);
     if (allowedAt > firstAt) {
       const later = this.#eligibility(row, allowedAt, false);
-      if (later.verdict === 'final')
-        return { excluded: budgetAllowsAt > capsAllowAt ? 'attempts_used_up' : 'capped_until_end' };
+      if (later.verdict === 'final') return { excluded: budgetAllowsAt > capsAllowAt ? 'attempts_used_up' : 'capped_until_end' };
       return { waiting: 'capped', until: later.verdict === 'wait' ? later.until : allowedAt };
     }
     const until = verdict.verdict === 'wait' ? verdict.until : firstAt;
@@ -188,11 +187,7 @@ export class FunnelCounter {
   }
 
   /** By the rules of the dial transaction, as far as they can be known before it. */
-  #eligibility(
-    { zones, country, regions, expiresAt = null }: AcceptedRow,
-    at: number,
-    suppressed: boolean,
-  ): Eligibility {
+  #eligibility({ zones, country, regions, expiresAt = null }: AcceptedRow, at: number, suppressed: boolean): Eligibility {
     return judgeEligibility({
       at,
       endsAt: this.#rules.endsAt,

@@ -1,14 +1,7 @@
 import { windowAt, windowHorizonMs, type DatedCalendar } from '../../rules/hours/calling-window.ts';
 import { dialsFrom, type CampaignRules, type LegalHours } from '../../rules/campaign-rules.ts';
 import { closeHolidaysOf } from '../file/legal-rules.ts';
-import {
-  calendarsFor,
-  isForUnruled,
-  lawFor,
-  lawOutlook,
-  type LawOutlook,
-  type RecipientPlace,
-} from '../../rules/hours/legal-hours.ts';
+import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { UnruledCountry } from './unruled-countries.ts';
 
@@ -145,12 +138,7 @@ function leastLaw(all: readonly LegalHours[], closes: (law: readonly LegalHours[
   return law;
 }
 
-function opensFrom(
-  rules: CampaignRules,
-  calendars: readonly DatedCalendar[],
-  zones: readonly string[],
-  at: number,
-): boolean {
+function opensFrom(rules: CampaignRules, calendars: readonly DatedCalendar[], zones: readonly string[], at: number): boolean {
   const window = windowAt({ calendars, zones, at, marginMs: rules.timing.dispatchMarginMs, endsAt: null });
   return window.open || window.opensAt !== null;
 }

@@ -3,12 +3,7 @@ import type { JsonObject } from '../../rules/conversation-override.ts';
 import type { RejectionReason } from '../../rules/outcome.ts';
 import { compileTemplates, type Personalisation } from '../../rules/personalisation.ts';
 import { recipientFields } from '../../rules/columns.ts';
-import {
-  forecastCampaign,
-  usualAssumptions,
-  type CampaignForecast,
-  type ForecastAssumptions,
-} from './campaign-forecast.ts';
+import { forecastCampaign, usualAssumptions, type CampaignForecast, type ForecastAssumptions } from './campaign-forecast.ts';
 import { WordsCounter } from '../../rules/forecast/words-forecast.ts';
 import { FunnelCounter, type ExclusionReason, type Funnel, type LedgerFindings } from './funnel.ts';
 import type { ListRow } from '../../list/recipients.ts';

@@ -42,9 +42,7 @@ export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
   let isFirst = true;
   for (const kind of kinds) {
     const extraMs = kind === 'unreached' ? settleMs : 0;
-    const own = Array.from({ length: retries }, (_, index) =>
-      lengthened(delayOf(rules.delays[kind], index + 1), extraMs),
-    );
+    const own = Array.from({ length: retries }, (_, index) => lengthened(delayOf(rules.delays[kind], index + 1), extraMs));
     best = best.map((_, total) => {
       const choices = isFirst
         ? [own.slice(0, total)]

@@ -20,8 +20,7 @@ export function shortfallText({ endsAt }: CampaignRules, { needs, lines: linesNo
       : `${plural(needs.recipients, 'recipient')} would likely not get all attempts`;
   const until = endsAt === null ? '' : ` before ${instantText(endsAt)}`;
   const time = needs.moreMs === null ? null : `${atLeast(needs.moreMs)} more`;
-  const calls =
-    needs.concurrentCalls === null ? null : `${count(needs.concurrentCalls)} concurrent calls (now ${count(linesNow)})`;
+  const calls = needs.concurrentCalls === null ? null : `${count(needs.concurrentCalls)} concurrent calls (now ${count(linesNow)})`;
   const lines = [
     `The window is too short: ${whom}${until}.`,
     time === null && calls === null

@@ -48,10 +48,7 @@ export class StartTime {
     const request = { rules, groups: this.#funnel.groups(), startsAt: this.#startsAt, accountLines };
     const { earliest, likely } = forecastOutlook(request);
     if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
-    return [
-      ...lateRows(counts, impossibleRows),
-      ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely)),
-    ];
+    return [...lateRows(counts, impossibleRows), ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely))];
   }
 }
 
@@ -85,9 +82,7 @@ function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
   const late = exclusions.reduce((sum, { reason, count }) => sum + (isForWantOfTime(reason) ? count : 0), 0);
   const rows = late - impossibleRows;
   if (rows <= 0) return [];
-  return [
-    `${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`,
-  ];
+  return [`${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`];
 }
 
 /** Whether time can run out for this campaign or for single rows of it. */

@@ -20,9 +20,7 @@ export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: 
   const more = countries.length > mostNamed ? ` and ${String(countries.length - mostNamed)} more countries` : '';
   const rules = law.filter(({ country }) => country === unruledCountries);
   const hours = rules.map((rule) => (rule.hours === null ? 'no calls' : hoursText(rule.hours)));
-  const holidays = rules.some((rule) => rule.holidays === 'closed')
-    ? ', nor on public holidays that are known there'
-    : '';
+  const holidays = rules.some((rule) => rule.holidays === 'closed') ? ', nor on public holidays that are known there' : '';
   const fix = first === null ? '' : `, or law: { ${first}: none } if the hours of the campaign are to hold alone there`;
   return [
     `no rule by law is known for ${named.join(', ')}${more}: nobody there is called outside of ${hours.join(' and ')} of their own time${holidays}; name a file with a rule of your own under law${fix}`,

@@ -61,8 +61,7 @@ export async function buildApi(
     .setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = problemOf(error);
-    if (refusal.status === 500)
-      context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a request failed');
+    if (refusal.status === 500) context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a request failed');
     return sendProblem(reply, refusal);
   });
   app.setNotFoundHandler(async (_request, reply) => sendProblem(reply, notFound));

@@ -24,10 +24,7 @@ export interface RunningApi {
 }
 
 /** Builds the API and listens. The database stays its owner's. Throws when the port is taken or the certificate cannot be used. */
-export async function startApi(
-  context: ApiContext,
-  { host, port, tls, behindProxy = false }: ApiAddress,
-): Promise<RunningApi> {
+export async function startApi(context: ApiContext, { host, port, tls, behindProxy = false }: ApiAddress): Promise<RunningApi> {
   const isOwn = !behindProxy && isLoopback({ hostname: isIPv6(host) ? `[${host}]` : host });
   const app = await buildApi(context, { tls, isOwn, behindProxy });
   try {

@@ -46,9 +46,7 @@ async function readPlaces(io: Io): Promise<Place[]> {
 
 function placesOf(command: Command, above: string[]): Place[] {
   const words = [...above, command.name()];
-  const flags = command.options.flatMap(({ long, description }) =>
-    long == null ? [] : [{ name: long, says: description }],
-  );
+  const flags = command.options.flatMap(({ long, description }) => (long == null ? [] : [{ name: long, says: description }]));
   const inner = command.commands.map((sub) => ({ name: sub.name(), says: sub.summary() || sub.description() }));
   const place = { words, commands: inner, flags: [...flags, { name: '--help', says: 'show help' }] };
   return [place, ...command.commands.flatMap((sub) => placesOf(sub, words))];
@@ -92,9 +90,7 @@ function writeBash(places: readonly Place[]): string {
 
 function writeZsh(places: readonly Place[]): string {
   const item = ({ name, says }: { name: string; says: string }): string => quote(`${name}:${says}`);
-  const cases = places.map(
-    (place) => `    '${key(place)}') names=(${[...place.commands, ...place.flags].map(item).join(' ')}) ;;`,
-  );
+  const cases = places.map((place) => `    '${key(place)}') names=(${[...place.commands, ...place.flags].map(item).join(' ')}) ;;`);
   return [
     '#compdef carillon',
     '_carillon() {',
@@ -112,8 +108,7 @@ function writeZsh(places: readonly Place[]): string {
 }
 
 function writeFish(places: readonly Place[]): string {
-  const line = (when: string, what: string, says: string): string =>
-    `complete -c carillon -n ${quote(when)} ${what} -d ${quote(says)}`;
+  const line = (when: string, what: string, says: string): string => `complete -c carillon -n ${quote(when)} ${what} -d ${quote(says)}`;
   const lines = places.flatMap(({ words, commands: inner, flags }) => {
     const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
     const names = inner.map(({ name }) => name).join(' ');

@@ -17,11 +17,7 @@ Examples:
 Settings are environment variables: docs/configuration.md lists them.`;
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage or bad input. Never throws. */
-export async function runCli(
-  args: readonly string[],
-  io: Io,
-  entries: readonly CommandEntry[] = commands,
-): Promise<number> {
+export async function runCli(args: readonly string[], io: Io, entries: readonly CommandEntry[] = commands): Promise<number> {
   try {
     const program = await buildProgram(args, io, entries);
     await program.parseAsync(args, { from: 'user' });

@@ -42,8 +42,7 @@ export function installDesk(app: Api, context: ApiContext): void {
     desk.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
       done(null, new URLSearchParams(String(body))),
     );
-    for (const asset of readAssets())
-      desk.get(`${assetFolder}/${asset.name}`, hidden, async (_, reply) => sendAsset(reply, asset));
+    for (const asset of readAssets()) desk.get(`${assetFolder}/${asset.name}`, hidden, async (_, reply) => sendAsset(reply, asset));
     await desk.register(async (page: Api) => {
       page.addHook('onRequest', async (request, reply) => {
         if (request.method === 'POST' && !isFromOwnPage(request))
@@ -88,10 +87,7 @@ export function installDesk(app: Api, context: ApiContext): void {
           if (request.holder === null) throw error;
           const { status, detail } = problemOf(error);
           if (status >= 500)
-            context.logger.error(
-              { code: (error as { code?: unknown }).code, route: request.routeOptions.url },
-              'a view failed',
-            );
+            context.logger.error({ code: (error as { code?: unknown }).code, route: request.routeOptions.url }, 'a view failed');
           return send({ request, reply }, await asked(request), problemView(status, detail));
         });
         for (const [path, view] of Object.entries(views))
@@ -144,9 +140,7 @@ export function installDesk(app: Api, context: ApiContext): void {
       if (!may(viewed, action.role)) return send(exchange, viewed, roleView(viewed.holder, action));
       return send(exchange, viewed, { status, ...(await action.form(viewed, given)) });
     };
-    inside.get(action.path, hidden, async (request, reply) =>
-      show({ request, reply }, { fields: null, refused: null, answer: null }),
-    );
+    inside.get(action.path, hidden, async (request, reply) => show({ request, reply }, { fields: null, refused: null, answer: null }));
     inside.post(action.path, hidden, async (request, reply) => {
       const viewed = await asked(request);
       if (!may(viewed, action.role)) return send({ request, reply }, viewed, roleView(viewed.holder, action));
@@ -156,8 +150,7 @@ export function installDesk(app: Api, context: ApiContext): void {
           ...(await action.call(sent, viewed)),
           key: fields.get('key') ?? '',
         });
-        if (called.status >= 400)
-          return show({ request, reply }, { fields, refused: refusalOf(called), answer: null }, called.status);
+        if (called.status >= 400) return show({ request, reply }, { fields, refused: refusalOf(called), answer: null }, called.status);
         const done = action.done(sent, called);
         if (done === null) return show({ request, reply }, { fields, refused: null, answer: called.body });
         leaveNotice(request, reply, called.replayed ? `${done.said} (It had been done already.)` : done.said);

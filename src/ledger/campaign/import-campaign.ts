@@ -84,11 +84,7 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
   const token = randomUUID();
   await store.transaction(async (tx) => {
     // The campaign first: that waits for rows which the other import is just adding.
-    await tx
-      .deleteFrom('campaigns')
-      .where('campaign_id', '=', input.campaignId)
-      .where('state', '=', 'importing')
-      .execute();
+    await tx.deleteFrom('campaigns').where('campaign_id', '=', input.campaignId).where('state', '=', 'importing').execute();
     await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
     await tx
       .insertInto('campaigns')
@@ -152,11 +148,7 @@ async function addRows(
   rows: readonly Insertable<Database['recipients']>[],
 ): Promise<void> {
   await lockedTransaction(store, campaignId, async (tx) => {
-    const claim = await tx
-      .selectFrom('campaigns')
-      .select('state_reason')
-      .where('campaign_id', '=', campaignId)
-      .executeTakeFirst();
+    const claim = await tx.selectFrom('campaigns').select('state_reason').where('campaign_id', '=', campaignId).executeTakeFirst();
     if (claim?.state_reason !== token) throw takenOver(campaignId);
     for (const part of partsOf(rows, rowsPerInsert)) await insertRecipients(tx, part);
   });
@@ -232,7 +224,6 @@ export async function importCampaign(
     ]);
   });
   const campaign = await findCampaign(store.db, input.campaignId);
-  if (campaign === undefined)
-    throw new StoreError(`Campaign ${input.campaignId} was imported and is gone. Run the command again.`);
+  if (campaign === undefined) throw new StoreError(`Campaign ${input.campaignId} was imported and is gone. Run the command again.`);
   return { campaign, attached: false };
 }

@@ -30,11 +30,7 @@ export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly 
  * The other campaign whose list this plainly is, by its first rows, or null. Ids alone say little, since many lists count from 1: it is
  * another's list when that one has the same people under the same ids and this one has none of them, or has row for row the same cells.
  */
-export async function findOtherOwner(
-  db: Queries,
-  campaignId: string,
-  sample: readonly ListSample[],
-): Promise<string | null> {
+export async function findOtherOwner(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<string | null> {
   const counts = await countSamePeople(db, sample);
   const others = counts.filter((count) => count.campaignId !== campaignId).slice(0, mostCompared);
   const [nearest] = others;
@@ -46,13 +42,8 @@ export async function findOtherOwner(
 }
 
 /** Campaigns that have some of these people under the same ids, most first. */
-async function countSamePeople(
-  db: Queries,
-  sample: readonly ListSample[],
-): Promise<{ campaignId: string; count: number }[]> {
-  const people = sample.flatMap(({ e164, externalId }) =>
-    e164 === null || externalId === null ? [] : [{ e164, externalId }],
-  );
+async function countSamePeople(db: Queries, sample: readonly ListSample[]): Promise<{ campaignId: string; count: number }[]> {
+  const people = sample.flatMap(({ e164, externalId }) => (e164 === null || externalId === null ? [] : [{ e164, externalId }]));
   if (people.length === 0) return [];
   const numbers = people.map(({ e164 }) => e164);
   const pairs = sql.join(people.map(({ e164, externalId }) => sql`(${e164}, ${externalId})`));

@@ -15,11 +15,7 @@ const latestEvents = 200;
  * Whether the hook was told: the newest word of the log on it, or null. `afterSeq`: where the log stood when it came about; it is
  * looked for among the latest events when that is left out.
  */
-export async function findNotice(
-  db: Queries,
-  notice: Notice,
-  afterSeq?: number,
-): Promise<'delivered' | 'failed' | null> {
+export async function findNotice(db: Queries, notice: Notice, afterSeq?: number): Promise<'delivered' | 'failed' | null> {
   const log = newestEvents(db, notice.campaignId).select(['type', 'data']);
   const rows = await (
     afterSeq === undefined ? log.limit(latestEvents) : log.where('seq', '>', afterSeq).where('type', 'in', toldTypes)
@@ -42,9 +38,7 @@ export async function noteNotice(
   const event = { at: now, campaignId: notice.campaignId };
   const data = factsOf(notice);
   const said: NewEvent =
-    fault === null
-      ? { ...event, type: 'hook.delivered', data }
-      : { ...event, type: 'hook.failed', data: { ...data, ...fault } };
+    fault === null ? { ...event, type: 'hook.delivered', data } : { ...event, type: 'hook.failed', data: { ...data, ...fault } };
   await store.transaction((tx) => appendEvents(tx, [said]));
 }
 

@@ -61,8 +61,7 @@ export async function closeRound(store: Store, { campaignId, now }: At, round: n
     const stored = await findRound(tx, campaignId, round);
     if (stored === undefined || stored.endedAt !== null) return stored !== undefined;
     const campaign = await requireCampaign(tx, campaignId);
-    if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId)))
-      return false;
+    if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId))) return false;
     await updateRound(tx, { campaign_id: campaignId, round }, { ended_at: now });
     const end = campaign.state === 'draining' && campaign.draining === 'cancelled' ? 'cancelled' : 'completed';
     await changeCampaignState(tx, { campaignId, now }, { to: end });

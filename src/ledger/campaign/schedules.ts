@@ -57,11 +57,7 @@ export async function removeSchedule(store: Store, scheduleId: string): Promise<
 }
 
 /** Adds a firing to the event log, under the schedule's own campaign id. Idempotent: the same end of the same firing is told once. */
-export async function noteFiring(
-  store: Store,
-  firing: Firing,
-  { parentId, now }: { parentId: string; now: number },
-): Promise<void> {
+export async function noteFiring(store: Store, firing: Firing, { parentId, now }: { parentId: string; now: number }): Promise<void> {
   await store.transaction(async (tx) => {
     const last = await lastFiring(tx, parentId, firing.scheduleId);
     if (last?.campaignId === firing.campaignId && (last.failure === null) === (firing.failure === null)) return;
@@ -92,10 +88,7 @@ export async function firingCampaigns(
  * A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same
  * people.
  */
-export async function findGoingFiring(
-  db: Queries,
-  schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,
-): Promise<Campaign | undefined> {
+export async function findGoingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
   return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
 }
 

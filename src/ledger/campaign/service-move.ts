@@ -12,9 +12,7 @@ import type { Queries, Tx } from '../tx.ts';
 /** Campaigns that workers are at work on, or would be, with another service than the one at `address`. */
 export async function listElsewhere(db: Queries, address: string): Promise<Campaign[]> {
   const campaigns = await listCampaigns(db);
-  return campaigns.filter(
-    (campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isSameService(campaign.accountId, address),
-  );
+  return campaigns.filter((campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isSameService(campaign.accountId, address));
 }
 
 /** Schedules whose firings call with another service than the one at `address`. */
@@ -43,17 +41,11 @@ export async function findOpenElsewhere(
  * A person's word that a service has moved to another address with all its calls and records: its campaigns, also those that have
  * ended, its schedules and the limits of the account belong to the new address from here on. Answers the campaigns that moved. Idempotent.
  */
-export async function moveService(
-  store: Store,
-  { from, to, now }: { from: string; to: string; now: number },
-): Promise<Campaign[]> {
+export async function moveService(store: Store, { from, to, now }: { from: string; to: string; now: number }): Promise<Campaign[]> {
   return store.transaction(async (tx) => {
-    const moving = (await listCampaigns(tx)).filter(
-      ({ accountId }) => accountId !== to && isSameService(accountId, from),
-    );
+    const moving = (await listCampaigns(tx)).filter(({ accountId }) => accountId !== to && isSameService(accountId, from));
     // Always in the same order, and the account last.
-    for (const { campaignId } of moving.toSorted((a, b) => (a.campaignId < b.campaignId ? -1 : 1)))
-      await lockCampaign(tx, campaignId);
+    for (const { campaignId } of moving.toSorted((a, b) => (a.campaignId < b.campaignId ? -1 : 1))) await lockCampaign(tx, campaignId);
     for (const accountId of new Set(moving.map(({ accountId }) => accountId))) {
       await lockAccount(tx, accountId);
       await tx.updateTable('campaigns').set({ account_id: to }).where('account_id', '=', accountId).execute();

@@ -136,11 +136,7 @@ export interface CompleteSweep {
  * Ends a complete sweep, in one transaction: the only place where the absence of a record means something. Only deadlines that
  * had passed when the sweep began count.
  */
-export async function concludeSweep(
-  tx: Tx,
-  agentId: string,
-  { begunAt, deepFrom, now }: CompleteSweep & { now: number },
-): Promise<void> {
+export async function concludeSweep(tx: Tx, agentId: string, { begunAt, deepFrom, now }: CompleteSweep & { now: number }): Promise<void> {
   const agent = await readAgent(tx, agentId);
   const open = await findOpenBatches(tx, agentId);
   await skipGap(tx, open, { lastCompleteAt: agent?.complete_sweep_at ?? null, begunAt });
@@ -164,11 +160,7 @@ export async function concludeSweep(
     .set({ swept_begun_at: begunAt, swept_from: deepFrom })
     .where('agent_id', '=', agentId)
     .where((eb) =>
-      eb.or([
-        eb('swept_from', 'is', null),
-        eb('swept_from', '>=', deepFrom),
-        eb('swept_begun_at', '<=', begunAt - deepSweepPauseMs),
-      ]),
+      eb.or([eb('swept_from', 'is', null), eb('swept_from', '>=', deepFrom), eb('swept_begun_at', '<=', begunAt - deepSweepPauseMs)]),
     )
     .execute();
   await tx

@@ -15,10 +15,7 @@ const mostAtOnce = 25;
  * one of them fails, each is written by itself. On PostgreSQL, where they run beside each other, each has a transaction of its own.
  * `onFailed` is told of those that could not be written.
  */
-export function gatherWrites(
-  store: Pick<Store, 'dialect' | 'transaction'>,
-  onFailed: (id: string, error: unknown) => void,
-) {
+export function gatherWrites(store: Pick<Store, 'dialect' | 'transaction'>, onFailed: (id: string, error: unknown) => void) {
   let gathered: Write[] = [];
   const alone = ({ id, work }: Write) => store.transaction(work).catch((error: unknown) => onFailed(id, error));
 

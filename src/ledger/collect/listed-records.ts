@@ -52,9 +52,7 @@ export async function storeListed(
     }
     allFinal = false;
     const foreign =
-      (facts.direction === 'inbound' && !listens) ||
-      oursSince === null ||
-      (facts.startedAt !== null && facts.startedAt < oursSince);
+      (facts.direction === 'inbound' && !listens) || oursSince === null || (facts.startedAt !== null && facts.startedAt < oursSince);
     const base = { reads: 0, first_seen_at: now };
     added.set(facts.conversationId, {
       conversation_id: facts.conversationId,
@@ -90,11 +88,7 @@ export async function storeListed(
   return { allFinal };
 }
 
-async function storeChange(
-  tx: Tx,
-  row: ConversationRow,
-  { listed, now }: { listed: ConversationFacts; now: number },
-): Promise<void> {
+async function storeChange(tx: Tx, row: ConversationRow, { listed, now }: { listed: ConversationFacts; now: number }): Promise<void> {
   const known = JSON.parse(row.facts) as ConversationFacts;
   const merged = mergeFacts(known, listed);
   if (JSON.stringify(merged) === row.facts) return;

@@ -2,12 +2,7 @@ import { sqlStates } from '../parts.ts';
 import { settleFromRecord } from './record-results.ts';
 import { callingAttemptStates, openAttemptStates, requestedAttemptStates } from '../../rules/ledger.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
-import {
-  correlate,
-  type ConversationMatch,
-  type CorrelationAttempt,
-  type CorrelationClock,
-} from '../../rules/correlation/correlation.ts';
+import { correlate, type ConversationMatch, type CorrelationAttempt, type CorrelationClock } from '../../rules/correlation/correlation.ts';
 import { sql } from 'kysely';
 import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing } from '../doubt/correlation-rows.ts';
 import { appendEvents } from '../events.ts';
@@ -132,12 +127,7 @@ const claimRecord = prepared((tx: Tx, { conversationId, attemptId }: { conversat
 const giveRecord = prepared(
   (
     tx: Tx,
-    {
-      conversationId,
-      attemptId,
-      evidence,
-      rangAt,
-    }: Pick<Match, 'conversationId' | 'attemptId' | 'evidence'> & { rangAt: number | null },
+    { conversationId, attemptId, evidence, rangAt }: Pick<Match, 'conversationId' | 'attemptId' | 'evidence'> & { rangAt: number | null },
   ) =>
     tx
       .updateTable('attempts')
@@ -186,11 +176,7 @@ async function noteDelay(tx: Tx, attempt: AttemptRow, record: ConversationRow): 
 }
 
 const lengthenDelay = prepared((tx: Tx, { agentId, delayMs }: { agentId: string; delayMs: number }) =>
-  tx
-    .updateTable('agents')
-    .set({ longest_delay_ms: delayMs })
-    .where('agent_id', '=', agentId)
-    .where('longest_delay_ms', '<', delayMs),
+  tx.updateTable('agents').set({ longest_delay_ms: delayMs }).where('agent_id', '=', agentId).where('longest_delay_ms', '<', delayMs),
 );
 
 /** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */

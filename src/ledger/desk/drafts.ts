@@ -95,11 +95,7 @@ export async function saveDraft(
 }
 
 /** The draft, unless it is gone or was forgotten. */
-export async function findDraft(
-  { db }: Pick<Store, 'db'>,
-  draftId: string,
-  nowReal: number,
-): Promise<Draft | undefined> {
+export async function findDraft({ db }: Pick<Store, 'db'>, draftId: string, nowReal: number): Promise<Draft | undefined> {
   const row = await db
     .selectFrom('drafts')
     .selectAll()

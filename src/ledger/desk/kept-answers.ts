@@ -51,8 +51,7 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
       .executeTakeFirstOrThrow();
     const differs = differing(JSON.parse(known.fingerprint) as KeyedRequest['parts'], parts);
     if (differs.length > 0) return { kind: 'other', differs };
-    if (known.status !== null && known.body !== null)
-      return { kind: 'done', answer: { status: known.status, body: known.body } };
+    if (known.status !== null && known.body !== null) return { kind: 'done', answer: { status: known.status, body: known.body } };
     if (begunReal - known.begun_real < longestMs) return { kind: 'under_way' };
     const { numUpdatedRows: taken } = await tx
       .updateTable('answers')

@@ -10,10 +10,7 @@ const secretBytes = 32;
  * Signs the holder of a token in. Answers the text by which the session is known; the ledger keeps only a hash of it. Sessions that are
  * over are deleted on the way.
  */
-export async function beginSession(
-  store: Store,
-  { tokenId, nowReal }: { tokenId: string; nowReal: number },
-): Promise<string> {
+export async function beginSession(store: Store, { tokenId, nowReal }: { tokenId: string; nowReal: number }): Promise<string> {
   const text = randomBytes(secretBytes).toString('base64url');
   const row = { hash: hashOf(text), token_id: tokenId, ends_real: nowReal + sessionLastsMs };
   await store.transaction(async (tx) => {

@@ -37,9 +37,7 @@ export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): 
   const { now } = look;
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
   const attempts = await attemptsOf(tx, batch.batch_id, ['planned']);
-  const seen = (await findEvidenceFor(tx, batch, attempts))
-    ? 'placed'
-    : await judgeDoubts(tx, batch, { attempts, ...look });
+  const seen = (await findEvidenceFor(tx, batch, attempts)) ? 'placed' : await judgeDoubts(tx, batch, { attempts, ...look });
   if (seen !== 'placed') return seen;
   return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }

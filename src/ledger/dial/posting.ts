@@ -83,11 +83,7 @@ const lookAgainMs = 30_000;
 /** Rolls the dial transaction back: another caller has entered the batch before. */
 class AlreadyEntered extends Error {}
 
-async function releaseWholeBatch(
-  tx: Tx,
-  batch: BatchRow,
-  { reason, now }: { reason: string; now: number },
-): Promise<PostingStep> {
+async function releaseWholeBatch(tx: Tx, batch: BatchRow, { reason, now }: { reason: string; now: number }): Promise<PostingStep> {
   if (!(await releaseBatch(tx, batch, { reason, now }))) throw new AlreadyEntered();
   return { kind: 'verdict', state: 'released' };
 }

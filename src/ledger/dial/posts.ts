@@ -38,12 +38,7 @@ export async function settlePost(tx: Tx, input: VerdictInput): Promise<boolean> 
       ...(serviceTo === null
         ? {}
         : {
-            service_from: eb
-              .case()
-              .when('service_from', '>', serviceTo)
-              .then(serviceTo)
-              .else(eb.ref('service_from'))
-              .end(),
+            service_from: eb.case().when('service_from', '>', serviceTo).then(serviceTo).else(eb.ref('service_from')).end(),
           }),
       service_to: serviceTo,
       verdict: input.verdict,

@@ -52,11 +52,7 @@ export function isAboutCalls(status: number, wholeRequest: boolean): boolean {
 }
 
 /** A refusal that dialling on would not mend: its people go back in line, and the campaign pauses with the reason. */
-export async function pauseForRefusal(
-  tx: Tx,
-  batch: BatchRow,
-  { status, now }: { status: number; now: number },
-): Promise<void> {
+export async function pauseForRefusal(tx: Tx, batch: BatchRow, { status, now }: { status: number; now: number }): Promise<void> {
   await releaseBatchAttempts(tx, batch, { reason: `refused_${status}`, now });
   const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Fix it, then resume.`;
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });

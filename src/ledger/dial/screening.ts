@@ -75,8 +75,7 @@ export async function storeScreening(
         .execute();
     }
     if (batch.silent_since !== null) await updateBatch(tx, batchId, { silent_since: null });
-    const count = (kind: ScreeningVerdict['kind']): number =>
-      [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
+    const count = (kind: ScreeningVerdict['kind']): number => [...verdicts.values()].filter((verdict) => verdict.kind === kind).length;
     const counts = { asked: verdicts.size, refused: count('refused'), later: count('later') };
     const data = { ...counts, eligible: idsOf('eligible') };
     await appendEvents(tx, [{ at: askedAt, campaignId: batch.campaign_id, type: 'batch.screened', batchId, data }]);
@@ -115,11 +114,7 @@ export async function noteSilentHook(
 }
 
 /** Why the hook keeps a planned attempt from being dialled, and what becomes of its recipient; null when it does not. */
-export function screeningRelease(
-  rules: CampaignRules,
-  attempt: AttemptRow,
-  now: number,
-): Pick<Release, 'reason' | 'next'> | null {
+export function screeningRelease(rules: CampaignRules, attempt: AttemptRow, now: number): Pick<Release, 'reason' | 'next'> | null {
   if (rules.preDial === null) return null;
   const stand = judgeScreening(screenedOf(attempt), now);
   switch (stand.kind) {

@@ -39,8 +39,7 @@ export async function sortAttempts(
     const { attempt_id: attemptId, recipient_id: recipientId } = attempt;
     const recipient = byId.get(recipientId);
     if (recipient === undefined) continue;
-    const release = (reason: string, next: Release['next']) =>
-      sorted.releases.push({ attemptId, recipientId, reason, next });
+    const release = (reason: string, next: Release['next']) => sorted.releases.push({ attemptId, recipientId, reason, next });
     const earlier = reachedAs.get(recipientId);
     if (earlier != null) {
       release('already_reached', { kind: 'finish', outcome: earlier, reason: reachedEarlier });
@@ -55,10 +54,8 @@ export async function sortAttempts(
       release('evidence', { kind: 'requeue', dueAt });
       if (hindrance.kind === 'doubt') sorted.doubtful.set(recipientId, hindrance);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial')
-      sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
-    else if (verdict.verdict === 'final')
-      release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
+    else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
+    else if (verdict.verdict === 'final') release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
   }
   return sorted;

@@ -48,8 +48,7 @@ export async function countAsUnknown(
   const streak = round.unknown_streak + 1;
   await updateRound(tx, batch, { unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) });
   // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
-  if (await hasRecord(tx, batchId))
-    await confirmBatch(tx, { ...batch, state: 'unknown' }, { acceptedBy: 'evidence', now });
+  if (await hasRecord(tx, batchId)) await confirmBatch(tx, { ...batch, state: 'unknown' }, { acceptedBy: 'evidence', now });
   else if (streak >= unknownsBeforePause) {
     const reason = `${streak} batches in a row ended without a known answer. Check the service, then resume.`;
     await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
@@ -63,13 +62,11 @@ type Acceptance = { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated:
 /** The service took the batch. */
 export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { now: number }): Promise<boolean> {
   const { now } = by;
-  const reply =
-    by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : null;
+  const reply = by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : null;
   const told = reply === null ? { by: 'evidence' as const } : { by: 'reply' as const, ...reply };
   // A record of a call outranks the service's word that it took none.
   const denied: BatchState[] = ['refused', 'not_sent'];
-  if (by.acceptedBy === 'evidence' && denied.includes(batch.state))
-    await countAsUnknown(tx, batch, { from: denied, now });
+  if (by.acceptedBy === 'evidence' && denied.includes(batch.state)) await countAsUnknown(tx, batch, { from: denied, now });
   const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
   const from = by.acceptedBy === 'reply' ? [...doubtful, 'posting' as const] : doubtful;
   const changes = { ...reply, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
@@ -97,12 +94,7 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
     // Of a batch that is held a person may have put single rows back in line.
     .$if(batch.state === 'held', (query) => query.where('reason', '=', 'redial'))
     .execute();
-  await tx
-    .updateTable('attempts')
-    .set({ reason: null })
-    .where('batch_id', '=', batch.batch_id)
-    .where('reason', '=', 'redial')
-    .execute();
+  await tx.updateTable('attempts').set({ reason: null }).where('batch_id', '=', batch.batch_id).where('reason', '=', 'redial').execute();
   const attemptIds = waiting.map((attempt) => attempt.attempt_id);
   await settleAsUnknown(tx, { campaignId: batch.campaign_id, now }, { attemptIds, detail: acceptedLate });
 }
@@ -110,8 +102,7 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
 async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promise<void> {
   const { now, notBefore } = input;
   // A record that shows a call outranks the word that there was none: it stays unknown.
-  const seen =
-    batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open'])));
+  const seen = batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open'])));
   const move = { from: denialStates, now, changes: { verdict_at: now } };
   if (!seen && !(await moveBatch(tx, batch, { ...move, event: { state: 'not_sent' } }))) return;
   if (notBefore != null) {

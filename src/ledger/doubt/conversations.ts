@@ -23,11 +23,7 @@ const firstLookMs = 20_000;
 const unreadablePauseMs = 60_000;
 
 /** When a record that is not final is worth reading (again). `read`: this look was a read of the record itself. */
-export function nextReadAt(
-  facts: ConversationFacts,
-  row: { reads: number; first_seen_at: number },
-  now: number,
-): number {
+export function nextReadAt(facts: ConversationFacts, row: { reads: number; first_seen_at: number }, now: number): number {
   if (facts.status === 'done' || facts.status === 'failed') return row.reads === 0 ? now : now + resultsPauseMs;
   if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
   if (facts.status !== null) return now + listedStatePauseMs;
@@ -233,11 +229,7 @@ export async function noteUnreadable(
  * A sweep ends where the list shows final records only. A call that lasts longer than those around it lies below that, where the list
  * tells no more about it: its record is then read by itself.
  */
-export async function readOvertaken(
-  tx: Tx,
-  agentId: string,
-  { oldestListed, now }: { oldestListed: number; now: number },
-): Promise<void> {
+export async function readOvertaken(tx: Tx, agentId: string, { oldestListed, now }: { oldestListed: number; now: number }): Promise<void> {
   const at = now + resultsPauseMs;
   await tx
     .updateTable('conversations')

@@ -17,11 +17,7 @@ interface Surroundings {
 }
 
 /** An attempt as correlation looks at it. `bounds` of its batch; none: it was never posted. */
-export function correlationOf(
-  row: AttemptRow,
-  bounds: PostBounds,
-  { lookAheadMs, timing, ...others }: Surroundings,
-): CorrelationAttempt {
+export function correlationOf(row: AttemptRow, bounds: PostBounds, { lookAheadMs, timing, ...others }: Surroundings): CorrelationAttempt {
   return {
     attemptId: row.attempt_id,
     agentId: row.agent_id,
@@ -59,9 +55,7 @@ export async function toCorrelation(
   return attempts.flatMap((row) => {
     const own = bounds.get(row.batch_id);
     const batch = batches.get(row.batch_id);
-    return own === undefined || batch === undefined
-      ? []
-      : [correlationOf(row, own, { ...batch, supersededAt: null, lookAheadMs, timing })];
+    return own === undefined || batch === undefined ? [] : [correlationOf(row, own, { ...batch, supersededAt: null, lookAheadMs, timing })];
   });
 }
 
@@ -78,8 +72,7 @@ export async function readBatches(
       .execute(),
   );
   const templates = new Map<string, string | null>();
-  for (const id of new Set(rows.map((row) => row.campaign_id)))
-    templates.set(id, (await readRulesOf(db, id)).firstMessage);
+  for (const id of new Set(rows.map((row) => row.campaign_id))) templates.set(id, (await readRulesOf(db, id)).firstMessage);
   return new Map(
     rows.map(({ batch_id: id, campaign_id: campaignId, serviceBatchId }) => {
       return [id, { serviceBatchId, template: templates.get(campaignId) ?? null }];

@@ -75,11 +75,7 @@ export async function readHindrances(
 }
 
 /** The earlier calls of which something may still turn up that matters to the callees. */
-export async function findOpenQuestions(
-  db: Queries,
-  agentId: string,
-  callees: readonly Callee[],
-): Promise<EarlierAttempt[]> {
+export async function findOpenQuestions(db: Queries, agentId: string, callees: readonly Callee[]): Promise<EarlierAttempt[]> {
   const earlier = await findEarlier(db, callees, await listensForOptOuts(db, agentId));
   return earlier.filter(isOpenQuestion);
 }
@@ -149,9 +145,7 @@ async function judgeEarlier(
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
     // A talk that was found by number or words may be another one than that in which they opted out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
-    const ofAgent = earlier.filter(
-      (row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))),
-    );
+    const ofAgent = earlier.filter((row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))));
     if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
@@ -187,8 +181,7 @@ interface Asked {
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Hindrance | 'sweep' | null> {
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
-  if (doubt !== undefined && doubt.candidates.length > 0)
-    return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
+  if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';
   // What follows is for the machine alone; a person has decided to dial again.
   if (row.reason === 'redial' || row.conversation_id !== null) return null;
@@ -262,12 +255,10 @@ export async function leaveInDoubt(tx: Tx, at: At, doubtful: ReadonlyMap<string,
     if (earlier.recipient_id === recipientId) {
       const { attempt_id: attemptId } = earlier;
       if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);
-      if (earlier.state === 'released')
-        await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: at.now });
+      if (earlier.state === 'released') await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: at.now });
       await settleAsUnknown(tx, at, { attemptIds: [attemptId], detail: notToldApart });
     }
     const { outcome } = await requireRecipient(tx, recipientId);
-    if (outcome === null)
-      await finishRecipients(tx, at, [{ recipientId, outcome: 'unresolved', reason: notToldApart }]);
+    if (outcome === null) await finishRecipients(tx, at, [{ recipientId, outcome: 'unresolved', reason: notToldApart }]);
   }
 }

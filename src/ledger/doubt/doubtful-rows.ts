@@ -79,11 +79,7 @@ export async function readDoubtfulRows(
 }
 
 /** Every call that keeps one of the rows from being dialled, or would. */
-export async function findQuestions(
-  db: Queries,
-  { rules }: Campaign,
-  recipients: readonly RecipientRow[],
-): Promise<AttemptRow[]> {
+export async function findQuestions(db: Queries, { rules }: Campaign, recipients: readonly RecipientRow[]): Promise<AttemptRow[]> {
   const callees = recipients.map(({ recipient_id: recipientId, e164 }) => ({
     recipientId,
     e164: e164 ?? '',

@@ -173,14 +173,12 @@ function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent:
   const { words_first: first, words_last: last } = agent ?? { words_first: null, words_last: null };
   if (first === null || last === null) return 0;
   return clues.filter(
-    ({ line, startedAt }) =>
-      startedAt !== null && (startedAt < first || startedAt > last) && wordsAgainst(attempt, line) === 'other_words',
+    ({ line, startedAt }) => startedAt !== null && (startedAt < first || startedAt > last) && wordsAgainst(attempt, line) === 'other_words',
   ).length;
 }
 
 /** Calls that own no record, and what their records would show. */
-type SilentCall = Pick<AttemptRow, 'e164' | 'posted_at' | 'posted_seq'> &
-  Pick<CorrelationAttempt, 'openingLine' | 'template'>;
+type SilentCall = Pick<AttemptRow, 'e164' | 'posted_at' | 'posted_seq'> & Pick<CorrelationAttempt, 'openingLine' | 'template'>;
 
 /** Whether a line that a record shows is that of another attempt of ours, as far as it was spoken. */
 class OurLines {
@@ -206,9 +204,7 @@ class OurLines {
     this.#known.set(line, calls);
     return calls.some(({ e164, posted_at: postedAt, posted_seq: postedSeq }) => {
       if (e164 === attempt.e164 || postedAt === null || seenSeq < (postedSeq ?? 0)) return false;
-      return (
-        postedAt - this.#marginMs <= startedAt && startedAt <= postedAt + this.#reading.lookAheadMs + this.#marginMs
-      );
+      return postedAt - this.#marginMs <= startedAt && startedAt <= postedAt + this.#reading.lookAheadMs + this.#marginMs;
     });
   }
 
@@ -226,10 +222,7 @@ class OurLines {
   }
 }
 
-async function findRecords(
-  { db, agentId, agent, timing, now }: Reading,
-  asked: readonly CorrelationAttempt[],
-): Promise<ConversationRow[]> {
+async function findRecords({ db, agentId, agent, timing, now }: Reading, asked: readonly CorrelationAttempt[]): Promise<ConversationRow[]> {
   const shown = {
     wordsShown: agent?.words_shown === 1,
     bareShown: agent?.bare_shown === 1,
@@ -244,9 +237,7 @@ async function findRecords(
     .where('agent_id', '=', agentId)
     .where('attempt_id', 'is', null)
     .where('talk', '>=', Math.min(mayHideFrom, recordedTalk.ringing))
-    .where((eb) =>
-      eb.or([eb('started_at', 'is', null), eb.and([eb('started_at', '>=', from), eb('started_at', '<=', until)])]),
-    )
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb.and([eb('started_at', '>=', from), eb('started_at', '<=', until)])]))
     .execute();
   const ringing = rows.filter((row) => row.talk < mayHideFrom);
   if (ringing.length === 0 || !(await leavesRecordOfEachCall(db, agentId, now))) return rows;
@@ -272,8 +263,6 @@ async function leavesRecordOfEachCall(db: Queries, agentId: string, now: number)
 
 async function readDismissals(db: Queries, attempts: readonly AttemptRow[]): Promise<Set<string>> {
   const ids = attempts.map((row) => row.attempt_id);
-  const rows = await readInParts(ids, (part) =>
-    db.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute(),
-  );
+  const rows = await readInParts(ids, (part) => db.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute());
   return new Set(rows.map((row) => `${row.attempt_id} ${row.conversation_id}`));
 }

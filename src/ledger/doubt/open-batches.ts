@@ -66,8 +66,7 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
     .select((eb) => eb.fn.min('sweep_back_to').as('back'))
     .where('agent_id', '=', agentId)
     .executeTakeFirstOrThrow();
-  const isRecent =
-    (agent?.swept_begun_at ?? 0) > now - deepSweepPauseMs && (agent?.swept_from ?? Infinity) <= (back ?? 0);
+  const isRecent = (agent?.swept_begun_at ?? 0) > now - deepSweepPauseMs && (agent?.swept_from ?? Infinity) <= (back ?? 0);
   if (back !== null && !isRecent) since.push(back);
   return since.length === 0 ? null : Math.min(...since);
 }

@@ -32,11 +32,7 @@ export async function followPossibleOptOuts(
   }
 }
 
-async function suppressPossible(
-  tx: Tx,
-  row: ConversationRow,
-  { timing, now }: { timing: CampaignRules['timing']; now: number },
-) {
+async function suppressPossible(tx: Tx, row: ConversationRow, { timing, now }: { timing: CampaignRules['timing']; now: number }) {
   const source = sourceOf(row.conversation_id);
   const owners = row.caller === null ? await findPossibleOwners(tx, row, timing) : [];
   const campaignOf = new Map(owners.map((attempt) => [attempt.e164, attempt.campaign_id]));
@@ -44,9 +40,7 @@ async function suppressPossible(
   const reason = row.caller === null ? 'may have opted out in a call' : 'opted out in a call of their own';
   // In one order, whoever else writes to the list.
   for (const [e164, campaignId] of [...campaignOf].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const known = (await findEntries(tx, [e164])).some(
-      (entry) => entry.scope === accountScope && entry.expiresAt === null,
-    );
+    const known = (await findEntries(tx, [e164])).some((entry) => entry.scope === accountScope && entry.expiresAt === null);
     if (known) continue;
     await addSuppression(tx, { e164, scope: accountScope, source, reason, expiresAt: null }, now);
     const data = { scope: accountScope, e164, source };

@@ -13,10 +13,7 @@ const recordsThatTell = 20;
  * Whether calls of the campaign that begin with the same words are kept from being open together: the service's records could not
  * tell them apart. Calls with the agent's own line go alone only until one record has shown number or reference.
  */
-export async function readWordsKept(
-  db: Queries,
-  rules: Pick<CampaignRules, 'agentId' | 'firstMessage' | 'sharedWords'>,
-): Promise<boolean> {
+export async function readWordsKept(db: Queries, rules: Pick<CampaignRules, 'agentId' | 'firstMessage' | 'sharedWords'>): Promise<boolean> {
   if (rules.sharedWords === 'unresolved') return false;
   const tellingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
   return tellingRun < (rules.firstMessage === null ? 1 : recordsThatTell);
@@ -51,10 +48,7 @@ interface Together {
  * such as a first name, is that of such a call without a record: a record that is cut off behind it may be of either. This only keeps few
  * in doubt, so nobody waits for it where nearly all begin alike. Until when they wait is answered, too.
  */
-export async function findOverlapping(
-  db: Queries,
-  { rules, rows, now }: Together,
-): Promise<{ ids: string[]; until: number }> {
+export async function findOverlapping(db: Queries, { rules, rows, now }: Together): Promise<{ ids: string[]; until: number }> {
   const open = await db
     .selectFrom('attempts')
     .select(['opening_line', 'conversation_id'])

@@ -56,11 +56,7 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
 const freshAccount = { not_before: 0, keep_free: 0, pace: fullPace, pace_at: 0 };
 
 /** Writes to an account's row, which need not be there. */
-export async function writeAccount(
-  tx: Tx,
-  accountId: string,
-  changes: Partial<Omit<Row<'accounts'>, 'account_id'>>,
-): Promise<void> {
+export async function writeAccount(tx: Tx, accountId: string, changes: Partial<Omit<Row<'accounts'>, 'account_id'>>): Promise<void> {
   await tx
     .insertInto('accounts')
     .values({ account_id: accountId, ...freshAccount, ...changes })
@@ -113,14 +109,10 @@ export async function notePace(
   await lockAccount(tx, campaign.accountId);
   const before = await readAccount(tx, campaign.accountId);
   const limit = campaign.rules.pacing.maxConcurrentCalls;
-  const { pace, cutAt } = limited
-    ? cutPace(before, { limit, now: answer.now })
-    : raisePace(before, { limit, calls: batch.size });
+  const { pace, cutAt } = limited ? cutPace(before, { limit, now: answer.now }) : raisePace(before, { limit, calls: batch.size });
   if (pace === before.pace && cutAt === before.cutAt) return;
   await writeAccount(tx, campaign.accountId, { pace, pace_at: cutAt });
   if (pace === before.pace) return;
   const data = { from: before.pace, to: pace };
-  await appendEvents(tx, [
-    { at: answer.now, campaignId: batch.campaign_id, type: 'account.pace', batchId: batch.batch_id, data },
-  ]);
+  await appendEvents(tx, [{ at: answer.now, campaignId: batch.campaign_id, type: 'account.pace', batchId: batch.batch_id, data }]);
 }

@@ -20,24 +20,16 @@ function limitsOf(pacing: CampaignRules['pacing']): PacingLimits {
 }
 
 /** The limits that hold now, and those of the campaign file. Undefined when there is no such campaign. */
-export async function readLimits(
-  db: Queries,
-  campaignId: string,
-): Promise<{ now: PacingLimits; file: PacingLimits } | undefined> {
+export async function readLimits(db: Queries, campaignId: string): Promise<{ now: PacingLimits; file: PacingLimits } | undefined> {
   const campaign = await findCampaign(db, campaignId);
   if (campaign === undefined) return undefined;
-  const { rules } = await db
-    .selectFrom('campaigns')
-    .select('rules')
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirstOrThrow();
+  const { rules } = await db.selectFrom('campaigns').select('rules').where('campaign_id', '=', campaignId).executeTakeFirstOrThrow();
   return { now: limitsOf(campaign.rules.pacing), file: limitsOf(readRules(rules).pacing) };
 }
 
 function compare<Limits extends object>(before: Limits, after: Limits): Adjustment<Limits> {
   const keys = (Object.keys(after) as (keyof Limits)[]).filter((key) => before[key] !== after[key]);
-  const pick = (limits: Limits): Partial<Limits> =>
-    Object.fromEntries(keys.map((key) => [key, limits[key]])) as Partial<Limits>;
+  const pick = (limits: Limits): Partial<Limits> => Object.fromEntries(keys.map((key) => [key, limits[key]])) as Partial<Limits>;
   return { from: pick(before), to: pick(after) };
 }
 

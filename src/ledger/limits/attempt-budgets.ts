@@ -26,10 +26,8 @@ export async function readBudgets(
   const since = budget.resetAfterMs === null ? -1 : now - budget.resetAfterMs;
   const dialled = recipients.filter(({ counted }) => counted > 0).map(({ recipientId }) => recipientId);
   const numbers = recipients.map(({ e164 }) => e164);
-  const own =
-    budget.resetAfterMs === null ? null : await countedSince(db, { column: 'recipient_id', values: dialled, since });
-  const shared =
-    budget.maxAttemptsPerNumber === null ? null : await countedSince(db, { column: 'e164', values: numbers, since });
+  const own = budget.resetAfterMs === null ? null : await countedSince(db, { column: 'recipient_id', values: dialled, since });
+  const shared = budget.maxAttemptsPerNumber === null ? null : await countedSince(db, { column: 'e164', values: numbers, since });
   return ({ recipientId, e164, counted, budgetFrom }) => {
     const byRecipient =
       own === null

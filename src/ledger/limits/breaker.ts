@@ -37,11 +37,7 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
       eb
         .case()
         .when('disposition', '=', 'unknown')
-        .then(
-          batchOfAttempt(eb).where((batch) =>
-            batch.or([batch('accepted_by', 'is', null), batch('accepted_by', '=', 'evidence')]),
-          ),
-        )
+        .then(batchOfAttempt(eb).where((batch) => batch.or([batch('accepted_by', 'is', null), batch('accepted_by', '=', 'evidence')])))
         .end()
         .as('lost_batch'),
       eb.fn.countAll<number>().as('count'),
@@ -60,14 +56,9 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
     lost: { batches: lost.length, calls: countOf(lost) },
   });
   if (evidence === null) return false;
-  const next =
-    breaker.coolDownMs === null ? 'Find the cause, then resume.' : 'It resumes by itself after its cool-down.';
+  const next = breaker.coolDownMs === null ? 'Find the cause, then resume.' : 'It resumes by itself after its cool-down.';
   const resumeAt = breaker.coolDownMs === null ? null : now + breaker.coolDownMs;
-  return changeCampaignState(
-    tx,
-    { campaignId: campaign.campaignId, now },
-    { to: 'paused', reason: `${evidence}. ${next}`, resumeAt },
-  );
+  return changeCampaignState(tx, { campaignId: campaign.campaignId, now }, { to: 'paused', reason: `${evidence}. ${next}`, resumeAt });
 }
 
 function batchOfAttempt(eb: ExpressionBuilder<Database, 'attempts'>) {

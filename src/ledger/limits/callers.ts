@@ -53,10 +53,7 @@ export async function readCallersOut(tx: Tx, { campaignId }: CampaignCallers): P
 export async function giveCaller(
   tx: Tx,
   campaignId: string,
-  {
-    phoneNumberId,
-    recipients,
-  }: { phoneNumberId: string; recipients: readonly { recipient_id: string; caller: string | null }[] },
+  { phoneNumberId, recipients }: { phoneNumberId: string; recipients: readonly { recipient_id: string; caller: string | null }[] },
 ): Promise<void> {
   const chosen = recipients.filter(({ caller }) => caller !== phoneNumberId).map((row) => row.recipient_id);
   if (chosen.length === 0) return;
@@ -105,14 +102,12 @@ export async function claimCallerLook(
   const rows = await selectCallers(store.db, campaignId);
   const lastLook = Math.max(0, ...rows.map((row) => row.checked_at ?? 0));
   let afterMs = everyMs;
-  if (judge(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastLook)))
-    afterMs = soonestMs;
+  if (judge(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastLook))) afterMs = soonestMs;
   const look = judge(rows, afterMs);
   if (look !== 'due') return look;
   return lockedTransaction(store, campaignId, async (tx) => {
     const again = judge(await ensureCallers(tx, campaign), afterMs);
-    if (again === 'due')
-      await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
+    if (again === 'due') await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
     return again;
   });
 }
@@ -121,11 +116,7 @@ export async function claimCallerLook(
 const lastCalls = 20;
 
 /** How the last finished calls of a number ended: what stands behind its being taken out. */
-async function readLastCalls(
-  tx: Tx,
-  campaignId: string,
-  phoneNumberId: string,
-): Promise<{ calls: number; failed: number }> {
+async function readLastCalls(tx: Tx, campaignId: string, phoneNumberId: string): Promise<{ calls: number; failed: number }> {
   const rows = await tx
     .selectFrom('attempts')
     .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')

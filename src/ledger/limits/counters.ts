@@ -1,12 +1,6 @@
 import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
-import {
-  openAttemptStates,
-  requestedAttemptStates,
-  undecidedStates,
-  type AttemptState,
-  type BatchState,
-} from '../../rules/ledger.ts';
+import { openAttemptStates, requestedAttemptStates, undecidedStates, type AttemptState, type BatchState } from '../../rules/ledger.ts';
 import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
 import { countRows } from '../reads.ts';
 import type { At, Queries } from '../tx.ts';
@@ -93,16 +87,10 @@ export async function countOutstanding(db: Queries, campaignId: string): Promise
   const unread = await sql<{ count: number }>`
     select count(*) as count from conversations
     where final = 0 and attempt_id is not null and exists (
-      select 1 from attempts where attempts.attempt_id = conversations.attempt_id and attempts.campaign_id = ${campaignId})`.execute(
-    db,
-  );
+      select 1 from attempts where attempts.attempt_id = conversations.attempt_id and attempts.campaign_id = ${campaignId})`.execute(db);
   const ofCampaign = db.selectFrom('batches').where('campaign_id', '=', campaignId);
   const undecided = await countRows(ofCampaign.where('state', 'in', openBatchStates));
-  const awaited = await db
-    .selectFrom('campaigns')
-    .select('sweep_back_to')
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirst();
+  const awaited = await db.selectFrom('campaigns').select('sweep_back_to').where('campaign_id', '=', campaignId).executeTakeFirst();
   const sweeps = awaited?.sweep_back_to == null ? 0 : 1;
   return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided + sweeps };
 }
@@ -116,10 +104,7 @@ export function isOutstanding(counts: Outstanding): boolean {
  * Of the batches that have no verdict: whether one is on its way to it (planned, being sent, or waiting to be sent again), and whether
  * halves of a refused one, which a sweep has written, wait for the planner to come to them.
  */
-export async function readUnsubmitted(
-  db: Queries,
-  campaignId: string,
-): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
+export async function readUnsubmitted(db: Queries, campaignId: string): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
   const rows = await db
     .selectFrom('batches')
     .select('state')
@@ -186,11 +171,7 @@ export function dueRecipients(
 }
 
 /** How many recipients are due and may be dialled as far as words are concerned, counted no further than a look of the planner goes. */
-export async function countDialable(
-  db: Queries,
-  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
-  now: number,
-): Promise<number> {
+export async function countDialable(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules'>, now: number): Promise<number> {
   return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign.rules) });
 }
 

@@ -41,11 +41,7 @@ interface Asking {
   canary: number | null;
 }
 
-async function readOwnLimits(
-  db: Queries,
-  campaign: Campaign,
-  { account, now }: { account: Account; now: number },
-): Promise<Own> {
+async function readOwnLimits(db: Queries, campaign: Campaign, { account, now }: { account: Account; now: number }): Promise<Own> {
   const { pacing, agentId } = campaign.rules;
   const own = pacing.maxConcurrentCalls;
   const sinceMs = pacing.warmUpMs === 0 ? 0 : now - (await readBeginning(db, campaign));
@@ -122,11 +118,7 @@ async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<A
 }
 
 /** The limits of one campaign. The planner tells how much it asks for; for everybody else that is looked up. */
-export async function readLineLimits(
-  db: Queries,
-  campaign: Campaign,
-  asked: Asking | { now: number },
-): Promise<LineLimits> {
+export async function readLineLimits(db: Queries, campaign: Campaign, asked: Asking | { now: number }): Promise<LineLimits> {
   const asking = 'due' in asked ? asked : await askingOf(db, campaign, asked.now);
   const account = await readAccount(db, campaign.accountId);
   const own = await readOwnLimits(db, campaign, { account, now: asking.now });
@@ -159,8 +151,7 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
       due: asking.due,
       nothingElseComing: asking.due < pacing.refillThreshold,
     });
-  const refill = (allowed: number): number =>
-    refillAt({ refillThreshold: pacing.refillThreshold, lines: own, allowed });
+  const refill = (allowed: number): number => refillAt({ refillThreshold: pacing.refillThreshold, lines: own, allowed });
   const share = account === null ? entitled : Math.min(entitled, account.share);
   // Lines that others still hold come free one by one, and are taken as they come.
   const contended = account !== null && account.free < share - open;

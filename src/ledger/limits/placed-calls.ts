@@ -72,8 +72,7 @@ export async function readCaps(
   const held = new Set(capped.flatMap(({ caps }) => caps));
   if (held.size === 0) return () => now;
   const since = now - capsLookBackMs([...held]);
-  const cappedBy = (by: FrequencyCap['by']): readonly Callee[] =>
-    capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
+  const cappedBy = (by: FrequencyCap['by']): readonly Callee[] => capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
   const numbers = cappedBy('number').map(({ e164 }) => e164);
   const people = cappedBy('person').flatMap(({ person }) => person ?? []);
   const byNumber = await placedSince(db, { column: 'e164', values: numbers, since });

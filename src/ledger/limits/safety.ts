@@ -78,11 +78,7 @@ export const unwitnessedWords = 'not begun: Temporal did not take it down';
 const unwitnessedBeforePause = 3;
 
 /** Pauses a campaign when the last requests of a batch all were never begun because Temporal did not take them down. */
-export async function pauseUnwitnessed(
-  tx: Tx,
-  batch: { batch_id: string; campaign_id: string },
-  now: number,
-): Promise<void> {
+export async function pauseUnwitnessed(tx: Tx, batch: { batch_id: string; campaign_id: string }, now: number): Promise<void> {
   const last = await tx
     .selectFrom('posts')
     .select('message')

@@ -59,8 +59,7 @@ function refusal(line: DecisionLine, column: DecisionProblem['column'], problem:
 function checkLine(named: Named, line: DecisionLine): Found {
   const { row, attemptId, conversationId, decision } = line;
   const recipient = named.recipients.get(row);
-  if (recipient === undefined)
-    return refusal(line, 'row', 'the list has no such row: leave the column as it was written');
+  if (recipient === undefined) return refusal(line, 'row', 'the list has no such row: leave the column as it was written');
   const attempt = attemptId === null ? undefined : named.attempts.get(attemptId);
   if (attemptId !== null && attempt?.e164 !== recipient.e164)
     return refusal(line, 'attempt', `this is no call to row ${row}: leave the column as it was written`);
@@ -70,8 +69,7 @@ function checkLine(named: Named, line: DecisionLine): Found {
   const record = named.records.get(conversationId);
   if (record === undefined) return refusal(line, 'conversation', 'the database has no such record: check the id');
   const isOwn = record.attempt_id === attemptId;
-  if (decision === 'not_theirs')
-    return isOwn ? refusal(line, 'decision', `${conversationId} is the record of this call already`) : [];
+  if (decision === 'not_theirs') return isOwn ? refusal(line, 'decision', `${conversationId} is the record of this call already`) : [];
   const against = isOwn ? null : contradictionOf(named.ledgerId, attempt, record);
   return against === null ? [] : refusal(line, 'conversation', `it cannot be given to call ${attemptId}: ${against}`);
 }
@@ -86,8 +84,7 @@ function contradictionOf(ledgerId: string, attempt: AttemptRow, record: Conversa
   if (facts.calleeNumber !== null && facts.calleeNumber !== attempt.e164) return 'it shows another number';
   const ours = facts.references.filter((text) => text.startsWith(`${ledgerId}:`));
   if (ours.some((text) => text !== attempt.reference)) return 'it names another call';
-  if (attempt.posted_seq !== null && record.seen_seq < attempt.posted_seq)
-    return 'it was known before the call was made';
+  if (attempt.posted_seq !== null && record.seen_seq < attempt.posted_seq) return 'it was known before the call was made';
   return attempt.conversation_id === null ? null : `the call has its record already, ${attempt.conversation_id}`;
 }
 

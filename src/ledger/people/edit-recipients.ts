@@ -79,11 +79,9 @@ export class RecipientEditor {
   async finish(now: number): Promise<EditResult[]> {
     const results: EditResult[] = [];
     // In a list that has slipped by a row, the last one gives up its number first.
-    for (let rows = this.#deferred.splice(0); rows.length > 0;)
-      results.push(...(await this.#run(rows.splice(-rowsPerPart), true, now)));
+    for (let rows = this.#deferred.splice(0); rows.length > 0;) results.push(...(await this.#run(rows.splice(-rowsPerPart), true, now)));
     // The remaining rows exchange numbers in a cycle, or conflict.
-    for (let rows = this.#deferred.splice(0); rows.length > 0;)
-      results.push(...(await this.#run(rows.splice(0, mostAtOnce), false, now)));
+    for (let rows = this.#deferred.splice(0); rows.length > 0;) results.push(...(await this.#run(rows.splice(0, mostAtOnce), false, now)));
     return results;
   }
 
@@ -137,8 +135,7 @@ export class RecipientEditor {
       before = refused.size;
       for (const { row, target } of claims) {
         const holder = holders.get(row.e164);
-        if (refused.has(row) || holder === undefined || holder.id === target?.recipient_id || freed.has(holder.id))
-          continue;
+        if (refused.has(row) || holder === undefined || holder.id === target?.recipient_id || freed.has(holder.id)) continue;
         refused.set(row, holder.row);
         if (target !== undefined) freed.delete(target.recipient_id);
       }
@@ -228,11 +225,7 @@ interface Correction {
   now: number;
 }
 
-async function correct(
-  tx: Tx,
-  target: RecipientRow,
-  { row, outcome, numberChanged, key, now }: Correction,
-): Promise<void> {
+async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChanged, key, now }: Correction): Promise<void> {
   // What was called before was another number: this one has its attempts before it, and no retry to wait for.
   const isFresh = outcome === 'undialable' && numberChanged;
   const posted = target.tier === 0 && !isFresh;

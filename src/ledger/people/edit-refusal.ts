@@ -17,13 +17,9 @@ export function refuseUnlessEditable(campaign: Campaign | undefined, now: number
       kind: 'fix_failure',
       campaignId: id,
     });
-  if (hasEnded(campaign))
-    throw new EditRefusedError(`Campaign ${id} has ended (${state}), so its rows cannot be changed.`, retry);
+  if (hasEnded(campaign)) throw new EditRefusedError(`Campaign ${id} has ended (${state}), so its rows cannot be changed.`, retry);
   if (state === 'draining')
-    throw new EditRefusedError(
-      `Campaign ${id} is draining: nobody new is called, so its rows cannot be changed.`,
-      retry,
-    );
+    throw new EditRefusedError(`Campaign ${id} is draining: nobody new is called, so its rows cannot be changed.`, retry);
   if (rules.endsAt !== null && rules.endsAt <= now) {
     const at = new Date(rules.endsAt).toISOString();
     throw new EditRefusedError(

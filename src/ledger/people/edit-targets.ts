@@ -5,11 +5,7 @@ import type { Queries } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** The recipient of each id; of several, one that was not rejected, or the first. */
-export async function findTargets(
-  db: Queries,
-  campaignId: string,
-  rows: readonly UploadRow[],
-): Promise<Map<string, RecipientRow>> {
+export async function findTargets(db: Queries, campaignId: string, rows: readonly UploadRow[]): Promise<Map<string, RecipientRow>> {
   if (rows.length === 0) return new Map();
   const ids = rows.map(({ externalId }) => externalId);
   const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
@@ -25,11 +21,7 @@ export async function findTargets(
 }
 
 /** The campaign's rows of these ids that have no outcome yet: they may still be called. */
-export async function findWaiting(
-  db: Queries,
-  campaignId: string,
-  externalIds: readonly string[],
-): Promise<Map<string, number>> {
+export async function findWaiting(db: Queries, campaignId: string, externalIds: readonly string[]): Promise<Map<string, number>> {
   if (externalIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('recipients')

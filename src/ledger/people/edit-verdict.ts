@@ -39,8 +39,7 @@ export function judgeEdit(
   if (target === undefined) return { kind: 'add' };
   const isSame = isSameRow(row, target);
   const isWithdrawn = target.outcome === 'cancelled' && target.reason === withdrawnReason;
-  if (isWithdrawn && restore && !isOpen)
-    return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: 'cancelled' };
+  if (isWithdrawn && restore && !isOpen) return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: 'cancelled' };
   // Of one that was withdrawn the user is told, or nobody would notice that it is not called.
   if (isSame && target.outcome !== 'rejected' && !isWithdrawn) return { kind: 'unchanged' };
   if (isOpen || target.state === 'open') {

@@ -54,9 +54,7 @@ export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId:
     await settleAsUnknown(tx, { campaignId, now }, { attemptIds, detail: givenUp });
     await sql`
       update conversations set final = 1
-      where final = 0 and attempt_id in (select attempt_id from attempts where campaign_id = ${campaignId})`.execute(
-      tx,
-    );
+      where final = 0 and attempt_id in (select attempt_id from attempts where campaign_id = ${campaignId})`.execute(tx);
     return { kind: 'given_up', calls: attemptIds.length };
   });
 }

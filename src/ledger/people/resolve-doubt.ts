@@ -1,12 +1,6 @@
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
-import {
-  DecisionsRefusedError,
-  findProblems,
-  type DecisionLine,
-  type DecisionProblem,
-  type Named,
-} from './decision-checks.ts';
+import { DecisionsRefusedError, findProblems, type DecisionLine, type DecisionProblem, type Named } from './decision-checks.ts';
 import { findQuestions, findUnresolved, readDoubtfulRows } from '../doubt/doubtful-rows.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { partsOf, readInParts } from '../parts.ts';
@@ -38,11 +32,7 @@ const redialMark = '';
  * Carries out what a person has decided about rows in doubt: all of it in one transaction, or nothing. Repeating it changes nothing.
  * Throws DecisionsRefusedError, and RedialRefusedError when the campaign dials nobody any more.
  */
-export async function resolveDoubt(
-  store: Store,
-  { campaignId, now }: At,
-  lines: readonly DecisionLine[],
-): Promise<DoubtResolution> {
+export async function resolveDoubt(store: Store, { campaignId, now }: At, lines: readonly DecisionLine[]): Promise<DoubtResolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
     if (lines.some(({ decision }) => decision === 'redial')) refuseIfNobodyIsDialled(campaign, now);
@@ -66,13 +56,9 @@ async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLin
   const conversationIds = unique(lines.flatMap(({ conversationId }) => conversationId ?? []));
   const ofCampaign = tx.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
   const recipients = await readInParts(rows, (part) => ofCampaign.where('row_number', 'in', part).execute());
-  const attempts = await readInParts(attemptIds, (part) =>
-    tx.selectFrom('attempts').selectAll().where('attempt_id', 'in', part).execute(),
-  );
+  const attempts = await readInParts(attemptIds, (part) => tx.selectFrom('attempts').selectAll().where('attempt_id', 'in', part).execute());
   const marked = [...attemptIds, ...recipients.map((row) => row.recipient_id)];
-  const said = await readInParts(marked, (part) =>
-    tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute(),
-  );
+  const said = await readInParts(marked, (part) => tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute());
   const records = await readInParts(conversationIds, (part) =>
     tx.selectFrom('conversations').selectAll().where('conversation_id', 'in', part).execute(),
   );
@@ -175,9 +161,7 @@ class Resolving {
     const [now] = await readDoubtfulRows(this.#tx, this.#campaign, { recipients: [recipient], now: this.#now });
     const shown = new Set(lines.map(({ attemptId, conversationId }) => `${attemptId} ${conversationId}`));
     const calls = now?.calls ?? [];
-    const open = calls.flatMap(({ attempt, records }) =>
-      records.map(({ conversationId }) => ({ attempt, conversationId })),
-    );
+    const open = calls.flatMap(({ attempt, records }) => records.map(({ conversationId }) => ({ attempt, conversationId })));
     const unseen = open.filter(({ attempt, conversationId }) => !shown.has(`${attempt.attempt_id} ${conversationId}`));
     if (unseen.length > 0) {
       const ids = unseen.map(({ conversationId }) => conversationId).join(', ');
@@ -206,9 +190,7 @@ class Resolving {
     const { campaignId } = this.#campaign;
     const data = { decision: 'give_up', by: 'person' } as const;
     await appendEvents(this.#tx, [{ at: this.#now, campaignId, type: 'recipient.decided', recipientId, data }]);
-    await finishRecipients(this.#tx, { campaignId, now: this.#now }, [
-      { recipientId, outcome: 'unresolved', reason: givenUp },
-    ]);
+    await finishRecipients(this.#tx, { campaignId, now: this.#now }, [{ recipientId, outcome: 'unresolved', reason: givenUp }]);
     this.#done.givenUp += 1;
   }
 

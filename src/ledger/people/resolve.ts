@@ -50,11 +50,7 @@ export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, 
  * `give_up` leaves the outcome as it is. Batches that something may still be heard of are left alone. Idempotent. Throws
  * RedialRefusedError when the campaign dials nobody any more.
  */
-export async function resolveUnresolved(
-  store: Store,
-  { campaignId, now }: At,
-  decision: 'redial' | 'give_up',
-): Promise<Resolution> {
+export async function resolveUnresolved(store: Store, { campaignId, now }: At, decision: 'redial' | 'give_up'): Promise<Resolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
     if (decision === 'redial') refuseIfNobodyIsDialled(await requireCampaign(tx, campaignId), now);
     const ofCampaign = tx.selectFrom('batches').where('campaign_id', '=', campaignId);

@@ -12,13 +12,7 @@ import { lockedTransaction } from '../locks.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 
 /** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
-export const retriableOutcomes = [
-  'exhausted',
-  'unresolved',
-  'expired',
-  'cancelled',
-  'undialable',
-] as const satisfies Outcome[];
+export const retriableOutcomes = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'] as const satisfies Outcome[];
 export type RetriableOutcome = (typeof retriableOutcomes)[number];
 
 /** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
@@ -32,11 +26,7 @@ const rowsPerCommit = 500;
  * Puts recipients of an ended campaign back in line, with a budget of attempts anew: their history stays, attempt numbers go on, and
  * caps still count every call. Answers how many; the next round then has to be started. Idempotent: whoever waits already is left alone.
  */
-export async function retryEnded(
-  store: Store,
-  { campaignId, now }: At,
-  outcomes: readonly RetriableOutcome[],
-): Promise<number> {
+export async function retryEnded(store: Store, { campaignId, now }: At, outcomes: readonly RetriableOutcome[]): Promise<number> {
   let requeued = 0;
   let after = 0;
   for (;;) {
@@ -77,10 +67,7 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
 }
 
 /** How many rows a retry would put back in line, by their outcome. */
-export async function countRetriable(
-  db: Queries,
-  campaignId: string,
-): Promise<Partial<Record<RetriableOutcome, number>>> {
+export async function countRetriable(db: Queries, campaignId: string): Promise<Partial<Record<RetriableOutcome, number>>> {
   const rows = await retriableOf(db, campaignId, retriableOutcomes)
     .select((eb) => ['outcome', eb.fn.countAll<number>().as('count')])
     .groupBy('outcome')

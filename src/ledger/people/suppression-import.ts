@@ -40,9 +40,7 @@ export async function importSuppressions(
       await lockToWrite(tx);
       const added = await publish(tx, terms, { importId, now: clock.now });
       if ((await discard(tx, importId)) !== staged)
-        throw new StoreError(
-          'Numbers of this import were thrown away before it ended. Nothing was added: import the file again.',
-        );
+        throw new StoreError('Numbers of this import were thrown away before it ended. Nothing was added: import the file again.');
       return added;
     });
   } catch (error) {
@@ -51,11 +49,7 @@ export async function importSuppressions(
   }
 }
 
-async function stage(
-  tx: Tx,
-  numbers: readonly string[],
-  { importId, nowReal }: { importId: string; nowReal: number },
-): Promise<void> {
+async function stage(tx: Tx, numbers: readonly string[], { importId, nowReal }: { importId: string; nowReal: number }): Promise<void> {
   for (const part of partsOf(numbers, rowsPerStatement)) {
     const rows = part.map((e164) => ({ import_id: importId, e164, staged_real: nowReal }));
     await tx.insertInto('staged_suppressions').values(rows).execute();
@@ -89,9 +83,6 @@ async function publish(tx: Tx, terms: Terms, { importId, now }: { importId: stri
 }
 
 async function discard(tx: Tx, importId: string): Promise<number> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('staged_suppressions')
-    .where('import_id', '=', importId)
-    .executeTakeFirstOrThrow();
+  const { numDeletedRows } = await tx.deleteFrom('staged_suppressions').where('import_id', '=', importId).executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

@@ -58,11 +58,7 @@ export async function withdrawRecipients(
   });
 }
 
-async function judge(
-  db: Queries,
-  campaignId: string,
-  keys: WithdrawKeys,
-): Promise<{ results: WithdrawResult[]; withdrawn: string[] }> {
+async function judge(db: Queries, campaignId: string, keys: WithdrawKeys): Promise<{ results: WithdrawResult[]; withdrawn: string[] }> {
   if (('ids' in keys ? keys.ids : keys.rows).length === 0) return { results: [], withdrawn: [] };
   let query = db
     .selectFrom('recipients')
@@ -82,8 +78,7 @@ async function judge(
     if (result === 'withdrawn') withdrawn.push(row.recipient_id);
     // Of several rows with one id only one was ever accepted.
     const known = found.get(key);
-    if (known === undefined || known.result === 'already_ended')
-      found.set(key, { key, campaignRow: row.row_number, result });
+    if (known === undefined || known.result === 'already_ended') found.set(key, { key, campaignRow: row.row_number, result });
   }
   const named: readonly (string | number)[] = 'ids' in keys ? keys.ids : keys.rows;
   const results = named.map((key) => found.get(key) ?? { key, campaignRow: null, result: 'not_found' as const });

@@ -115,8 +115,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     return more ? undefined : finishOrWait(tx, input, rules);
   }
   if (campaign.state === 'scheduled') {
-    if (rules.startsAt !== null && input.now < rules.startsAt)
-      return wait(tx, input, { reason: 'scheduled', until: rules.startsAt });
+    if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, { reason: 'scheduled', until: rules.startsAt });
     await changeCampaignState(tx, input, { to: 'running' });
     return undefined;
   }
@@ -163,9 +162,7 @@ async function fillBatch(
     input,
     mute.map(({ row }) => ({ recipientId: row.recipient_id, outcome: 'undialable', reason })),
   );
-  const recipients = rendered.flatMap(({ row, texts }) =>
-    texts === null ? [] : [{ row, openingLine: texts.firstMessage }],
-  );
+  const recipients = rendered.flatMap(({ row, texts }) => (texts === null ? [] : [{ row, openingLine: texts.firstMessage }]));
   const together = { rules, rows: recipients.map(toLine), now: input.now };
   const overlapping = wordsKept ? await findOverlapping(tx, together) : { ids: [], until: input.now };
   if (overlapping.ids.length > 0) await deferRecipients(tx, input, [{ ...overlapping, reason: 'words' }]);
@@ -215,18 +212,11 @@ async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promi
 }
 
 /** A reference names the attempt across all databases that use the same account of the service. */
-export function referencesWith(
-  { ledgerId }: Pick<Store, 'ledgerId'>,
-  rules: CampaignRules,
-): ((attemptId: string) => string) | null {
+export function referencesWith({ ledgerId }: Pick<Store, 'ledgerId'>, rules: CampaignRules): ((attemptId: string) => string) | null {
   return rules.variables?.reference == null ? null : (attemptId) => `${ledgerId}:${attemptId}`;
 }
 
-async function wait(
-  tx: Tx,
-  input: PlanInput,
-  { reason, until }: { reason: WaitReason; until: number | null },
-): Promise<Plan> {
+async function wait(tx: Tx, input: PlanInput, { reason, until }: { reason: WaitReason; until: number | null }): Promise<Plan> {
   return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
 }
 
@@ -235,9 +225,7 @@ async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Pro
   // What is due after the end gets its outcome at the end.
   if (due !== null) return wait(tx, input, { reason: 'due', until: Math.min(due, rules.endsAt ?? due) });
   const outstanding = await countOutstanding(tx, input.campaignId);
-  return isOutstanding(outstanding)
-    ? { kind: 'wait', reason: 'collecting', until: null, outstanding }
-    : { kind: 'done' };
+  return isOutstanding(outstanding) ? { kind: 'wait', reason: 'collecting', until: null, outstanding } : { kind: 'done' };
 }
 
 /**
@@ -260,12 +248,7 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
   const { beingSubmitted, halvesWait } = await readUnsubmitted(store.db, campaignId);
   if (beingSubmitted) return false;
   if (halvesWait) return true;
-  if (
-    campaign.rules.endsAt !== null &&
-    now >= campaign.rules.endsAt &&
-    (await nextDueAt(store.db, campaignId)) !== null
-  )
-    return true;
+  if (campaign.rules.endsAt !== null && now >= campaign.rules.endsAt && (await nextDueAt(store.db, campaignId)) !== null) return true;
   if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
   const canary = await canaryAllowance(store.db, campaign);
   const due = await countDialable(store.db, campaign, now);

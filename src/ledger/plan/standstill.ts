@@ -3,14 +3,7 @@ import type { EventType } from '../../rules/events.ts';
 import type { WaitReason } from '../../rules/next-step.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import {
-  countDialable,
-  countOpen,
-  countOutstanding,
-  isAnyoneDue,
-  isOutstanding,
-  nextDueAt,
-} from '../limits/counters.ts';
+import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { lastEventSeq, newestEvents } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
@@ -57,12 +50,7 @@ const nothingMore = { since: null, until: null, calls: null, rule: null };
  * them, whether the next batch is still to be planned, is on its way, or waits for a free line. Null: nothing keeps anybody, or the
  * campaign is over.
  */
-export async function readStandstill(
-  db: Queries,
-  campaign: Campaign,
-  clock: Clock,
-  depth: Depth = 'all',
-): Promise<Standstill | null> {
+export async function readStandstill(db: Queries, campaign: Campaign, clock: Clock, depth: Depth = 'all'): Promise<Standstill | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   const now = Math.round(clock.now());
   const onItsWaySince = now - onItsWayMs * clock.speed;
@@ -107,8 +95,7 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
   const { notBefore } = await readAccount(db, campaign.accountId);
   const until = notBefore > now ? notBefore : null;
   const { size: calls, planned_at: since } = batch;
-  if (batch.state === 'intent')
-    return { ...nothingMore, reason: until === null ? 'planned' : 'rate_limited', since, until, calls };
+  if (batch.state === 'intent') return { ...nothingMore, reason: until === null ? 'planned' : 'rate_limited', since, until, calls };
   const posts = await db
     .selectFrom('posts')
     .select(['status', 'message', 'verdict_at'])
@@ -117,8 +104,7 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
     .orderBy('k')
     .execute();
   const last = posts.at(-1);
-  const reason =
-    last?.status === 429 ? 'rate_limited' : last?.message === unwitnessedWords ? 'not_witnessed' : 'not_sent';
+  const reason = last?.status === 429 ? 'rate_limited' : last?.message === unwitnessedWords ? 'not_witnessed' : 'not_sent';
   return { ...nothingMore, reason, since: posts[0]?.verdict_at ?? since, until, calls };
 }
 
@@ -131,8 +117,7 @@ async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<
     .where('campaign_id', '=', campaign.campaignId)
     .where('state', '=', 'unknown')
     .executeTakeFirst();
-  if (unknown?.since != null)
-    return { ...nothingMore, reason: 'unknown', since: unknown.since, until: blocked, calls: unknown.calls };
+  if (unknown?.since != null) return { ...nothingMore, reason: 'unknown', since: unknown.since, until: blocked, calls: unknown.calls };
   const since = await lastPost(db, campaign);
   return { ...nothingMore, reason: 'rate_limited', since, until: blocked };
 }

@@ -36,9 +36,7 @@ export function sqlPlaced(campaignId: string): RawBuilder<boolean> {
 
 /** How long the call of a record `c` was; null where the record does not tell. */
 export function sqlDurationMs(db: Queries): RawBuilder<number | null> {
-  return sql.raw(
-    isPostgres(db) ? `(c.facts::json ->> 'durationMs')::double precision` : `json_extract(c.facts, '$.durationMs')`,
-  );
+  return sql.raw(isPostgres(db) ? `(c.facts::json ->> 'durationMs')::double precision` : `json_extract(c.facts, '$.durationMs')`);
 }
 
 /**

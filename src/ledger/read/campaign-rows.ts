@@ -42,12 +42,7 @@ export interface RowQuery {
 const usualLimit = 50;
 
 /** Rows of a campaign in file order, a page at a time: `afterRow` of the next page is the last row of this one. */
-export async function readCampaignRows(
-  db: Queries,
-  campaignId: string,
-  query: RowQuery,
-  now: number,
-): Promise<CampaignRow[]> {
+export async function readCampaignRows(db: Queries, campaignId: string, query: RowQuery, now: number): Promise<CampaignRow[]> {
   const { states, outcomes, reasons, waitingFor, search, afterRow = 0, limit = usualLimit } = query;
   let rows = db
     .selectFrom('recipients')

@@ -92,10 +92,7 @@ async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<
       continue;
     }
     const calendars = [rules.calendar, ...laws];
-    const names = [
-      { rule: 'campaign', law: null } as const,
-      ...laws.map(({ id }) => ({ rule: 'law', law: id }) as const),
-    ];
+    const names = [{ rule: 'campaign', law: null } as const, ...laws.map(({ id }) => ({ rule: 'law', law: id }) as const)];
     const zones = JSON.parse(group.zones) as string[];
     const window = { calendars, zones, marginMs: rules.timing.dispatchMarginMs, endsAt: rules.endsAt };
     kinds.set(key, { rows: group.rows, window, names });
@@ -157,8 +154,7 @@ function boundsAt({ window, names }: Kind, zone: string, at: number): HoursBound
       const state = windowAt({ calendars: [calendar], zones: [place], at, marginMs, endsAt: null });
       const name = names[index];
       if (state.open || name === undefined) return [];
-      if (state.reason === 'unknown_zone')
-        return [{ ...plain, rule: 'unknown_zone', zone: place === zone ? null : place }];
+      if (state.reason === 'unknown_zone') return [{ ...plain, rule: 'unknown_zone', zone: place === zone ? null : place }];
       const holiday = calendar.closedOn.includes(localTime(at, place)?.date ?? '');
       return [{ ...name, holiday, zone: place === zone ? null : place }];
     });

@@ -82,18 +82,10 @@ async function countBehindWords(db: Queries, { campaignId, rules }: Campaign, no
 }
 
 /** Rows that the planner has put off, as its newest lines in the log tell. */
-async function countDeferred(
-  db: Queries,
-  { campaignId }: Campaign,
-  now: number,
-): Promise<{ words: number; evidence: number }> {
+async function countDeferred(db: Queries, { campaignId }: Campaign, now: number): Promise<{ words: number; evidence: number }> {
   const counts = { words: 0, evidence: 0 };
   const newest = newestEvents(db, campaignId).select(['type', 'data']).limit(mostEvents);
-  const events = await db
-    .selectFrom(newest.as('newest'))
-    .select('data')
-    .where('type', '=', 'recipient.deferred')
-    .execute();
+  const events = await db.selectFrom(newest.as('newest')).select('data').where('type', '=', 'recipient.deferred').execute();
   for (const { data } of events) {
     const { until, reason, count } = JSON.parse(data ?? '{}') as { until?: number; reason?: string; count?: number };
     if ((reason === 'words' || reason === 'evidence') && (until ?? 0) > now) counts[reason] += count ?? 0;

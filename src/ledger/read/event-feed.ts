@@ -44,9 +44,7 @@ export class EventFeed {
     const last = await this.#lastSafe(afterSeq, campaignId !== null || types !== null ? 50_000 : limit);
     if (last <= afterSeq) return { events: [], cursor: afterSeq };
     const found =
-      campaignId === null
-        ? await readAllEvents(db, afterSeq, limit, types)
-        : await readEvents(db, campaignId, { afterSeq, limit, types });
+      campaignId === null ? await readAllEvents(db, afterSeq, limit, types) : await readEvents(db, campaignId, { afterSeq, limit, types });
     const events = found.filter(({ seq }) => seq <= last);
     // A full page may go on before `last`.
     const isFull = found.length === limit && (found.at(-1)?.seq ?? 0) <= last;
@@ -56,13 +54,7 @@ export class EventFeed {
   /** The last number up to which nothing can be added any more, looking at most so many numbers ahead. */
   async #lastSafe(afterSeq: number, ahead: number): Promise<number> {
     const { db } = this.#store;
-    const rows = await db
-      .selectFrom('events')
-      .select('seq')
-      .where('seq', '>', afterSeq)
-      .orderBy('seq')
-      .limit(ahead)
-      .execute();
+    const rows = await db.selectFrom('events').select('seq').where('seq', '>', afterSeq).orderBy('seq').limit(ahead).execute();
     const newest = rows.at(-1)?.seq ?? afterSeq;
     if (newest - afterSeq === rows.length || !isPostgres(db)) return newest;
     if (this.#settled < newest) await this.#settle();

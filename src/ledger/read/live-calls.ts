@@ -26,17 +26,12 @@ export async function readLiveCalls(
   { campaignId }: Pick<Campaign, 'campaignId'>,
   { limit, now }: { limit: number; now: number },
 ): Promise<{ calls: LiveCall[]; total: number }> {
-  const open = db
-    .selectFrom('attempts')
-    .where('attempts.campaign_id', '=', campaignId)
-    .where('attempts.state', 'in', callingAttemptStates);
+  const open = db.selectFrom('attempts').where('attempts.campaign_id', '=', campaignId).where('attempts.state', 'in', callingAttemptStates);
   const rows = await open
     .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
     .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
     .leftJoin('callers', (join) =>
-      join
-        .onRef('callers.campaign_id', '=', 'attempts.campaign_id')
-        .onRef('callers.phone_number_id', '=', 'batches.caller'),
+      join.onRef('callers.campaign_id', '=', 'attempts.campaign_id').onRef('callers.phone_number_id', '=', 'batches.caller'),
     )
     .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
     .select([

@@ -75,8 +75,7 @@ export async function readReport(store: Store, campaign: Campaign, dimensions: r
     ...(wants('zone') ? (['zone'] as const) : []),
     ...((['hour', 'week', 'day', 'caller'] as const).some(wants) ? (['time'] as const) : []),
   ];
-  const groups =
-    callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
+  const groups = callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
   const calls = groups ?? [];
   const doubt = wants('outcome') ? doubtLines(await countUnresolved(store.db, campaignId)) : [];
   return {

@@ -46,11 +46,7 @@ export const everyResult: ResultFilter = { outcomes: null, dispositions: null, r
 const rowsPerRead = 500;
 
 /** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
-export async function* readResults(
-  db: Queries,
-  campaignId: string,
-  filter: ResultFilter = everyResult,
-): AsyncGenerator<RecipientResult> {
+export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = everyResult): AsyncGenerator<RecipientResult> {
   const { dispositions, reasons, changedSince, afterRow = 0 } = filter;
   const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
   let after = afterRow;
@@ -91,8 +87,7 @@ export async function* readResults(
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
-      if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition)))
-        continue;
+      if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition))) continue;
       const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
       yield {
         row: recipient.row_number,
@@ -161,13 +156,9 @@ export async function readReasons(db: Queries, campaignId: string): Promise<stri
 }
 
 /** Names of all values collected and all evaluations seen, in order: the columns of the results file. */
-export async function readResultKeys(
-  db: Queries,
-  campaignId: string,
-): Promise<{ collected: string[]; evaluation: string[] }> {
+export async function readResultKeys(db: Queries, campaignId: string): Promise<{ collected: string[]; evaluation: string[] }> {
   const aggregates = await readAggregates(db, campaignId);
-  const keysOf = (kind: string) =>
-    [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
+  const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
   return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
 }
 
@@ -185,13 +176,7 @@ export async function* readResultConversations(db: Queries, campaignId: string):
       .selectFrom('attempts')
       .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
       .innerJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-      .select([
-        'recipients.row_number',
-        'attempts.number',
-        'conversations.conversation_id',
-        'conversations.final',
-        'conversations.gone',
-      ])
+      .select(['recipients.row_number', 'attempts.number', 'conversations.conversation_id', 'conversations.final', 'conversations.gone'])
       .where('recipients.campaign_id', '=', campaignId)
       .where((eb) =>
         eb.or([

@@ -48,9 +48,7 @@ export async function readTracedCalls(db: Queries, attemptIds: readonly string[]
 
 /** Batches from their first request to their verdict; `to` is the newest of both where there is none. */
 export async function readTracedBatches(db: Queries, batchIds: readonly string[]): Promise<TracedBatch[]> {
-  const rows = await readInParts(batchIds, (ids) =>
-    db.selectFrom('batches').selectAll().where('batch_id', 'in', ids).execute(),
-  );
+  const rows = await readInParts(batchIds, (ids) => db.selectFrom('batches').selectAll().where('batch_id', 'in', ids).execute());
   return rows.map((row) => {
     const from = row.first_posted_at ?? row.planned_at;
     const { batch_id: batchId, campaign_id: campaignId, round, state, size, service_batch_id: serviceBatchId } = row;

@@ -5,10 +5,7 @@ import type { Store } from '../open-ledger.ts';
 import type { Queries } from '../tx.ts';
 
 /** An entry of the service's list. Instants are on the service's clock, not corrected. */
-export type ListedCall = Pick<
-  ConversationFacts,
-  'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'
->;
+export type ListedCall = Pick<ConversationFacts, 'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'>;
 
 interface OpenCall {
   attempt_id: string;
@@ -33,8 +30,7 @@ export async function findUnknownCalls(
   const { agentId } = campaign.rules;
   const since = ((await lastPostedAt(db, campaign.campaignId)) ?? campaign.createdAt) - beforeMs;
   const late: ListedCall[] = [];
-  for await (const entry of entries)
-    if (entry.direction !== 'inbound' && (entry.startedAt ?? since) >= since) late.push(entry);
+  for await (const entry of entries) if (entry.direction !== 'inbound' && (entry.startedAt ?? since) >= since) late.push(entry);
   const owned = await readOwned(db, late);
   const free = await readOpenCalls(db, agentId, since - afterMs);
   const ours = await readListed(db, campaign.campaignId, late);
@@ -93,12 +89,7 @@ async function readOpenCalls(db: Queries, agentId: string, since: number): Promi
 async function readListed(db: Queries, campaignId: string, entries: readonly ListedCall[]): Promise<Set<string>> {
   const numbers = [...new Set(entries.flatMap(({ calleeNumber }) => calleeNumber ?? []))];
   const rows = await readInParts(numbers, (part) =>
-    db
-      .selectFrom('recipients')
-      .select('e164')
-      .where('campaign_id', '=', campaignId)
-      .where('e164', 'in', part)
-      .execute(),
+    db.selectFrom('recipients').select('e164').where('campaign_id', '=', campaignId).where('e164', 'in', part).execute(),
   );
   return new Set(rows.map((row) => row.e164 ?? ''));
 }

@@ -22,11 +22,7 @@ const mostDeferrals = 5_000;
 const lookBack = 500_000;
 
 /** The waiting rows of a campaign by the rule that keeps each of them, the largest group first. */
-export async function readWaiting(
-  db: Queries,
-  { campaignId }: Pick<Campaign, 'campaignId'>,
-  now: number,
-): Promise<WaitingGroup[]> {
+export async function readWaiting(db: Queries, { campaignId }: Pick<Campaign, 'campaignId'>, now: number): Promise<WaitingGroup[]> {
   const rule = await sqlRule(db, campaignId, now);
   // Rows that are alike first: there are many of them, and few rules.
   const { rows } = await sql<WaitingGroup>`

@@ -180,9 +180,7 @@ export async function pauseCampaign(
 
 /** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
 export async function resumeCampaign(store: Store, at: At, wish?: Wish): Promise<boolean> {
-  return lockedTransaction(store, at.campaignId, (tx) =>
-    grantWish(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)),
-  );
+  return lockedTransaction(store, at.campaignId, (tx) => grantWish(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)));
 }
 
 async function goOn(tx: Tx, at: At): Promise<boolean> {

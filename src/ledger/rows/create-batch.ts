@@ -107,12 +107,8 @@ async function requireHolder(
     .select('attempt_id')
     .where('state', 'in', openAttemptStates)
     .where((eb) =>
-      eb.or([
-        eb('e164', '=', attempt.e164),
-        eb.and([eb('agent_id', '=', attempt.agent_id), eb('words_key', '=', attempt.words_key)]),
-      ]),
+      eb.or([eb('e164', '=', attempt.e164), eb.and([eb('agent_id', '=', attempt.agent_id), eb('words_key', '=', attempt.words_key)])]),
     )
     .executeTakeFirst();
-  if (holder === undefined)
-    throw new Error(`attempt ${attempt.attempt_id} could not be planned, and nothing stands in its way`);
+  if (holder === undefined) throw new Error(`attempt ${attempt.attempt_id} could not be planned, and nothing stands in its way`);
 }

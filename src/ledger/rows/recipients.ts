@@ -23,10 +23,7 @@ export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish
   for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
 
-async function readOutcomes(
-  tx: Tx,
-  ids: readonly string[],
-): Promise<Pick<RecipientRow, 'recipient_id' | 'outcome' | 'reason'>[]> {
+async function readOutcomes(tx: Tx, ids: readonly string[]): Promise<Pick<RecipientRow, 'recipient_id' | 'outcome' | 'reason'>[]> {
   const [only] = ids;
   if (only !== undefined && ids.length === 1) return (await selectRecipient(tx, { recipientId: only })).rows;
   const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason']);

@@ -36,8 +36,7 @@ export async function releaseAttempts(
     await updateAttempt(tx, attemptId, { state: 'released', settled_at: now, reason, counted: 0 });
     const ids = { campaignId, recipientId, attemptId, batchId };
     events.push({ at: now, ...ids, type: 'attempt.released', data: { reason } });
-    const finish = (end: Omit<Finish, 'recipientId'>) =>
-      finishRecipients(tx, { campaignId, now }, [{ recipientId, ...end }]);
+    const finish = (end: Omit<Finish, 'recipientId'>) => finishRecipients(tx, { campaignId, now }, [{ recipientId, ...end }]);
     if (next.kind === 'finish') {
       await finish({ outcome: next.outcome, reason: next.reason });
       continue;
@@ -57,10 +56,7 @@ export async function releaseAttempts(
 }
 
 /** The outcome of those who were reached in a call, by recipient. */
-export async function findTalks(
-  tx: Tx,
-  recipientIds: readonly string[],
-): Promise<Map<string, 'completed' | 'opted_out'>> {
+export async function findTalks(tx: Tx, recipientIds: readonly string[]): Promise<Map<string, 'completed' | 'opted_out'>> {
   const rows = await tx
     .selectFrom('attempts')
     .select(['recipient_id', 'disposition'])
@@ -89,11 +85,7 @@ export async function releaseBatchAttempts(
 }
 
 /** Gives a batch back of which nothing was sent; its recipients go back in line at once. Answers false when it is past that. */
-export async function releaseBatch(
-  tx: Tx,
-  batch: BatchRow,
-  { reason, now }: { reason: string; now: number },
-): Promise<boolean> {
+export async function releaseBatch(tx: Tx, batch: BatchRow, { reason, now }: { reason: string; now: number }): Promise<boolean> {
   if (!(await compareAndSetBatch(tx, batch.batch_id, { from: unsentStates, to: 'released' }))) return false;
   await updateBatch(tx, batch.batch_id, { reason, verdict_at: now });
   await releaseBatchAttempts(tx, batch, { reason, now });

@@ -39,8 +39,7 @@ async function tally(
   const ofBudget = settled.filter((row) => row.number > budgetFrom);
   const before = ofBudget.filter((row) => row.number < until);
   let uncountedInARow = 0;
-  for (const row of before)
-    uncountedInARow = row.counted === 1 && row.reason !== uncountedTooOften ? 0 : uncountedInARow + 1;
+  for (const row of before) uncountedInARow = row.counted === 1 && row.reason !== uncountedTooOften ? 0 : uncountedInARow + 1;
   return {
     countedBefore: before.filter((row) => row.counted === 1).length,
     countedAfter: ofBudget.filter((row) => row.number > until && row.counted === 1).length,
@@ -83,8 +82,7 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
   const counted = counts.countedBefore + counts.countedAfter + (next.countsAs && isOfBudget ? 1 : 0);
   const uncounted = next.countsAs ? 0 : counts.uncountedInARow + 1;
   await updateRecipient(tx, recipientId, { counted, uncounted_in_row: uncounted, changed_at: now });
-  const finish = (outcome: Outcome, reason: string) =>
-    finishRecipients(tx, { campaignId, now }, [{ recipientId, outcome, reason }]);
+  const finish = (outcome: Outcome, reason: string) => finishRecipients(tx, { campaignId, now }, [{ recipientId, outcome, reason }]);
   const isLast = recipient.last_attempt_id === attemptId;
   if (counts.optedOut) await finish('opted_out', 'opted_out');
   else if (next.kind === 'final' && (next.outcome === 'completed' || next.outcome === 'opted_out')) {
@@ -123,11 +121,7 @@ export interface Settlement {
  * Gives attempts their disposition and their recipients what follows from it: done, or back in line. An attempt that is settled
  * already is corrected when the disposition differs, else left alone, so repeating a settlement changes nothing.
  */
-export async function settleAttempts(
-  tx: Tx,
-  { campaignId, now }: At,
-  settlements: readonly Settlement[],
-): Promise<void> {
+export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   const campaign = await requireCampaign(tx, campaignId);
   for (const { attemptId, result } of settlements) {
@@ -162,11 +156,9 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     counted: result.counted ? 1 : 0,
   });
   const countsAs = await decideNext(tx, settled);
-  if (countsAs !== result.counted)
-    await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
+  if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];
-  if (corrected && attempt.disposition !== null)
-    changes.push({ kind: 'disposition', value: attempt.disposition, delta: -1 });
+  if (corrected && attempt.disposition !== null) changes.push({ kind: 'disposition', value: attempt.disposition, delta: -1 });
   await changeAggregates(tx, attempt.campaign_id, changes);
   const { campaign_id: campaignId, recipient_id: recipientId, attempt_id: attemptId, batch_id: batchId } = attempt;
   const event = { at: now, campaignId, recipientId, attemptId, batchId };

@@ -103,12 +103,7 @@ export async function removeSuppressions(
 ): Promise<number> {
   return store.transaction(async (tx) => {
     await lockToWrite(tx);
-    const removed = await tx
-      .deleteFrom('suppressions')
-      .where('scope', '=', scope)
-      .where('e164', 'in', numbers)
-      .returning('e164')
-      .execute();
+    const removed = await tx.deleteFrom('suppressions').where('scope', '=', scope).where('e164', 'in', numbers).returning('e164').execute();
     const events = removed.map(({ e164 }) => ({
       at: now,
       campaignId: scope,
@@ -123,13 +118,7 @@ export async function removeSuppressions(
 /** All entries of these numbers, in whatever scope, over or not. */
 export async function findEntries(db: Queries, numbers: readonly string[]): Promise<StoredSuppression[]> {
   if (numbers.length === 0) return [];
-  const rows = await db
-    .selectFrom('suppressions')
-    .selectAll()
-    .where('e164', 'in', numbers)
-    .orderBy('e164')
-    .orderBy('scope')
-    .execute();
+  const rows = await db.selectFrom('suppressions').selectAll().where('e164', 'in', numbers).orderBy('e164').orderBy('scope').execute();
   return rows.map(toSuppression);
 }
 
@@ -142,19 +131,13 @@ export async function listSuppressions(
   let rows = db.selectFrom('suppressions').selectAll();
   if (scope !== null) rows = rows.where('scope', '=', scope);
   if (after !== null) {
-    rows = rows.where((eb) =>
-      eb.or([eb('e164', '>', after.e164), eb.and([eb('e164', '=', after.e164), eb('scope', '>', after.scope)])]),
-    );
+    rows = rows.where((eb) => eb.or([eb('e164', '>', after.e164), eb.and([eb('e164', '=', after.e164), eb('scope', '>', after.scope)])]));
   }
   return (await rows.orderBy('e164').orderBy('scope').limit(limit).execute()).map(toSuppression);
 }
 
 /** How many entries from imported lists, for this campaign or all, end after `from` and at `to` or before (epoch milliseconds). */
-export async function countImportedEndings(
-  db: Queries,
-  campaignId: string,
-  { from, to }: { from: number; to: number },
-): Promise<number> {
+export async function countImportedEndings(db: Queries, campaignId: string, { from, to }: { from: number; to: number }): Promise<number> {
   const imported = db.selectFrom('suppressions').where('source', 'like', 'import:%');
   const ending = imported.where('expires_at', '>', from).where('expires_at', '<=', to);
   return countRows(ending.where('scope', 'in', [accountScope, campaignId]));
@@ -166,11 +149,7 @@ export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
 }
 
 /** Which of these numbers this campaign must not dial now. */
-export async function findSuppressed(
-  db: Queries,
-  { campaignId, now }: At,
-  numbers: readonly string[],
-): Promise<Set<string>> {
+export async function findSuppressed(db: Queries, { campaignId, now }: At, numbers: readonly string[]): Promise<Set<string>> {
   if (numbers.length === 0) return new Set();
   const rows = await db
     .selectFrom('suppressions')

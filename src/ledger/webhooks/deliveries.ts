@@ -16,10 +16,7 @@ const self = 'carillon';
  * Takes the deliveries of a webhook over, from whoever had them: a process that was cut off and comes back moves no cursor any more. Null
  * when nothing is to be delivered: it is paused, disabled or gone.
  */
-export async function claimDeliveries(
-  store: Store,
-  webhookId: string,
-): Promise<{ claim: Claim; webhook: Webhook } | null> {
+export async function claimDeliveries(store: Store, webhookId: string): Promise<{ claim: Claim; webhook: Webhook } | null> {
   const deliverer = randomUUID();
   return store.transaction(async (tx) => {
     const { numUpdatedRows: taken } = await tx
@@ -37,11 +34,7 @@ export async function claimDeliveries(
 export type Standing = 'held' | 'lost' | 'over';
 
 export async function readClaim({ db }: Pick<Store, 'db'>, { webhookId, deliverer }: Claim): Promise<Standing> {
-  const row = await db
-    .selectFrom('webhooks')
-    .select(['deliverer', 'state'])
-    .where('webhook_id', '=', webhookId)
-    .executeTakeFirst();
+  const row = await db.selectFrom('webhooks').select(['deliverer', 'state']).where('webhook_id', '=', webhookId).executeTakeFirst();
   if (row === undefined || !deliveringStates.some((state) => state === row.state)) return 'over';
   return row.deliverer === deliverer ? 'held' : 'lost';
 }
@@ -66,11 +59,7 @@ interface Now {
 }
 
 /** As `moveCursor`, after the receiver has confirmed the event of this number. */
-export async function noteDelivered(
-  store: Store,
-  claim: Claim,
-  { cursor, now, nowReal }: Now & { cursor: number },
-): Promise<boolean> {
+export async function noteDelivered(store: Store, claim: Claim, { cursor, now, nowReal }: Now & { cursor: number }): Promise<boolean> {
   return store.transaction(async (tx) => {
     const webhook = await findOwn(tx, claim);
     if (webhook === null) return false;

@@ -9,8 +9,7 @@ const eastAsianLetters = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\
  */
 export async function findForeignLetters(chunks: AsyncIterable<Uint8Array>): Promise<string | null> {
   const sample = await linesWithLetters(chunks);
-  if (eastAsian.some((encoding) => readsAs(encoding, sample)))
-    return 'an East Asian one such as Shift-JIS, GBK or Big5';
+  if (eastAsian.some((encoding) => readsAs(encoding, sample))) return 'an East Asian one such as Shift-JIS, GBK or Big5';
   // Accented letters stand alone or in pairs among others: words of nothing else are of another alphabet.
   const runs = sample.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
   const letters = runs.join('').length;

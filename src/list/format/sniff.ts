@@ -27,8 +27,7 @@ const signatures: readonly Signature[] = [
 ];
 
 /** What a file is by its first bytes. `archive` may be a workbook; `encoding` null: UTF-8, or one byte per character. */
-export type ListKind =
-  { kind: 'text'; encoding: MarkedEncoding | null } | { kind: 'archive' } | { kind: 'other'; name: string };
+export type ListKind = { kind: 'text'; encoding: MarkedEncoding | null } | { kind: 'archive' } | { kind: 'other'; name: string };
 
 export function recogniseKind(head: Uint8Array): ListKind {
   const found = signatures.find(({ bytes }) => bytes.every((byte, index) => head[index] === byte));

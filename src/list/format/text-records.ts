@@ -130,10 +130,7 @@ class RecordPosition {
     }
     const place = this.#place(this.#line(parser.info.empty_lines));
     if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
-      return this.#refuse(
-        `${place} opens a quote (") that is never closed; close it, or double the quote if it is text`,
-        error,
-      );
+      return this.#refuse(`${place} opens a quote (") that is never closed; close it, or double the quote if it is text`, error);
     }
     if (error.code === 'CSV_MAX_RECORD_SIZE') {
       const size = `more than ${String(longestRecord)} characters`;
@@ -154,8 +151,7 @@ class RecordPosition {
       }
       return 'text follows a closing quote ("); double the quotes that are text';
     }
-    if (cell.length > longestCell)
-      return `${String(cell.length)} characters are more than the ${String(longestCell)} a cell may have`;
+    if (cell.length > longestCell) return `${String(cell.length)} characters are more than the ${String(longestCell)} a cell may have`;
     if (cell.includes('\0')) return 'the cell holds a NUL byte; remove it';
     // What is left of the suspects and no line break or quote.
     // eslint-disable-next-line no-control-regex

@@ -1,13 +1,7 @@
 import type { PacingLimits } from '../../rules/campaign-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
-import {
-  adjustAccount,
-  adjustCampaign,
-  readLimits,
-  type AccountLimits,
-  type Adjustment,
-} from '../../ledger/limits/adjustments.ts';
+import { adjustAccount, adjustCampaign, readLimits, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
@@ -100,10 +94,7 @@ export class NoLimitToShareError extends Error {
  * Changes what all campaigns may use together; told in the log of each. Repeating it changes nothing. Throws NoLimitToShareError and
  * ConfigError.
  */
-export async function adjustSharedLimits(
-  control: Control,
-  wish: Partial<AccountLimits>,
-): Promise<Adjusted<AccountLimits, SharedLimits>> {
+export async function adjustSharedLimits(control: Control, wish: Partial<AccountLimits>): Promise<Adjusted<AccountLimits, SharedLimits>> {
   const { accountId, ...before } = await readSharedLimits(control);
   const { maxConcurrentCalls } = { ...before, ...wish };
   if (wish.keepFree !== undefined && maxConcurrentCalls === null) throw new NoLimitToShareError();
@@ -112,7 +103,6 @@ export async function adjustSharedLimits(
     now: await readServiceTime(control),
   });
   let notice: Notice = { told: true };
-  if (!changesNothing(changed))
-    for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
+  if (!changesNothing(changed)) for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
   return { changed, notice, limits: await readSharedLimits(control) };
 }

@@ -91,10 +91,7 @@ const connectLimitMs = 30_000;
  * The recording of a call that has ended, from where its record says. `range`: of the request, so that a player may skip. The key goes to
  * the service's own address alone. Throws as `readCallRecord`, NoRecordError when there is no recording, and ServiceUnusableError.
  */
-export async function openRecording(
-  control: Control,
-  { range, ...named }: NamedCall & { range?: string | undefined },
-): Promise<Recording> {
+export async function openRecording(control: Control, { range, ...named }: NamedCall & { range?: string | undefined }): Promise<Recording> {
   const { config } = control;
   const { ids, record } = await readCallRecord(control, named);
   const { audio } = record.facts;

@@ -5,14 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
-import {
-  cancelUpdate,
-  drainUpdate,
-  knownResumeUpdate,
-  lookAgainUpdate,
-  pauseUpdate,
-  resumeUpdate,
-} from '../../../workflows/messages.ts';
+import { cancelUpdate, drainUpdate, knownResumeUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../../workflows/messages.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { connected, type Control, WrongStateError } from './control.ts';
@@ -66,9 +59,7 @@ export type Notice = { told: true } | { told: false; campaignId: string; why: st
 export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
   const campaign = await findCampaign(control.store.db, campaignId);
   if (campaign?.state !== 'running') return { told: true };
-  return noticeOf(campaignId, async () =>
-    sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }),
-  );
+  return noticeOf(campaignId, async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
 }
 
 /** Whether the message reached the workflow: a change that is committed does not fail with it. */
@@ -101,9 +92,7 @@ export async function sendUpdate(
       // The name alone may be that of another database's campaign, which is not ours to stop.
       const { taskQueue } = await handle.describe();
       if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign) {
-        throw new CampaignMessageError(
-          `Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`,
-        );
+        throw new CampaignMessageError(`Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`);
       }
       if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
       return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen }] });

@@ -100,9 +100,7 @@ export async function withCampaign<Result>(
   campaignId: string,
   work: (open: OpenCampaign) => Promise<Result>,
 ): Promise<Result> {
-  return withControl(io, async (control) =>
-    work({ ...control, campaign: await requireCampaign(control.store, campaignId) }),
-  );
+  return withControl(io, async (control) => work({ ...control, campaign: await requireCampaign(control.store, campaignId) }));
 }
 
 /** The control's database and Temporal. Throws as `temporal` of the control. */

@@ -68,12 +68,7 @@ export class Readings {
    * `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. With 0 it begins only with
    * `beginLater`: SQLite keeps the whole process busy while it reads.
    */
-  async readWithin<Value>(
-    withinMs: number,
-    key: string,
-    make: () => Promise<Value>,
-    oldestMs?: number,
-  ): Promise<Value | null> {
+  async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>, oldestMs?: number): Promise<Value | null> {
     if (withinMs === 0 && !this.#kept.has(key)) {
       this.#later.set(key, () => this.read(key, make, oldestMs));
       return null;

@@ -51,9 +51,7 @@ export async function recoverCampaign(
 function refuseUnfit(campaign: Campaign): void {
   const { campaignId: id, state, round } = campaign;
   if (hasClosed(campaign)) {
-    throw new WrongStateError(
-      `Campaign ${id} has ended (${state}), so there is nothing to recover. Its results: carillon results ${id}`,
-    );
+    throw new WrongStateError(`Campaign ${id} has ended (${state}), so there is nothing to recover. Its results: carillon results ${id}`);
   }
   if (round === 0) {
     throw new WrongStateError(
@@ -94,11 +92,7 @@ async function refuseUnknownCalls(
 const pageSize = 100;
 
 /** Entries that cannot be used are in it, too: they may be anybody's. Throws ServiceUnusableError when the end cannot be reached. */
-async function* readWholeList(
-  service: CallService,
-  agentId: string,
-  pointers: RecordPointers,
-): AsyncGenerator<ListedCall> {
+async function* readWholeList(service: CallService, agentId: string, pointers: RecordPointers): AsyncGenerator<ListedCall> {
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
     const from = cursor === undefined ? {} : { cursor };

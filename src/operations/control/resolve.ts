@@ -40,11 +40,7 @@ export async function requireRedialable(control: Control, campaignId: string): P
 }
 
 /** The rows in doubt, those of `rows` where it is not null, each with the records that may be its own. Throws as `requireRedialable`. */
-export async function readDoubtful(
-  control: Control,
-  campaignId: string,
-  rows: readonly number[] | null,
-): Promise<DoubtfulRow[]> {
+export async function readDoubtful(control: Control, campaignId: string, rows: readonly number[] | null): Promise<DoubtfulRow[]> {
   const { campaign, clock } = await openDecision(control, campaignId);
   const { db } = control.store;
   const recipients = await findUnresolved(db, campaignId, rows);

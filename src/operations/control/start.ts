@@ -63,17 +63,14 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
     // Refuses another file or list under its id, and reads no row.
     await importList({ ...listImport, now: control.now() });
     const ended = existing.state === 'completed' || existing.state === 'cancelled';
-    if (ended && (await nextDueAt(store.db, existing.campaignId)) === null)
-      return { kind: 'ended', campaign: existing };
+    if (ended && (await nextDueAt(store.db, existing.campaignId)) === null) return { kind: 'ended', campaign: existing };
   }
   if (existing === undefined) {
     requireHookSecret(config, read.file.id, read.rules);
     await refuseOtherSharedWords(store, read);
   }
   // Who wants the service not to be asked gets the clock of this machine when it does not answer.
-  const clock = input.check
-    ? await readClock(config)
-    : await readClockOrReal(config, clockLimitMs, () => control.now());
+  const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => control.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
     const numbers = input.check ? await requireCaller(config, read.rules) : [];

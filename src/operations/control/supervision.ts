@@ -84,8 +84,7 @@ export async function tellMissingWorker(session: Session): Promise<string[]> {
 }
 
 export function noWorkerLines(config: Config): string[] {
-  const place =
-    config.DATABASE_URL === undefined ? `CARILLON_DB=${resolve(config.CARILLON_DB)}` : 'the same DATABASE_URL';
+  const place = config.DATABASE_URL === undefined ? `CARILLON_DB=${resolve(config.CARILLON_DB)}` : 'the same DATABASE_URL';
   return [
     'No worker is running for this database; campaigns are not progressing. Start one in another shell: carillon worker',
     `  (with ${place}, and the same TEMPORAL_* and SVC_* variables)`,
@@ -98,10 +97,7 @@ const askMs = 2_000;
 const oldestLookMs = 1_000;
 
 /** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of closed ones. Never throws. */
-export async function lookAtWorkflows(
-  control: Control,
-  campaigns: readonly Campaign[],
-): Promise<ReadonlyMap<string, WorkflowLook>> {
+export async function lookAtWorkflows(control: Control, campaigns: readonly Campaign[]): Promise<ReadonlyMap<string, WorkflowLook>> {
   const asked = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
   if (asked.length === 0) return new Map();
   const unknown = { unreachable: null, workers: null, runs: null, failing: null };

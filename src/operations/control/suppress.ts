@@ -4,13 +4,7 @@ import { readPhoneNumber } from '../../rules/phone-number.ts';
 import { parseDuration } from '../../shared/input/times.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
-import {
-  accountScope,
-  addSuppressions,
-  findEntries,
-  removeSuppressions,
-  type StoredSuppression,
-} from '../../ledger/rows/suppressions.ts';
+import { accountScope, addSuppressions, findEntries, removeSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
 import { readNumberList } from '../../list/number-list.ts';
 import { RowIndex } from '../../list/row-index.ts';
 import type { Control } from './control.ts';
@@ -97,10 +91,7 @@ export interface CheckedNumber {
 }
 
 /** Whether these numbers, of `readNumbers`, are called; `now`: the service's time. */
-export async function checkDoNotCall(
-  control: Control,
-  e164s: readonly string[],
-): Promise<{ now: number; numbers: CheckedNumber[] }> {
+export async function checkDoNotCall(control: Control, e164s: readonly string[]): Promise<{ now: number; numbers: CheckedNumber[] }> {
   const now = await readServiceTime(control);
   const found = await findEntries(control.store.db, e164s);
   const numbers = e164s.map((e164) => {

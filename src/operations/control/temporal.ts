@@ -10,11 +10,7 @@ export interface Session extends LedgerAccess {
 }
 
 /** A connection by these settings; `env` undefined: this process's own. Throws TemporalUnreachableError and ConfigError. */
-export function openTemporal(
-  env: NodeJS.ProcessEnv | undefined,
-  config: Config,
-  timeoutMs = 10_000,
-): Promise<TemporalAccess> {
+export function openTemporal(env: NodeJS.ProcessEnv | undefined, config: Config, timeoutMs = 10_000): Promise<TemporalAccess> {
   return connectTemporal(config, { timeoutMs, ...(env === undefined ? {} : { env: definedOnly(env) }) });
 }
 

@@ -34,8 +34,7 @@ export class UpdateCounts {
       if (row.mayStillBeCalled) this.#stillCalled.add(row.id ?? '');
       const known = this.#codes.get(row.code) ?? { code: row.code, count: 0, examples: [] };
       known.count += 1;
-      if (known.examples.length < examplesPerCode)
-        known.examples.push({ row: row.row, line: row.line, id: row.id, hint: row.hint });
+      if (known.examples.length < examplesPerCode) known.examples.push({ row: row.row, line: row.line, id: row.id, hint: row.hint });
       this.#codes.set(row.code, known);
     }
   }

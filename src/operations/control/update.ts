@@ -91,11 +91,7 @@ export async function* applyUpdate(
 }
 
 /** Rules are frozen, so a basis that the file did not state at the start cannot be stated now. */
-async function* refuseWithoutBasis(
-  chunks: AsyncIterable<ListRow[]>,
-  { rules }: Campaign,
-  now: () => number,
-): AsyncGenerator<ListRow[]> {
+async function* refuseWithoutBasis(chunks: AsyncIterable<ListRow[]>, { rules }: Campaign, now: () => number): AsyncGenerator<ListRow[]> {
   for await (const rows of chunks) {
     const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
     const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now(), to: rules.endsAt }));
@@ -192,9 +188,7 @@ async function refuseForeignList(store: Store, campaign: Campaign, upload: Uploa
   const other = await findOtherOwner(store.db, campaignId, sample);
   const fix = 'If its rows are meant for this campaign, repeat the command with --add.';
   if (other !== null) {
-    throw new EditRefusedError(
-      `${upload.path} is the list of campaign ${other}, not of ${campaignId}: nothing was changed. ${fix}`,
-    );
+    throw new EditRefusedError(`${upload.path} is the list of campaign ${other}, not of ${campaignId}: nothing was changed. ${fix}`);
   }
   if (!known) {
     throw new EditRefusedError(

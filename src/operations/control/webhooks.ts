@@ -90,8 +90,7 @@ async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: C
   try {
     await refuseClosed(new URL(url), allowed);
   } catch (error) {
-    if (error instanceof HookError)
-      throw new UsageError(`The webhook cannot be added: ${error.message}.`, { cause: error });
+    if (error instanceof HookError) throw new UsageError(`The webhook cannot be added: ${error.message}.`, { cause: error });
     throw error;
   }
 }

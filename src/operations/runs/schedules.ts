@@ -24,13 +24,7 @@ const noted = (action: string, change: typeof pauseSchedule): Pick<Run<'pauseSch
 
 /** How schedules that are there are read and changed. */
 export const scheduleRuns: Runs<
-  | 'listSchedules'
-  | 'readSchedule'
-  | 'pauseSchedule'
-  | 'resumeSchedule'
-  | 'triggerSchedule'
-  | 'continueSchedule'
-  | 'deleteSchedule'
+  'listSchedules' | 'readSchedule' | 'pauseSchedule' | 'resumeSchedule' | 'triggerSchedule' | 'continueSchedule' | 'deleteSchedule'
 > = {
   listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
   readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },

@@ -7,9 +7,7 @@ import type { Runs } from './run.ts';
 const log = (_doing: unknown, { body }: { body: { campaign?: string | undefined } }) => body.campaign ?? accountScope;
 
 /** How the do-not-call list is read and changed, but for files of numbers. */
-export const suppressionRuns: Runs<
-  'listSuppressions' | 'addSuppressions' | 'removeSuppressions' | 'checkSuppressions'
-> = {
+export const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSuppressions' | 'checkSuppressions'> = {
   listSuppressions: {
     run: async ({ store }, { query: { campaign, after, limit } }) => {
       const scope = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;

@@ -1,11 +1,4 @@
-import {
-  addWebhook,
-  pauseOrResumeWebhook,
-  pingWebhook,
-  removeWebhook,
-  requireWebhook,
-  type ChangedWebhook,
-} from '../control/webhooks.ts';
+import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWebhook, type ChangedWebhook } from '../control/webhooks.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
 import { webhookAsJson } from '../../presentation/words/webhooks.ts';
@@ -16,8 +9,7 @@ const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook),
 const by = ({ by: name }: Doing) => ({ by: name === null ? 'person' : `person:${name}` });
 
 /** A change of a webhook that is there is told in the log of its campaign. */
-const log = async ({ store }: Doing, { webhook }: { webhook: string }) =>
-  (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
+const log = async ({ store }: Doing, { webhook }: { webhook: string }) => (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
 const wished = (wish: 'pause' | 'resume'): Pick<Run<'pauseWebhook'>, 'action' | 'log' | 'run'> => ({
   action: `webhook_${wish}d`,

@@ -29,9 +29,10 @@ export const shapes = {
 } satisfies Record<OperationId, Shape>;
 
 /** What an operation takes, as its schemas have read it: parameters of the path by name, `query` and `body`. */
-export type Taken<Id extends OperationId> = (Read<(typeof shapes)[Id], 'params'> extends infer Params extends object
-  ? Params
-  : unknown) & { query: Read<(typeof shapes)[Id], 'query'>; body: Read<(typeof shapes)[Id], 'body'> };
+export type Taken<Id extends OperationId> = (Read<(typeof shapes)[Id], 'params'> extends infer Params extends object ? Params : unknown) & {
+  query: Read<(typeof shapes)[Id], 'query'>;
+  body: Read<(typeof shapes)[Id], 'body'>;
+};
 
 /** What an operation answers, before it is written; unknown of a download. */
 export type Answer<Id extends OperationId> = (typeof shapes)[Id] extends { answer: infer Schema extends z.ZodType }

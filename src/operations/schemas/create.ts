@@ -19,10 +19,7 @@ const created = z
   .meta({ id: 'Created' });
 
 const createQuery = z.object({
-  allow_partial: z
-    .stringbool()
-    .default(false)
-    .meta({ description: 'Start although not everybody can be called before the end.' }),
+  allow_partial: z.stringbool().default(false).meta({ description: 'Start although not everybody can be called before the end.' }),
 });
 
 /** What `carillon check --json` prints, and what it says beside it. */
@@ -38,10 +35,7 @@ const checked = z
 
 const updateQuery = z.object({
   dry_run: z.stringbool().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
-  add: z
-    .stringbool()
-    .default(false)
-    .meta({ description: 'Takes the list even if it looks like that of another campaign.' }),
+  add: z.stringbool().default(false).meta({ description: 'Takes the list even if it looks like that of another campaign.' }),
   restore: z.stringbool().default(false).meta({ description: 'Restores withdrawn rows that the list has.' }),
 });
 
@@ -59,9 +53,7 @@ const updated = z
       z.object({
         code: z.string(),
         count: z.int(),
-        examples: z.array(
-          z.object({ row: z.int(), line: z.int().nullable(), id: z.string().nullable(), hint: z.string().nullable() }),
-        ),
+        examples: z.array(z.object({ row: z.int(), line: z.int().nullable(), id: z.string().nullable(), hint: z.string().nullable() })),
       }),
     ),
     notice: z.string().nullable(),

@@ -46,10 +46,7 @@ const rowDecisionBody = z
 const resolveBody = z
   .object({
     decision: z.enum(['redial', 'give_up']),
-    open: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'With give_up: open calls whose records can no longer be read, too.' }),
+    open: z.boolean().default(false).meta({ description: 'With give_up: open calls whose records can no longer be read, too.' }),
   })
   .refine(({ decision, open }) => !open || decision === 'give_up', { error: 'open goes with give_up only' });
 

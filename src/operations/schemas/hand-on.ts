@@ -44,9 +44,7 @@ export const report = z
     disposition: callLines.optional(),
     attempt: callLines.optional(),
     hour: callLines.optional().meta({ description: "Hours 0 to 23 of the recipients' own time." }),
-    week: z
-      .array(z.object({ weekday: z.int().meta({ description: '0 for Monday.' }), hour: z.int(), ...callTotals }))
-      .optional(),
+    week: z.array(z.object({ weekday: z.int().meta({ description: '0 for Monday.' }), hour: z.int(), ...callTotals })).optional(),
     day: callLines.optional(),
     zone: callLines.optional(),
     caller: z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals, days: callLines })).optional(),
@@ -75,10 +73,7 @@ export const whichResults = z.object({
     .transform((value) => (Array.isArray(value) ? value : [value]))
     .pipe(z.array(z.enum([...outcomes, 'in_progress'])))
     .optional(),
-  since: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .meta({ description: 'Only rows that changed at this instant or later.' }),
+  since: z.iso.datetime({ offset: true }).optional().meta({ description: 'Only rows that changed at this instant or later.' }),
 });
 
 const resultsQuery = whichResults.extend({

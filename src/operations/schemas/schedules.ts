@@ -23,8 +23,7 @@ const newScheduleBody = z.object({
     .min(1)
     .max(4096)
     .meta({
-      description:
-        'Address of the list of each run, in which {{ date }} and the like stand for its time; or env://CARILLON_URL_….',
+      description: 'Address of the list of each run, in which {{ date }} and the like stand for its time; or env://CARILLON_URL_….',
       examples: ['https://lists.example/{{ date }}.csv'],
     }),
   cron: z

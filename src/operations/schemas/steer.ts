@@ -25,12 +25,10 @@ const recovered = steered
 const wishBody = z
   .object({
     round: z.int().min(0).optional().meta({
-      description:
-        'The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).',
+      description: 'The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).',
     }),
     pausesSeen: z.int().min(0).optional().meta({
-      description:
-        'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',
+      description: 'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',
     }),
   })
   .nullish();

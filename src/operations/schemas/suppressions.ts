@@ -14,11 +14,7 @@ const region = z
   .optional()
   .meta({ description: 'Country of numbers without +.', examples: ['US'] });
 
-const campaign = z
-  .string()
-  .min(1)
-  .optional()
-  .meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
+const campaign = z.string().min(1).optional().meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
 
 const addSuppressionsBody = z.object({
   numbers,
@@ -30,12 +26,7 @@ const addSuppressionsBody = z.object({
 
 const importSuppressionsQuery = z.object({
   region,
-  column: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'Column of the numbers; left out: the only one there is.' }),
+  column: z.string().min(1).max(200).optional().meta({ description: 'Column of the numbers; left out: the only one there is.' }),
   campaign,
   expires_at: addSuppressionsBody.shape.expiresAt,
 });

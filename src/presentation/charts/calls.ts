@@ -103,10 +103,7 @@ export function callerDaysChart(lines: readonly CallerLine[]): Chart {
     figures: {
       columns: ['Caller number', ...days],
       rows: shown.map((line) => ({
-        cells: [
-          String(line.value),
-          ...days.map((day) => matrixCell(line.days.find(({ value }) => String(value) === day))),
-        ],
+        cells: [String(line.value), ...days.map((day) => matrixCell(line.days.find(({ value }) => String(value) === day)))],
       })),
       more: lines.length - shown.length,
     },

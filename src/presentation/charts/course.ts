@@ -71,8 +71,7 @@ function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): 
     const [begin, end] = [Math.max(from, pause.fromAt), Math.min(to, pause.toAt ?? to)];
     return begin < end ? [[begin, end]] : [];
   });
-  const sum = (of: (point: CoursePoint) => number): string =>
-    count(points.reduce((total, point) => total + of(point), 0));
+  const sum = (of: (point: CoursePoint) => number): string => count(points.reduce((total, point) => total + of(point), 0));
   const most = Math.max(...points.map(({ open }) => open));
   const text = `From ${utc(from)} to ${utc(to)} UTC: ${sum(({ starts }) => starts)} calls started, at most ${count(most)} open at a time, ${sum(({ limited }) => limited)} requests beyond the rate limit, ${count(bands.length)} pauses.`;
   const time = {

@@ -78,7 +78,6 @@ export function drawMatrix(
 }
 
 function inkOf(share: number | null): { ground: string; text: string } {
-  const step =
-    share === null ? undefined : heatInks[Math.min(heatInks.length - 1, Math.floor(share * heatInks.length))];
+  const step = share === null ? undefined : heatInks[Math.min(heatInks.length - 1, Math.floor(share * heatInks.length))];
   return step ?? { ground: inks.band, text: inks.text };
 }

@@ -128,12 +128,7 @@ function drawProgress(title: string, parts: readonly (readonly [string, number, 
   const pieces = parts.map(([, rows, ink]) => {
     const width = (rows / all) * progressWidth;
     const gap = width > 4 ? 2 : 0;
-    const piece = html`<rect
-      x="${left.toFixed(1)}"
-      width="${(width - gap).toFixed(1)}"
-      height="18"
-      fill="${ink}"
-    ></rect>`;
+    const piece = html`<rect x="${left.toFixed(1)}" width="${(width - gap).toFixed(1)}" height="18" fill="${ink}"></rect>`;
     left += width;
     return piece;
   });

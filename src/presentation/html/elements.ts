@@ -74,10 +74,7 @@ const longestWhole = 36;
 /** The address of a request, broken before its parts if at all, and inside them only where they are longer than any id. */
 export function address(path: string): HtmlValue {
   const parts = path.split(/(?=[/?&=])/);
-  return parts.map((part) => [
-    html`<wbr />`,
-    part.length > longestWhole ? part : html`<span class="word">${part}</span>`,
-  ]);
+  return parts.map((part) => [html`<wbr />`, part.length > longestWhole ? part : html`<span class="word">${part}</span>`]);
 }
 
 export interface Row {

@@ -20,10 +20,7 @@ const read = (name: string, folder: string): string => readFileSync(new URL(name
  * The files of a page: what all pages share, and scripts and styles of its own folder. The style sheet is one, `page.css`, in which what is
  * `styles` comes last.
  */
-export function readPageAssets(
-  folder: string,
-  { scripts, styles = '' }: { scripts: readonly string[]; styles?: string },
-): PageAsset[] {
+export function readPageAssets(folder: string, { scripts, styles = '' }: { scripts: readonly string[]; styles?: string }): PageAsset[] {
   const shared = new URL('browser/', import.meta.url).href;
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
   const script = (name: string, from: string): PageAsset => ({ name, type: 'text/javascript', text: read(name, from) });

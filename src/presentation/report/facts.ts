@@ -36,8 +36,7 @@ function spanOf(campaign: ShownCampaign, alone: boolean): Html {
     ${alone ? null : html`<h3>${campaignId}</h3>`}
     <dl>
       ${fact('State', `${stateWord(state)}${stateReason === null ? '' : `: ${printable(stateReason)}`}`)}
-      ${fact('Imported', instant(createdAt))} ${fact('First call', instant(firstCallAt))}
-      ${fact('Last end of a call', instant(lastCallAt))}
+      ${fact('Imported', instant(createdAt))} ${fact('First call', instant(firstCallAt))} ${fact('Last end of a call', instant(lastCallAt))}
       ${left.length === 0 ? null : fact('Left out for size', left.map(([name, lines]) => `${printable(name)}: ${count(lines)}`).join('; '))}
     </dl>
   </div>`;
@@ -90,8 +89,7 @@ export function proofSection(proof: Proof | null): Html {
           ? `Every promise was kept: ${plural(checks, 'promise')} checked.`
           : `${plural(found, 'violation')} found; ${plural(checks, 'promise')} checked.`
       }
-      <code>carillon verify</code> judged ${plural(events, 'line')} of the log with ${plural(calls, 'call')} on
-      ${instant(judgedAt)}.
+      <code>carillon verify</code> judged ${plural(events, 'line')} of the log with ${plural(calls, 'call')} on ${instant(judgedAt)}.
     </p>
     ${
       violations.length === 0
@@ -135,8 +133,7 @@ function peopleTable({ campaignId, rows, more }: People, columns: readonly strin
     row.disposition ?? '',
     instant(row.lastDialedAt),
   ]);
-  const rest =
-    more === 0 ? null : html`<p>And ${plural(more, 'row')} more: carillon results ${campaignId} has all.</p>`;
+  const rest = more === 0 ? null : html`<p>And ${plural(more, 'row')} more: carillon results ${campaignId} has all.</p>`;
   return [table(`People of ${campaignId}`, columns, lines, 'words'), rest];
 }
 
@@ -146,13 +143,10 @@ export function countingSection(): Html {
     <h2>How it is counted</h2>
     <ul>
       <li>
-        Calls are those that were placed, or may have been. Answered calls include those in which somebody asked not to
-        be called again.
+        Calls are those that were placed, or may have been. Answered calls include those in which somebody asked not to be called again.
       </li>
       <li>The answer rate is the share of the calls that have ended. Open calls are not in it.</li>
-      <li>
-        Hours, days and weekdays are the recipient’s own; who may be in several time zones counts in the likeliest.
-      </li>
+      <li>Hours, days and weekdays are the recipient’s own; who may be in several time zones counts in the likeliest.</li>
       <li>Time on the line is the sum of the durations in the service’s records.</li>
       <li>The figures stand in this file as JSON, in the element with the id <code>data</code>.</li>
     </ul>

@@ -1,11 +1,4 @@
-import {
-  attemptsChart,
-  callerDaysChart,
-  callersChart,
-  daysChart,
-  dispositionChart,
-  weekChart,
-} from '../charts/calls.ts';
+import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionChart, weekChart } from '../charts/calls.ts';
 import { renderChart, type Chart } from '../charts/chart.ts';
 import { courseChart } from '../charts/course.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
@@ -40,9 +33,7 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
 
 /** The groups as sections of a report; campaigns stand side by side in each. */
 export function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
-  const [first = [], ...others] = campaigns.map((campaign) =>
-    chartGroups(campaign).map((group) => ({ ...group, campaign })),
-  );
+  const [first = [], ...others] = campaigns.map((campaign) => chartGroups(campaign).map((group) => ({ ...group, campaign })));
   return first.map((group, index) => {
     const { title, wide } = group;
     const side = [group, ...others.flatMap((groups) => groups[index] ?? [])];
@@ -55,11 +46,7 @@ export function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
   });
 }
 
-function ofCampaign(
-  { campaignId }: ShownCampaign,
-  charts: readonly Chart[],
-  { title, alone }: { title: string; alone: boolean },
-): Html {
+function ofCampaign({ campaignId }: ShownCampaign, charts: readonly Chart[], { title, alone }: { title: string; alone: boolean }): Html {
   const level = alone ? 'h3' : 'h4';
   return html`<div class="of">
     ${alone ? null : html`<h3>${campaignId}</h3>`} ${charts.length === 0 ? html`<p class="chart-note">None.</p>` : null}
@@ -71,9 +58,7 @@ function outcomeCharts({ outcome = [], doubt = [] }: Pick<ShownCampaign, 'outcom
   const causes = doubt.map((line) => ({ ...line, value: causeText(line.value) }));
   return [
     countsChart('Outcomes of rows', { lines: outcome, unit: 'Rows' }),
-    ...(causes.length === 0
-      ? []
-      : [countsChart('Unresolved rows', { lines: causes, unit: 'Rows', note: 'A person decides about them.' })]),
+    ...(causes.length === 0 ? [] : [countsChart('Unresolved rows', { lines: causes, unit: 'Rows', note: 'A person decides about them.' })]),
   ];
 }
 

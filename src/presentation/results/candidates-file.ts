@@ -40,8 +40,7 @@ export async function* candidateLines(rows: readonly DoubtfulRow[]): AsyncGenera
         ? [[...own, ...call]]
         : records.map(({ conversationId, facts }) => [...own, ...call, guarded(conversationId), ...toCells(facts)]);
     });
-    for (const line of lines.length === 0 ? [own] : lines)
-      yield stringify([[...line, ...columns.slice(line.length).map(() => '')]]);
+    for (const line of lines.length === 0 ? [own] : lines) yield stringify([[...line, ...columns.slice(line.length).map(() => '')]]);
   }
 }
 
@@ -99,13 +98,9 @@ export async function readDecisions(path: string): Promise<{ lines: DecisionLine
   return { lines, problems };
 }
 
-function readLine(
-  record: ListRecord,
-  cells: Record<(typeof readColumns)[number], string>,
-): DecisionLine | DecisionProblem {
+function readLine(record: ListRecord, cells: Record<(typeof readColumns)[number], string>): DecisionLine | DecisionProblem {
   const place = `line ${record.line}`;
-  if (record.damage !== null)
-    return { place: placeOf(record), column: 'decision', value: cells.decision, problem: record.damage.hint };
+  if (record.damage !== null) return { place: placeOf(record), column: 'decision', value: cells.decision, problem: record.damage.hint };
   if (!/^\d{1,9}$/.test(cells.row))
     return {
       place,

@@ -60,10 +60,7 @@ export interface ResultCells {
 export function resultCells(row: ResultRow, { columns, collectedKeys, evaluationKeys }: ResultsTable): ResultCells {
   const surplus = row.cells.slice(columns.length);
   // A row with too many cells may not push the columns after it out of place, nor lose what it held.
-  const detail =
-    surplus.length === 0
-      ? row.detail
-      : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
+  const detail = surplus.length === 0 ? row.detail : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
   return {
     original: columns.map((_, index) => row.cells[index] ?? ''),
     added: [

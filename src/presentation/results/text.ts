@@ -22,9 +22,7 @@ export async function* csvLines(
   { safeCells = false, bom = false }: CsvSettings = {},
 ): AsyncGenerator<string> {
   const own = (cell: string): string => (safeCells ? guardListCell(cell) : cell);
-  const header = resultsHeader(table).map((name, index) =>
-    index < table.columns.length ? own(name) : guardCell(name),
-  );
+  const header = resultsHeader(table).map((name, index) => (index < table.columns.length ? own(name) : guardCell(name)));
   if (bom) yield byteOrderMark;
   yield stringify([header]);
   for await (const part of inParts(rows))
@@ -54,10 +52,7 @@ export const byteOrderMark = '\uFEFF';
  * The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys
  * nothing in them.
  */
-export async function* jsonLines(
-  rows: AsyncIterable<ResultRow>,
-  { columns }: Pick<ResultsTable, 'columns'>,
-): AsyncGenerator<string> {
+export async function* jsonLines(rows: AsyncIterable<ResultRow>, { columns }: Pick<ResultsTable, 'columns'>): AsyncGenerator<string> {
   const keys = cellKeys(columns);
   for await (const part of inParts(rows)) yield part.map((row) => `${jsonText(asJson(row, keys))}\n`).join('');
 }

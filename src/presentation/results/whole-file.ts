@@ -41,10 +41,8 @@ export async function writeWholeFile(path: string, chunks: Chunks): Promise<void
 export async function refuseToOverwrite(path: string, inputs: readonly string[]): Promise<void> {
   const target = await identify(path);
   if (target === null) return;
-  if (target.kind === 'folder')
-    throw new OutputFileError(path, 'this is a folder; name a file inside it', { isBadInput: true });
-  if (target.kind === 'other')
-    throw new OutputFileError(path, 'this is not a regular file; name another one', { isBadInput: true });
+  if (target.kind === 'folder') throw new OutputFileError(path, 'this is a folder; name a file inside it', { isBadInput: true });
+  if (target.kind === 'other') throw new OutputFileError(path, 'this is not a regular file; name another one', { isBadInput: true });
   for (const input of inputs) {
     if ((await identify(input))?.identity !== target.identity) continue;
     throw new OutputFileError(path, 'this is an input of the campaign and will not be overwritten; name another file', {

@@ -33,10 +33,7 @@ export function workbookBytes(
   });
 }
 
-async function* sheetRows(
-  rows: AsyncIterable<ResultRow>,
-  table: ResultsTable,
-): AsyncGenerator<(string | number | boolean | null)[]> {
+async function* sheetRows(rows: AsyncIterable<ResultRow>, table: ResultsTable): AsyncGenerator<(string | number | boolean | null)[]> {
   for await (const row of rows) {
     const { original, added } = resultCells(row, table);
     yield [

@@ -26,8 +26,6 @@ export function callerUseAsJson(callers: readonly CallerUse[]): Record<string, u
 /** What a start says of numbers that will not call while others do. */
 export function callersLeftOut(standings: readonly CallerStanding[]): string[] {
   return standings.flatMap(({ phoneNumberId, fault }) =>
-    fault === null
-      ? []
-      : [`Caller number ${printable(phoneNumberId)} ${faultWords[fault]}, so the others call without it.`],
+    fault === null ? [] : [`Caller number ${printable(phoneNumberId)} ${faultWords[fault]}, so the others call without it.`],
   );
 }

@@ -58,9 +58,7 @@ export function unresolvedLines({ campaignId }: Campaign, { unresolved }: DoubtC
           `  carillon resolve ${campaignId} --candidates FILE   row by row, with the records that may be theirs side by side`,
         ]),
     ...(open > apart
-      ? [
-          `  carillon resolve ${campaignId} --redial            dial the others (one or the other may then be called twice)`,
-        ]
+      ? [`  carillon resolve ${campaignId} --redial            dial the others (one or the other may then be called twice)`]
       : []),
     ...(open === 0 ? [] : [`  carillon resolve ${campaignId} --give-up           leave them as they are`]),
   ];

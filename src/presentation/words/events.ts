@@ -20,17 +20,14 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'campaign.state': ({ data }) => tellState(data),
   'round.started': ({ data }) => `round ${data.round} begins`,
   'round.ended': ({ data }) => `round ${data.round} has ended`,
-  'caller.out': ({ data }) =>
-    `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
+  'caller.out': ({ data }) => `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
   'caller.in': ({ data }) => `caller number ${printable(data.phoneNumberId)} may call again`,
   'clock.stepped': ({ data }) => tellStep(data),
   'batch.screened': (event) => tellHook(event, batchName(event)),
   'hook.delivered': (event) => tellHook(event, batchName(event)),
   'hook.failed': (event) => tellHook(event, batchName(event)),
   'batch.posting': (event) =>
-    event.data.k === 1
-      ? null
-      : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
+    event.data.k === 1 ? null : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
   'post.verdict': (event) => tellVerdict(batchName(event), event.data),
   'batch.state': (event) => tellBatchState(batchName(event), event.data),
   'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${tellDecision(event.data)}`,
@@ -121,8 +118,7 @@ function tellLimit(key: string, value: number | null | undefined): string {
 
 /** Of the way back only the end is told. */
 function tellPace({ from, to }: EventData['account.pace']): string | null {
-  if (to < from)
-    return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
+  if (to < from) return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 

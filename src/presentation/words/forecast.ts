@@ -70,10 +70,7 @@ function renderNeeds(rules: CampaignRules, forecast: CampaignForecast): string[]
 function renderLost({ needs, slowest }: CampaignForecast): string[] {
   const lost = slowest.neverCalled + slowest.cutShort;
   if (needs !== null || lost === 0) return [];
-  return [
-    '',
-    ...wrapped(`If nobody answers, ${plural(lost, 'recipient')} would not get all their attempts before the end.`),
-  ];
+  return ['', ...wrapped(`If nobody answers, ${plural(lost, 'recipient')} would not get all their attempts before the end.`)];
 }
 
 /** Why an accepted row would never be called, and the setting that it is about. */

@@ -62,9 +62,7 @@ export function hookLines(
       : [
           `the pre-dial hook${at('pre_dial', preDial)} has not answered for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
         ]),
-    ...(completion === null
-      ? []
-      : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]('end')}`]),
+    ...(completion === null ? [] : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]('end')}`]),
     ...(pause === null ? [] : [`pause hook${at('on_pause', onPause)}: ${noticeWords[pause]('pause')}`]),
   ];
 }

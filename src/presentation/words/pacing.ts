@@ -12,13 +12,10 @@ export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number
     ...(pace === fullPace ? [] : [`pace ${percent(pace / 1000)}, cut ${span(now - clock.atReal(cutAt))} ago by a 429`]),
     ...(account === null
       ? []
-      : [
-          `share ${count(account.share)} of the account's ${count(account.lines)}, ${count(account.free)} of them free`,
-        ]),
+      : [`share ${count(account.share)} of the account's ${count(account.lines)}, ${count(account.free)} of them free`]),
   ];
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
-  const startsText =
-    startsPerMinute === null ? '' : `${count(starts.count)} in the last minute, ${count(startsPerMinute)} allowed`;
+  const startsText = startsPerMinute === null ? '' : `${count(starts.count)} in the last minute, ${count(startsPerMinute)} allowed`;
   return [
     ['Lines', `${count(open)} in use, ${count(allowed)} allowed${why}`],
     ['Starts', startsText],

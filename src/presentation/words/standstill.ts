@@ -93,18 +93,13 @@ interface Reader {
  * In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. The one sentence of command,
  * API and page.
  */
-export function standstillText(
-  campaign: Campaign,
-  { standstill, movedAt, look }: Obstacles,
-  at: Reader,
-): string | null {
+export function standstillText(campaign: Campaign, { standstill, movedAt, look }: Obstacles, at: Reader): string | null {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
   if (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)) {
     if (look === undefined) return 'it is being looked up';
     const outside = outsideText(campaign, look, at);
-    if (outside !== null)
-      return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+    if (outside !== null) return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
   }
   if (standstill === null) return null;
   const { reason, rule, since, until } = standstill;
@@ -143,8 +138,7 @@ function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now 
       why: `Temporal does not run ${campaignId}`,
       until: 'until carillon start with its file starts it again',
     };
-  if (look.workers === 0)
-    return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
+  if (look.workers === 0) return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
   if (look.failing === null || look.failing.activity === 'collect')
     return look.service === null ? null : { why: firstSentence(look.service), until: 'until it answers' };
   const { activity, tries, message, nextAt } = look.failing;

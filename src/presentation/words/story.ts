@@ -25,21 +25,17 @@ type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Typ
 /** What befalls a single row; the rest is told as it is of the whole campaign. */
 const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'attempt.planned': (_event, call) => `${call} planned`,
-  'attempt.posted': ({ data: { k } }, call) =>
-    `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
+  'attempt.posted': ({ data: { k } }, call) => `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
   'attempt.released': ({ data }, call) => `${call} not placed: ${reasonText(data.reason)}`,
   'attempt.matched': ({ data: { by, conversation, evidence } }, call) => {
     const how = by === 'person' ? 'an operator said so' : `by ${reasonText(evidence)}`;
     return `${call} is conversation ${printable(conversation)} (${how})`;
   },
   'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
-  'attempt.corrected': ({ data }, call) =>
-    `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
+  'attempt.corrected': ({ data }, call) => `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
   'operator.acted': ({ data }, call) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}, ${call}`,
   'recipient.outcome': ({ data: { outcome, reason } }) =>
-    outcome === null
-      ? 'outcome taken back: the row waits again'
-      : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,
+    outcome === null ? 'outcome taken back: the row waits again' : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,
   'recipient.retried': () => 'an operator put it into the next round',
   'recipient.added': () => 'an operator added the row',
   'recipient.corrected': ({ data }) => `an operator corrected the row${data.numberChanged ? ', and its number' : ''}`,
@@ -58,15 +54,7 @@ export function dispositionText(disposition: string): string {
   return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
 }
 
-function endText({
-  disposition,
-  detail,
-  counted,
-}: {
-  disposition: Disposition;
-  detail: string | null;
-  counted: boolean;
-}): string {
+function endText({ disposition, detail, counted }: { disposition: Disposition; detail: string | null; counted: boolean }): string {
   const said = detail === null ? '' : ` (${reasonText(detail)})`;
   return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
@@ -100,8 +88,7 @@ function ruleText(rule: Rule): string {
 /** `May be called next at …, because …`, of a row and the rules now. */
 export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
   if (recipient.state === 'open') return 'A call is planned or open.';
-  if (recipient.state === 'done')
-    return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
+  if (recipient.state === 'done') return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
   if (verdict === null) return `It waits, and the campaign is ${campaign.state}.`;
   if (verdict.verdict === 'final') return `It will not be called: ${ruleText(verdict.reason)}.`;
   const paused = campaign.state === 'paused' ? ' once the campaign is resumed' : '';

@@ -20,12 +20,7 @@ export function budgetAllowsAt(budget: AttemptBudget, used: UsedAttempts, at: nu
 }
 
 /** An attempt counts from its instant until `resetAfterMs` later, that instant not included; for ever where it is null. */
-function limitAllowsAt(
-  limit: number | null,
-  resetAfterMs: number | null,
-  used: readonly number[],
-  at: number,
-): number | null {
+function limitAllowsAt(limit: number | null, resetAfterMs: number | null, used: readonly number[], at: number): number | null {
   if (limit === null) return at;
   const counting = resetAfterMs === null ? used : used.filter((instant) => instant > at - resetAfterMs);
   if (counting.length < limit) return at;

@@ -74,8 +74,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     ({ verdict: 'final', outcome: input.attempted ? 'expired' : 'undialable', reason }) as const;
   const rowStartsAt = input.rowStartsAt ?? at;
   if (rowStartsAt > at) {
-    if (endsAt === null || rowStartsAt + marginMs < endsAt)
-      return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
+    if (endsAt === null || rowStartsAt + marginMs < endsAt) return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
     return tooLate('no_open_window_before_end');
   }
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };

@@ -29,11 +29,7 @@ export function callsAllowedAt(
 }
 
 /** A dated rule holds as long as it is one of its dates anywhere, so that the zone of the number need not be known. */
-function lawAllowsAt(
-  { caps, from, until }: LegalHours,
-  calls: Parameters<typeof callsAllowedAt>[2],
-  at: number,
-): number {
+function lawAllowsAt({ caps, from, until }: LegalHours, calls: Parameters<typeof callsAllowedAt>[2], at: number): number {
   const begins = from === null ? -Infinity : Date.parse(from) - firstClockMs;
   const ends = until === null ? Infinity : Date.parse(until) + 24 * hourMs + lastClockMs;
   return at < begins || at >= ends ? at : Math.min(capsAllowAt(caps, calls, at), ends);

@@ -42,8 +42,7 @@ export interface SettledAttempt {
  * came in a row; the caller stores it so.
  */
 export type AfterAttempt =
-  | { kind: 'final'; outcome: Outcome; reason: string; countsAs: boolean }
-  | { kind: 'retry'; at: number; countsAs: boolean };
+  { kind: 'final'; outcome: Outcome; reason: string; countsAs: boolean } | { kind: 'retry'; at: number; countsAs: boolean };
 
 /**
  * What follows a settled attempt: the recipient's outcome, or the earliest instant of the next attempt (calling hours,

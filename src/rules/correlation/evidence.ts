@@ -1,14 +1,6 @@
 import type { ConversationFacts } from '../conversation-facts.ts';
 import { groupBy } from '../collections.ts';
-import {
-  isCutOwnLine,
-  isNearLine,
-  namesSomebodyElse,
-  shapeOf,
-  sharesFewWords,
-  wordingOf,
-  type Wording,
-} from './line-words.ts';
+import { isCutOwnLine, isNearLine, namesSomebodyElse, shapeOf, sharesFewWords, wordingOf, type Wording } from './line-words.ts';
 
 /** An attempt that was, or may have been, sent to the service. */
 export interface CorrelationAttempt {
@@ -88,11 +80,7 @@ export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: Co
 }
 
 /** One clue per conversation that may be ours; readings of one record that contradict each other give none. */
-export function readClues(
-  records: readonly ConversationFacts[],
-  index: AttemptIndex,
-  clock: CorrelationClock,
-): readonly Clue[] {
+export function readClues(records: readonly ConversationFacts[], index: AttemptIndex, clock: CorrelationClock): readonly Clue[] {
   const clues = new Map<string, Clue | null>();
   for (const record of records) {
     const clue = record.direction === 'inbound' ? null : readClue(record, index, clock);

@@ -43,8 +43,7 @@ export function hasNearLine({ words, near }: Wording, sorted: readonly string[])
   let beginning = '';
   for (const [index, word] of words.entries()) {
     beginning += word;
-    if (index + 1 >= leastWords || index === words.length - 1)
-      if (sorted[firstFrom(sorted, beginning)] === beginning) return true;
+    if (index + 1 >= leastWords || index === words.length - 1) if (sorted[firstFrom(sorted, beginning)] === beginning) return true;
   }
   return false;
 }
@@ -59,8 +58,7 @@ export function sharesFewWords(shown: Wording, line: Wording): boolean {
   if (shown.words.length < leastWords) return false;
   // The last word may have been cut.
   const last = shown.words.length - 1;
-  const isShared = (word: string, at: number) =>
-    line.words.some((known) => known === word || (at === last && known.startsWith(word)));
+  const isShared = (word: string, at: number) => line.words.some((known) => known === word || (at === last && known.startsWith(word)));
   return shown.words.filter(isShared).length * 2 < shown.words.length;
 }
 

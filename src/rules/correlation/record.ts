@@ -71,11 +71,7 @@ const firstLook: ReadHistory = {
 };
 
 /** Reads what a record shows, by the rules of a campaign, or of all that share its agent. Never throws. */
-export function readRecord(
-  facts: ConversationFacts,
-  rules: ReadingRules = {},
-  history: ReadHistory | Judged = firstLook,
-): RecordEvidence {
+export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, history: ReadHistory | Judged = firstLook): RecordEvidence {
   const over = isCallOver(facts);
   const finished = 'reads' in history ? isFinished(facts, history.reads) : history.finished;
   let overSince: number | null = null;
@@ -139,10 +135,7 @@ function resultOf(
   { final, optOut }: { final: boolean; optOut: boolean },
 ): AttemptResult | null {
   // A call that never ended by its record looks like an unanswered one, and may have been anything.
-  const endless =
-    (facts.status === 'initiated' || facts.status === 'in-progress') &&
-    facts.callResult === null &&
-    facts.userTurns === 0;
+  const endless = (facts.status === 'initiated' || facts.status === 'in-progress') && facts.callResult === null && facts.userTurns === 0;
   const shown = ruledDisposition(facts, rules) ?? (endless ? null : readDisposition(facts));
   if (optOut) return result('opted_out', shown?.detail ?? null);
   return shown ?? (final ? result('unknown', 'record_tells_nothing') : null);

@@ -259,8 +259,7 @@ class Simulation {
       left -= count;
       if (place.fresh > 0) this.#fresh.push(place);
     }
-    for (const [group, count] of taken)
-      this.#call({ group, attempts: 0, count, dueAt: now, order: now, calledAt: [] }, now, called);
+    for (const [group, count] of taken) this.#call({ group, attempts: 0, count, dueAt: now, order: now, calledAt: [] }, now, called);
   }
 
   #call({ group, attempts, count, order, calledAt }: Cohort, now: number, called: Called): void {

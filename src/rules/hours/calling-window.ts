@@ -77,11 +77,7 @@ function restricts({ hours, closedOn }: DatedCalendar): boolean {
 }
 
 /** Ascending and disjoint; null when the zones are not known. */
-function commonIntervals(
-  calendars: readonly DatedCalendar[],
-  zones: readonly string[],
-  at: number,
-): readonly Interval[] | null {
+function commonIntervals(calendars: readonly DatedCalendar[], zones: readonly string[], at: number): readonly Interval[] | null {
   if (!zones.every((zone) => timeZone(zone).isValid)) return null;
   let common: readonly Interval[] | null = null;
   for (const calendar of calendars) {

@@ -28,10 +28,7 @@ const laws: FoundByPlace<readonly LegalHours[]> = new WeakMap();
  * Every calendar that must be open for a recipient: the campaign's, the law of the country, and the law of each part of it in
  * which they may be. Where the part is not known, every part's law holds: the strictest wins. A territory of the US is a part of it.
  */
-export function calendarsFor(
-  rules: Pick<CampaignRules, 'calendar' | 'law'>,
-  place: RecipientPlace,
-): readonly DatedCalendar[] {
+export function calendarsFor(rules: Pick<CampaignRules, 'calendar' | 'law'>, place: RecipientPlace): readonly DatedCalendar[] {
   return findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
 }
 
@@ -67,8 +64,7 @@ export function lawOutlook(
   { from, to }: { from: number; to: number | null },
 ): LawOutlook {
   const rows = new Map<LegalHours, number>();
-  for (const place of places)
-    for (const rule of lawFor({ law }, place)) rows.set(rule, (rows.get(rule) ?? 0) + place.rows);
+  for (const place of places) for (const rule of lawFor({ law }, place)) rows.set(rule, (rows.get(rule) ?? 0) + place.rows);
   const held = [...rows].map(([rule, count]) => ({ ...rule, rows: count })).sort((a, b) => b.rows - a.rows);
   const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
   const holds = (rule: LegalHours): boolean =>

@@ -31,10 +31,7 @@ export function wallMinutes(at: number, zone: string): number {
 }
 
 /** The instants between `from` and `to` at which `windowAt` lets a call begin, as stretches. */
-export function openStretches(
-  input: Omit<WindowInput, 'at'>,
-  { from, to }: { from: number; to: number },
-): { from: number; to: number }[] {
+export function openStretches(input: Omit<WindowInput, 'at'>, { from, to }: { from: number; to: number }): { from: number; to: number }[] {
   const stretches: { from: number; to: number }[] = [];
   let at = from;
   while (at < to) {

@@ -35,9 +35,7 @@ export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
   const { recipientId = '' } = event;
   if (event.type === 'recipient.outcome') {
     const { outcome, reason } = event.data;
-    return outcome === null
-      ? { type: 'row.reopened', recipientId }
-      : { type: 'row.ended', recipientId, outcome, reason };
+    return outcome === null ? { type: 'row.reopened', recipientId } : { type: 'row.ended', recipientId, outcome, reason };
   }
   // A correction takes back the outcome that there was.
   if (event.type === 'recipient.retried' || event.type === 'recipient.corrected')

@@ -84,8 +84,7 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
   const condition = request.headers['if-range'];
   const wanted = condition === undefined || condition === etag ? request.headers.range : undefined;
   const range = readByteRange(wanted, bytes);
-  if (range === 'unsatisfiable')
-    return reply.code(416).header('content-range', `bytes */${bytes}`).send(Buffer.alloc(0));
+  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${bytes}`).send(Buffer.alloc(0));
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
   if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`);
   reply.header('content-length', last - first + 1);
@@ -96,10 +95,7 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
  * First and last byte, both included, of the `length` that a Range header asks for. Null asks for everything: there is no header, it is
  * malformed, or it names several ranges, which need not be served.
  */
-function readByteRange(
-  header: string | undefined,
-  length: number,
-): { first: number; last: number } | 'unsatisfiable' | null {
+function readByteRange(header: string | undefined, length: number): { first: number; last: number } | 'unsatisfiable' | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   const [, from = '', to = ''] = match ?? [];
   if (match === null || (from === '' && to === '')) return null;

@@ -68,8 +68,7 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
     answer: ({ body }) => {
       const { phone_number_id: id, to, first_message: firstMessage, variables, ...input } = body();
       const number = findNumber(service, id);
-      if (number.agentId === null)
-        throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
+      if (number.agentId === null) throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
       const order = { to, firstMessage, variables, course: readCourse(input) };
       return tell(service, placeForeignCall(service, number, number.agentId, order));
     },
@@ -123,8 +122,7 @@ function hangUp({ network, clock, settings }: Service, call: Call): void {
   const now = clock.now();
   const state = stateOf(call, now);
   const { course: present } = call;
-  if (state !== 'in_progress' || present === null)
-    throw tooLate(call, state, 'Only a call in progress can be hung up.');
+  if (state !== 'in_progress' || present === null) throw tooLate(call, state, 'Only a call in progress can be hung up.');
   call.live = cutTalk(settings.seed, call, now);
   network.redirect(call, closeCourse(present, call.live), now);
 }

@@ -21,10 +21,7 @@ const modeBody = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('manual') }),
   z.strictObject({
     mode: z.literal('scaled'),
-    speed: z
-      .number()
-      .gt(0, 'Must be above 0; use the mode "manual" for a clock that stands.')
-      .max(fastest, `Must be at most ${fastest}.`),
+    speed: z.number().gt(0, 'Must be above 0; use the mode "manual" for a clock that stands.').max(fastest, `Must be at most ${fastest}.`),
   }),
 ]);
 const span = z.number().min(0, 'Must not be negative: the clock goes forward only.').max(latest);
@@ -32,9 +29,7 @@ const timeOrIdle = 'Must be a time such as "2030-01-15T12:00:00Z", or "idle".';
 const advanceBody = z.strictObject({
   seconds: span.optional(),
   ms: span.optional(),
-  until: z
-    .union([z.literal('idle'), z.iso.datetime({ offset: true, error: timeOrIdle })], { error: timeOrIdle })
-    .optional(),
+  until: z.union([z.literal('idle'), z.iso.datetime({ offset: true, error: timeOrIdle })], { error: timeOrIdle }).optional(),
 });
 
 const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) });
@@ -127,10 +122,7 @@ function movableClock({ clockMover }: Service): ServiceClock {
   throw conflict('clock_not_movable', message);
 }
 
-function readTarget(
-  { seconds, ms, until }: z.output<typeof advanceBody>,
-  now: number,
-): 'idle' | ((now: number) => number) {
+function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: number): 'idle' | ((now: number) => number) {
   if ([seconds, ms, until].filter((value) => value !== undefined).length !== 1)
     throw refuseField(['body'], 'Give exactly one of seconds, ms and until.', 'invalid_advance');
   if (until === undefined) {

@@ -67,11 +67,7 @@ export function controlJournal(app: FastifyInstance, service: Service): void {
   });
 }
 
-function sendLines(
-  reply: FastifyReply,
-  entries: readonly JournalEntry[],
-  tell: (entry: JournalEntry) => ToldCapture | null,
-): FastifyReply {
+function sendLines(reply: FastifyReply, entries: readonly JournalEntry[], tell: (entry: JournalEntry) => ToldCapture | null): FastifyReply {
   function* lines(): Generator<string> {
     for (const entry of entries) yield `${JSON.stringify({ ...entry, ...tell(entry) })}\n`;
   }

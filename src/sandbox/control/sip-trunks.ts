@@ -15,10 +15,7 @@ const fields = {
   address: z
     .string()
     .max(253)
-    .regex(
-      /^(\[[\da-f:]+\]|[a-z\d]([a-z\d.-]*[a-z\d])?)(:\d{1,5})?$/i,
-      'Must be a host or host:port, such as pbx.example.test:5060.',
-    ),
+    .regex(/^(\[[\da-f:]+\]|[a-z\d]([a-z\d.-]*[a-z\d])?)(:\d{1,5})?$/i, 'Must be a host or host:port, such as pbx.example.test:5060.'),
   transport: z.enum(sipTransports),
   agent_id: identifier.nullable(),
 };

@@ -30,8 +30,7 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
     answer: ({ body }) => {
       const world = body();
       const doubled = doubledNumbers(world);
-      if (doubled.length > 0)
-        throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
+      if (doubled.length > 0) throw new InvalidRequest(doubled.map((msg) => ({ loc: ['body', 'people'], msg, type: 'doubled_number' })));
       people.replace(world);
       return people.world;
     },
@@ -51,8 +50,7 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
     answer: async ({ body }) => {
       const { phone_number_id: id, number: called, from } = body();
       const instruction = await callIn(service, calledNumber(service, id, called), from);
-      if ('reject' in instruction)
-        return { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
+      if ('reject' in instruction) return { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
       const { conversationId, agentId } = instruction.connect;
       return { answered: true, conversation_id: conversationId, agent_id: agentId, reason: null };
     },
@@ -70,8 +68,7 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
 
 function calledNumber(service: Service, id: string | undefined, number: string | undefined): PhoneNumber {
   if (id !== undefined) return findNumber(service, id);
-  if (number === undefined)
-    throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
+  if (number === undefined) throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
   const found = [...service.state.numbers.values()].find((candidate) => candidate.phoneNumber === number);
   return existing(found, 'phone number', number, 'number');
 }

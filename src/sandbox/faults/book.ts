@@ -48,9 +48,7 @@ export class FaultBook {
     const ids = new Set(this.#rules.keys());
     for (const { id } of rules) {
       if (ids.has(id))
-        throw new FaultRuleError([
-          `id: got "${id}", which another rule already has. Choose another or delete that rule first.`,
-        ]);
+        throw new FaultRuleError([`id: got "${id}", which another rule already has. Choose another or delete that rule first.`]);
       ids.add(id);
     }
     for (const rule of rules) {

@@ -4,9 +4,7 @@ import { latency } from './latency.ts';
 
 const moment = z.enum(['before', 'after']).default('before');
 const bodyVariant = z.enum(['object', 'legacy', 'string', 'empty', 'html']);
-const fieldPath = z
-  .string()
-  .regex(/^\w+(\.\w+)*$/, 'Must be a field or a path of fields with dots, such as metadata.start_time.');
+const fieldPath = z.string().regex(/^\w+(\.\w+)*$/, 'Must be a field or a path of fields with dots, such as metadata.start_time.');
 const id = z.string().min(1).max(200);
 
 /** What a fault does. `before` and `after` are relative to the work of the operation. */

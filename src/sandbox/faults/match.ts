@@ -14,11 +14,7 @@ const header = z
       .refine((name) => !secretHeaders.has(name), 'This header carries a secret, and rules are shown; choose another.'),
     equals: z.string().max(1_000).optional(),
     /** A regular expression that the value has to contain. */
-    pattern: z
-      .string()
-      .max(200)
-      .refine(isRegularExpression, 'Must be a regular expression that JavaScript can read.')
-      .optional(),
+    pattern: z.string().max(200).refine(isRegularExpression, 'Must be a regular expression that JavaScript can read.').optional(),
   })
   .refine((rule) => rule.equals === undefined || rule.pattern === undefined, 'Give only one of equals and pattern.');
 
@@ -55,9 +51,7 @@ export function isMeant(match: FaultMatch, request: FaultedRequest, addedAt: num
   if (period !== undefined && !isWithin(period, addedAt, now)) return false;
   if (header !== undefined && !isHeaderMeant(header, request)) return false;
   if (agent !== undefined && !request.agentIds().includes(agent)) return false;
-  return (
-    number === undefined || request.numbers().some((candidate) => candidate === number || endsWith(candidate, number))
-  );
+  return number === undefined || request.numbers().some((candidate) => candidate === number || endsWith(candidate, number));
 }
 
 /** Only what looks like digits ends a number; ids are compared whole. */

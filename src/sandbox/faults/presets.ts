@@ -17,42 +17,22 @@ const list = 'list_conversations' as const;
 
 /** In the order in which they are worth trying. */
 export const faultPresets: readonly FaultPreset[] = [
-  preset(
-    '500-after-batch',
-    'Batch accepted, then 500',
-    'The calls are queued, and the caller is told that it failed.',
-    {
-      operation: batch,
-      effect: { type: 'error', status: 500, when: 'after' },
-    },
-  ),
-  preset(
-    'reset-after-batch',
-    'Batch accepted, then reset',
-    'The calls are queued; the connection breaks before the answer.',
-    {
-      operation: batch,
-      effect: { type: 'reset', when: 'after' },
-    },
-  ),
-  preset(
-    'drop-after-batch',
-    'Batch accepted, no answer',
-    'The calls are queued; the connection hangs until the caller gives up.',
-    {
-      operation: batch,
-      effect: { type: 'drop', when: 'after' },
-    },
-  ),
-  preset(
-    'partial-batch',
-    'Batch accepted in part',
-    'Only the first call of a batch is queued, and the answer says 1.',
-    {
-      operation: batch,
-      effect: { type: 'partial', accept: 1 },
-    },
-  ),
+  preset('500-after-batch', 'Batch accepted, then 500', 'The calls are queued, and the caller is told that it failed.', {
+    operation: batch,
+    effect: { type: 'error', status: 500, when: 'after' },
+  }),
+  preset('reset-after-batch', 'Batch accepted, then reset', 'The calls are queued; the connection breaks before the answer.', {
+    operation: batch,
+    effect: { type: 'reset', when: 'after' },
+  }),
+  preset('drop-after-batch', 'Batch accepted, no answer', 'The calls are queued; the connection hangs until the caller gives up.', {
+    operation: batch,
+    effect: { type: 'drop', when: 'after' },
+  }),
+  preset('partial-batch', 'Batch accepted in part', 'Only the first call of a batch is queued, and the answer says 1.', {
+    operation: batch,
+    effect: { type: 'partial', accept: 1 },
+  }),
   preset('wrong-count', 'Wrong calls_initiated', 'All calls are queued, and the answer says one less.', {
     operation: batch,
     effect: { type: 'wrong_count', by: -1 },
@@ -130,29 +110,19 @@ export const faultPresets: readonly FaultPreset[] = [
     times: 1,
     effect: { type: 'revoke_key' },
   }),
-  preset(
-    'number-unassigned',
-    'The number loses its agent',
-    'With the next batch; inbound calls are no longer answered.',
-    {
-      operation: batch,
-      times: 1,
-      effect: { type: 'unassign_number', when: 'after' },
-    },
-  ),
+  preset('number-unassigned', 'The number loses its agent', 'With the next batch; inbound calls are no longer answered.', {
+    operation: batch,
+    times: 1,
+    effect: { type: 'unassign_number', when: 'after' },
+  }),
   preset('number-unverified', 'The number loses its verification', 'With the next batch, whose calls all fail.', {
     operation: batch,
     times: 1,
     effect: { type: 'unverify_number' },
   }),
-  preset(
-    'agent-deleted',
-    'The agent is deleted mid-batch',
-    'After the next batch is accepted; calls that still wait fail.',
-    {
-      operation: batch,
-      times: 1,
-      effect: { type: 'delete_agent', when: 'after' },
-    },
-  ),
+  preset('agent-deleted', 'The agent is deleted mid-batch', 'After the next batch is accepted; calls that still wait fail.', {
+    operation: batch,
+    times: 1,
+    effect: { type: 'delete_agent', when: 'after' },
+  }),
 ];

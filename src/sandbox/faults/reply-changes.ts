@@ -6,15 +6,7 @@ import type { FaultEffect } from './effect.ts';
 
 type Fields = Record<string, unknown>;
 
-const changeTypes = [
-  'duplicate',
-  'reorder',
-  'missing_field',
-  'unknown_field',
-  'unknown_value',
-  'wrong_count',
-  'clock_skew',
-] as const;
+const changeTypes = ['duplicate', 'reorder', 'missing_field', 'unknown_field', 'unknown_value', 'wrong_count', 'clock_skew'] as const;
 type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
 
 /** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
@@ -114,8 +106,7 @@ function shiftTimes(value: unknown, name: string, seconds: number): unknown {
   if (isFields(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shiftTimes(inner, key, seconds)]));
   }
-  if (typeof value === 'string' && isoInstant.test(value))
-    return new Date(Date.parse(value) + seconds * 1000).toISOString();
+  if (typeof value === 'string' && isoInstant.test(value)) return new Date(Date.parse(value) + seconds * 1000).toISOString();
   if (typeof value === 'number' && unixField.test(name)) return value + seconds * (name.endsWith('_ms') ? 1000 : 1);
   return value;
 }

@@ -39,8 +39,7 @@ export const faultRule = z
   })
   .superRefine((rule, context) => {
     const chosen = [rule.nth, rule.every, rule.probability].filter((value) => value !== undefined);
-    if (chosen.length > 1)
-      context.addIssue({ code: 'custom', path: [], message: 'Give only one of nth, every and probability.' });
+    if (chosen.length > 1) context.addIssue({ code: 'custom', path: [], message: 'Give only one of nth, every and probability.' });
     const allowed: readonly string[] | undefined = operationsOfEffect[rule.effect.type];
     if (allowed !== undefined && !allowed.includes(rule.operation))
       context.addIssue({
@@ -81,8 +80,7 @@ export function readFaultRules(input: unknown, origin = 'faults'): z.output<type
 function describe(issue: z.core.$ZodIssue, origin: string, many: boolean): string[] {
   const [index, ...path] = issue.path.map(String);
   const place = [many ? `${origin}[${index}]` : origin, ...path].join('.');
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${place}.${key}: not a known field; leave it out.`);
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${place}.${key}: not a known field; leave it out.`);
   const received = issue.input === undefined ? 'nothing' : (JSON.stringify(issue.input) ?? 'nothing').slice(0, 120);
   const { message } = issue;
   return [`${place}: got ${received}. ${message}${/[.!]$/.test(message) ? '' : '.'}`];

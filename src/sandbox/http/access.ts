@@ -40,8 +40,7 @@ export function refuseOtherNames(header: string | undefined, { host }: SandboxSe
 /** A browser names the site that asks. */
 function refuseOtherSites(origin: string | undefined, host: string): void {
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())) return;
-  const message =
-    'The controls of the sandbox are for programs of this machine and for its own page, not for other sites.';
+  const message = 'The controls of the sandbox are for programs of this machine and for its own page, not for other sites.';
   throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_site' });
 }
 

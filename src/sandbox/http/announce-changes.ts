@@ -30,8 +30,7 @@ export function announceChanges(app: FastifyInstance, service: Service): void {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
     if (request.method === 'GET' && !faulted) return;
     if (watched === service.state)
-      for (const each of watches)
-        for (const change of each.changes(watched)) service.events.emit(each.kind, service.clock.now(), change);
+      for (const each of watches) for (const change of each.changes(watched)) service.events.emit(each.kind, service.clock.now(), change);
     look();
     await service.storage?.flush();
   });

@@ -23,9 +23,7 @@ export interface Caller {
 /** The key that a request came with, true or not; null without one. Of two headers that differ, none counts. */
 export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string | null {
   const names = dialect === 'extended' ? ['x-api-key', secondHeader] : ['x-api-key'];
-  const given = new Set(
-    names.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''),
-  );
+  const given = new Set(names.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
   const [key] = given;
   return given.size === 1 ? String(key) : null;
 }

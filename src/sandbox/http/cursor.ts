@@ -24,11 +24,7 @@ export function readCursor(
   if (text === undefined) return null;
   const parsed = parse(text);
   if (parsed !== null && parsed.list === list && parsed.generation === generation) return parsed;
-  throw refuseField(
-    ['query', parameter],
-    'This cursor is not from this list with this filter; start again without one.',
-    'invalid_cursor',
-  );
+  throw refuseField(['query', parameter], 'This cursor is not from this list with this filter; start again without one.', 'invalid_cursor');
 }
 
 function parse(text: string): Cursor | null {

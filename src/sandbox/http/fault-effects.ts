@@ -13,12 +13,7 @@ import { aboutOf } from './request-about.ts';
 import { STATUS_CODES } from 'node:http';
 
 /** What the faults that hit a request do before its work. Throws the refusal they ask for; true when no answer is to follow. */
-export async function sufferBefore(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  service: Service,
-  closing: AbortSignal,
-): Promise<boolean> {
+export async function sufferBefore(request: FastifyRequest, reply: FastifyReply, service: Service, closing: AbortSignal): Promise<boolean> {
   for (const { ruleId, effect, draw } of request.exchange.hits) {
     changeWorld(effect, 'before', request, service);
     switch (effect.type) {
@@ -132,12 +127,7 @@ function lastPathPart(url: string): string {
 }
 
 /** Faults of the world behind the service: what a request is about changes under its hands. */
-export function changeWorld(
-  effect: FaultEffect,
-  moment: 'before' | 'after',
-  request: FastifyRequest,
-  service: Service,
-): void {
+export function changeWorld(effect: FaultEffect, moment: 'before' | 'after', request: FastifyRequest, service: Service): void {
   if (effect.type === 'delete_agent' && effect.when === moment) {
     for (const id of given(effect.agent_id) ?? aboutOf(request, service).agentIds) service.state.deleteAgent(id);
   }

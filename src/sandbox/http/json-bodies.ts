@@ -19,8 +19,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     if (capture !== null) captureRequest(capture, read);
     if (read === '') return done(null, undefined);
     const levels = request.url.startsWith('/_sandbox') ? mostControlLevels : mostLevels;
-    if (isNestedDeeper(read, levels))
-      return done(refuseField(['body'], `This is nested more than ${levels} levels deep.`, 'too_deep'));
+    if (isNestedDeeper(read, levels)) return done(refuseField(['body'], `This is nested more than ${levels} levels deep.`, 'too_deep'));
     return void parseStrictly(request, read, (error, value) => {
       if (error !== null) return done(parseJson(read) === undefined ? error : forbiddenKey());
       const twice = duplicateKey(read);

@@ -93,10 +93,7 @@ async function admit(
   const now = clock.now();
   const waitMs = caller.waitMs ?? limiter.take(caller.apiKey, now);
   if (waitMs !== null)
-    throw rateLimited(
-      'rate_limit_exceeded',
-      retryAfterHeader(settings.retryAfter, waitMs, service.clockSteps.shown(now)),
-    );
+    throw rateLimited('rate_limit_exceeded', retryAfterHeader(settings.retryAfter, waitMs, service.clockSteps.shown(now)));
   if (caller.slow) await pause(slowKeyDelayMs, closing);
 }
 
@@ -150,8 +147,7 @@ export function preferredFailure(header: string | string[] | undefined): FaultHi
   if (header === undefined) return null;
   const text = String(header);
   const status = Number(/^\s*code=([45]\d\d)\s*$/.exec(text)?.[1]);
-  if (Number.isNaN(status))
-    throw refuseField(['header', preferHeader], 'Must be code= with a status from 400 to 599.', 'invalid', text);
+  if (Number.isNaN(status)) throw refuseField(['header', preferHeader], 'Must be code= with a status from 400 to 599.', 'invalid', text);
   return {
     ruleId: preferHeader,
     effect: { type: 'error', status, when: 'before', body: 'object' },

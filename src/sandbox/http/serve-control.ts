@@ -60,8 +60,7 @@ export function serveControl<Query, Body>(
         reply,
         id: () => pathParameter(request, parameter),
         query: () => validate(control.query ?? z.never(), 'query', request.query),
-        body: () =>
-          validate(control.body ?? z.never(), 'body', bodyIsOptional === true ? (request.body ?? {}) : request.body),
+        body: () => validate(control.body ?? z.never(), 'body', bodyIsOptional === true ? (request.body ?? {}) : request.body),
       }),
   });
 }

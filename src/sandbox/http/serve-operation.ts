@@ -7,12 +7,7 @@ import { validate } from '../schemas/validate.ts';
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Serves one operation at the path of the contract, under its name, and at further paths (gaps A.1). */
-export function serveOperation(
-  app: FastifyInstance,
-  name: OperationName,
-  handler: Handler,
-  aliases: readonly FurtherRoute[] = [],
-): void {
+export function serveOperation(app: FastifyInstance, name: OperationName, handler: Handler, aliases: readonly FurtherRoute[] = []): void {
   const { method, path } = operations[name];
   for (const route of [{ method, path }, ...aliases])
     app.route({

@@ -97,9 +97,7 @@ export function verdictOf({ ok, requests }: ConductReport): string {
 export function formatConduct(report: ConductReport): string {
   const lines = report.checks.flatMap((check) => [
     `${wordOf(check, report.requests)}  ${check.rule} (${countsOf(check)})`,
-    ...check.violations
-      .slice(0, 10)
-      .map((violation) => `        ${new Date(violation.at).toISOString()} ${describeViolation(violation)}`),
+    ...check.violations.slice(0, 10).map((violation) => `        ${new Date(violation.at).toISOString()} ${describeViolation(violation)}`),
   ]);
   return `${[`conduct: ${verdictOf(report)}`, ...lines].join('\n')}\n`;
 }
@@ -119,7 +117,5 @@ function countsOf({ observed, notJudged, violationCount }: ConductReport['checks
 
 export function describeViolation({ at: _at, what, ...facts }: Violation): string {
   const details = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined);
-  return details.length === 0
-    ? what
-    : `${what} (${details.map(([name, value]) => `${name} ${String(value)}`).join(', ')})`;
+  return details.length === 0 ? what : `${what} (${details.map(([name, value]) => `${name} ${String(value)}`).join(', ')})`;
 }

@@ -91,8 +91,7 @@ export class ConductJudge {
       });
     }
     this.#known.checks.observe('key_in_url');
-    if (facts.keyInUrl)
-      this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
+    if (facts.keyInUrl) this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
   }
 
   /** A 429 told the holder of `key` to come back with this operation no sooner than `notBefore`. */
@@ -145,8 +144,7 @@ export class ConductJudge {
     };
     if (previous !== undefined) {
       const afterMs = call.acceptedAt - previous.acceptedAt;
-      if (isOpen(previous, call.acceptedAt))
-        this.#violate('double_dial', 'a number was dialled while a call to it was still open', facts);
+      if (isOpen(previous, call.acceptedAt)) this.#violate('double_dial', 'a number was dialled while a call to it was still open', facts);
       else if (afterMs < this.#limits.redialWithinSeconds * 1000) {
         this.#violate('redial_too_soon', `a number was dialled again after ${Math.round(afterMs / 1000)} s`, facts);
       }
@@ -187,8 +185,7 @@ export class ConductJudge {
     const now = this.#clock.now();
     const toldAt = this.#known.revokedAt.get(key);
     if (toldAt === undefined) this.#known.revokedAt.set(key, now);
-    else if (now - toldAt > revokedGraceMs)
-      this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
+    else if (now - toldAt > revokedGraceMs) this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
   }
 
   /** A conversation was asked for at `now`, and its record was delivered whole. */

@@ -39,10 +39,7 @@ export interface JournalFilter {
   unmatched?: boolean | undefined;
 }
 
-type EntryFacts = Pick<
-  JournalEntry,
-  'method' | 'path' | 'operation' | 'unmatched' | 'hint' | 'requestId' | 'apiKey' | 'at' | 'realAt'
->;
+type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatched' | 'hint' | 'requestId' | 'apiKey' | 'at' | 'realAt'>;
 
 const longest = 200_000;
 

@@ -34,11 +34,7 @@ function describeCase({ name, rule, ok, violationCount, violations }: ConductRep
   const more = violationCount - violations.length;
   if (more > 0) lines.push(`and ${more} more`);
   const count = `${violationCount} ${violationCount === 1 ? 'violation' : 'violations'}`;
-  return [
-    `${open}>`,
-    `      <failure type="${name}" message="${count}">${escape(lines.join('\n'))}</failure>`,
-    '    </testcase>',
-  ];
+  return [`${open}>`, `      <failure type="${name}" message="${count}">${escape(lines.join('\n'))}</failure>`, '    </testcase>'];
 }
 
 /** Characters that XML 1.0 cannot hold are left out. */

@@ -32,16 +32,11 @@ function admitSigned(service: Parts, query: URLSearchParams, sequence: number): 
   const agentId = readOnce(query, 'agent_id');
   const signature = readOnce(query, 'conversation_signature');
   const named = requireOpen(service, signature, 'signed_url', sequence);
-  if (named !== agentId)
-    throw unauthorized('wrong_agent', 'The signed URL is for another agent; use it as it was given.');
+  if (named !== agentId) throw unauthorized('wrong_agent', 'The signed URL is for another agent; use it as it was given.');
   return takeUp(service, signature, 'websocket');
 }
 
-async function admitToken(
-  { service, tokens }: TokenParts,
-  query: URLSearchParams,
-  sequence: number,
-): Promise<Admission> {
+async function admitToken({ service, tokens }: TokenParts, query: URLSearchParams, sequence: number): Promise<Admission> {
   const token = readOnce(query, 'token');
   const { valid, reason } = await tokens.verify(token, service.clock.now());
   if (!valid && reason !== 'expired')
@@ -66,22 +61,19 @@ function requireOpen({ state, clock, conduct }: Parts, secret: string, kind: Cre
 function takeUp({ state, clock, network }: Parts, secret: string, channel: Admission['channel']): Admission {
   const now = clock.now();
   const { credential } = state.credentials.look(secret, now);
-  if (credential !== null && !state.agents.has(credential.agentId))
-    throw notFound('agent', credential.agentId, 'agent_id');
+  if (credential !== null && !state.agents.has(credential.agentId)) throw notFound('agent', credential.agentId, 'agent_id');
   if (!network.hasFreeLine)
     throw new ServiceError(429, 'All lines of the plan are in use. Wait, then try again with growing pauses.', {
       code: 'concurrency_limit_exceeded',
     });
   const used = state.credentials.redeem(secret, now);
-  if (used === null)
-    throw unauthorized('invalid_credential', 'The credential cannot be used any more. Get another one.');
+  if (used === null) throw unauthorized('invalid_credential', 'The credential cannot be used any more. Get another one.');
   return { agentId: used.agentId, channel, conversationId: used.conversationId ?? null };
 }
 
 function readOnce(query: URLSearchParams, name: string): string {
   const [value, ...more] = query.getAll(name);
-  const problem =
-    more.length > 0 ? 'stands there more than once' : value === undefined || value === '' ? 'is missing' : null;
+  const problem = more.length > 0 ? 'stands there more than once' : value === undefined || value === '' ? 'is missing' : null;
   if (problem === null) return value ?? '';
   throw new ServiceError(400, `${name} ${problem} in the query. Use the address as it was given.`, {
     code: 'bad_request',

@@ -98,8 +98,7 @@ function readObject(frame: string): Record<string, unknown> {
 }
 
 function refuseProto(key: string, value: unknown): unknown {
-  if (key === '__proto__')
-    throw new ClientMistake('invalid_message', 'The message has a field __proto__; leave it out.');
+  if (key === '__proto__') throw new ClientMistake('invalid_message', 'The message has a field __proto__; leave it out.');
   return value;
 }
 

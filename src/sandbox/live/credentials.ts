@@ -21,10 +21,7 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
       const scheme = request.headers['x-forwarded-proto'] === 'https' ? 'wss' : 'ws';
       const address = new URL(`${scheme}://${request.host}${conversationPath}`);
       address.searchParams.set('agent_id', agentId);
-      address.searchParams.set(
-        'conversation_signature',
-        service.state.credentials.issueSignature(agentId, clock.now()),
-      );
+      address.searchParams.set('conversation_signature', service.state.credentials.issueSignature(agentId, clock.now()));
       return { signed_url: address.href };
     },
     settings.dialect === 'extended' ? [furtherRoutes.get_signed_url] : [],
@@ -41,11 +38,7 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
     const issuedAt = Math.floor(now / 1000);
     const expiresAt = Math.floor((now + lifetimeMs.token) / 1000);
     const token = await tokens.sign({ room, identity, agentId, issuedAt, expiresAt });
-    state.credentials.keep(
-      token,
-      { kind: 'token', agentId, expiresAt: expiresAt * 1000, conversationId: room },
-      clock.now(),
-    );
+    state.credentials.keep(token, { kind: 'token', agentId, expiresAt: expiresAt * 1000, conversationId: room }, clock.now());
     return settings.dialect === 'spec' ? { token } : { token, conversation_id: room };
   });
 }

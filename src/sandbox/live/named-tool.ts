@@ -22,10 +22,7 @@ export function toolNamedIn(heard: string, tools: readonly AgentTool[]): AgentTo
 }
 
 /** What the words give for the parameters of a tool; those that they say nothing about are left out. */
-export function parametersFrom(
-  heard: string,
-  { name: tool, description, parameters }: AgentTool,
-): Record<string, unknown> {
+export function parametersFrom(heard: string, { name: tool, description, parameters }: AgentTool): Record<string, unknown> {
   const properties = parameters?.['properties'];
   if (typeof properties !== 'object' || properties === null) return {};
   const values: Record<string, unknown> = {};
@@ -86,10 +83,8 @@ const saying = /\b(?:that|saying|says|to say|reads?|:)\s+(?<value>\S.*)$/is;
 const politeness =
   /(?:(?:^|[\s,]+)(?:please|thanks|thank you|for me|if you can|if possible|now|right away|will you|would you|could you))+[\s.!?,;]*$/i;
 const ends = /[.!?;]+(?:\s|$)|,\s|\s+(?:and|or|but|because|so that)\s+/i;
-const linking =
-  /^(?:\s*(?:is|are|was|as|to|of|for|called|named|number|no\.?|in|at|on|with|the|a|an|my|our|[:=]))*[\s:]+/i;
-const prepositions =
-  /\b(?:called|named|in|for|to|at|about|of|on|with|from)\s+(?:the |a |an |my |our )?(?<value>\S.*)$/is;
+const linking = /^(?:\s*(?:is|are|was|as|to|of|for|called|named|number|no\.?|in|at|on|with|the|a|an|my|our|[:=]))*[\s:]+/i;
+const prepositions = /\b(?:called|named|in|for|to|at|about|of|on|with|from)\s+(?:the |a |an |my |our )?(?<value>\S.*)$/is;
 
 /** The value that words give for a parameter that is a text; null where they say nothing that could be it. */
 export function saidValue(words: string, wanted: Wanted, ofTool: readonly string[]): string | null {

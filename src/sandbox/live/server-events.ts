@@ -57,13 +57,7 @@ export function serverEvent<Type extends ServerEventType>(type: Type, facts: Ser
 
 /** Sent whatever an agent's `client_events` say: without them a conversation cannot be held. */
 const alwaysSent: readonly string[] = ['conversation_initiation_metadata', 'ping', 'client_tool_call', 'error'];
-const sentByDefault: readonly string[] = [
-  'audio',
-  'interruption',
-  'agent_response',
-  'agent_response_correction',
-  'user_transcript',
-];
+const sentByDefault: readonly string[] = ['audio', 'interruption', 'agent_response', 'agent_response_correction', 'user_transcript'];
 
 /** Which events a client gets: `conversation.client_events` of the agent, where it has any. */
 export function eventFilter(clientEvents: unknown, textOnly: boolean): (type: ServerEventType) => boolean {

@@ -95,10 +95,7 @@ export class Session {
       if (message === null) return;
       if (message.type === 'conversation_initiation_client_data') {
         if (this.#started !== null)
-          throw new ClientMistake(
-            'invalid_message',
-            'The conversation has begun: initiation data come first, or not at all.',
-          );
+          throw new ClientMistake('invalid_message', 'The conversation has begun: initiation data come first, or not at all.');
         this.#start(message);
         return;
       }
@@ -119,8 +116,7 @@ export class Session {
     const { clock, network, scheduler, settings, state, unavailableModels } = service;
     const agent = state.agents.get(admission.agentId);
     if (agent === undefined) throw new ClientMistake('agent_not_found', 'The agent was deleted.');
-    if (!network.hasFreeLine)
-      throw new ClientMistake('concurrency_limit_exceeded', 'All lines of the plan are in use; try again later.');
+    if (!network.hasFreeLine) throw new ClientMistake('concurrency_limit_exceeded', 'All lines of the plan are in use; try again later.');
     const now = clock.now();
     const call = createSocketCall(service, admission, agent, initiation);
     const config = configOf(call);

@@ -45,13 +45,9 @@ export class SocketSessions {
     socket.on('message', (data: Buffer, isBinary) => {
       scheduler.runDue();
       if (!mayCome(clock.realNow()))
-        session.fail(
-          new ClientMistake('rate_limit_exceeded', `More than ${maxMessagesPerSecond} messages came within a second.`),
-        );
+        session.fail(new ClientMistake('rate_limit_exceeded', `More than ${maxMessagesPerSecond} messages came within a second.`));
       else if (isBinary)
-        session.fail(
-          new ClientMistake('invalid_message', 'Binary frames are not understood; send audio as user_audio_chunk.'),
-        );
+        session.fail(new ClientMistake('invalid_message', 'Binary frames are not understood; send audio as user_audio_chunk.'));
       else session.receive(data.toString('utf8'));
       scheduler.runDue();
     });

@@ -71,10 +71,7 @@ function readAudioChunk(base64: string, format: AudioFormat): Int16Array {
   const bytes = Buffer.from(base64, 'base64');
   if (format === 'ulaw_8000') return Int16Array.from(bytes, decodeMuLaw);
   if (bytes.length % 2 !== 0)
-    throw new ClientMistake(
-      'invalid_message',
-      `user_audio_chunk has ${bytes.length} bytes; a sample of ${format} has 2.`,
-    );
+    throw new ClientMistake('invalid_message', `user_audio_chunk has ${bytes.length} bytes; a sample of ${format} has 2.`);
   return Int16Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16LE(index * 2));
 }
 

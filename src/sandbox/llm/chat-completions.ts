@@ -156,8 +156,7 @@ function explain(error: unknown, patience: Patience, stopped: AbortSignal): Mode
   if (patience.expired !== null) return new ModelFailure('timeout', patience.expired, options);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no code';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new ModelFailure('timeout', 'no connection in time', options);
-  if (code === 'UND_ERR_INVALID_ARG')
-    return new ModelFailure('header_refused', 'a header of extra_headers cannot be sent', options);
+  if (code === 'UND_ERR_INVALID_ARG') return new ModelFailure('header_refused', 'a header of extra_headers cannot be sent', options);
   const reached = code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
   return reached
     ? new ModelFailure('cut_off', `the connection broke off (${code})`, options)

@@ -119,15 +119,10 @@ function readPart(json: string): z.infer<typeof answerPart> {
   const parsed = answerPart.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new ModelFailure(
-    'malformed',
-    `the model's answer is no chat completion: ${issue?.path.join('.')} is not as agreed`,
-  );
+  throw new ModelFailure('malformed', `the model's answer is no chat completion: ${issue?.path.join('.')} is not as agreed`);
 }
 
 function readParameters(text: string): Record<string, unknown> | null {
   const value = text.trim() === '' ? {} : parseJson(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }

@@ -48,8 +48,7 @@ export class EventStreamReader {
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (!knownFields.has(field))
-      throw new ModelFailure('malformed', 'the stream has a line that is no field of an event (data: …)');
+    if (!knownFields.has(field)) throw new ModelFailure('malformed', 'the stream has a line that is no field of an event (data: …)');
     if (field === 'data') this.#data.push(value);
     if (field === 'event') this.#event = value;
     return null;

@@ -26,12 +26,7 @@ const verdictShape = z.looseObject({
  * Asks the agent's own model once what came of a finished conversation; null where it is not to be asked, or did not speak to the end. What
  * it leaves out or gets wrong is told by the rules.
  */
-export async function assessByModel(
-  caller: ModelCaller,
-  call: Call,
-  talk: Talk,
-  signal: AbortSignal,
-): Promise<Assessment | null> {
+export async function assessByModel(caller: ModelCaller, call: Call, talk: Talk, signal: AbortSignal): Promise<Assessment | null> {
   const { agent, conversationId } = call;
   const model = ownModelOf(call);
   if (agent === null || model === null || talk.brokeDown || agent.platform.analysis?.model !== 'own') return null;
@@ -103,8 +98,7 @@ function merge(platform: PlatformSettings, byRules: Assessment, text: string): A
   const evaluation = { ...byRules.evaluation };
   for (const { id } of criteriaOf(platform)) {
     const given = verdictShape.safeParse(own(answer.evaluation, id)).data;
-    if (given !== undefined)
-      evaluation[id] = { result: given.result, rationale: rationale(given.rationale), score: scores[given.result] };
+    if (given !== undefined) evaluation[id] = { result: given.result, rationale: rationale(given.rationale), score: scores[given.result] };
   }
   return { collected, evaluation };
 }
@@ -116,9 +110,7 @@ function fit({ type, enum: choices }: CollectionItem, value: unknown): Collected
     return choices.find((choice) => typeof value === 'string' && choice.toLowerCase() === value.trim().toLowerCase());
   if (type === 'string') return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   if (type === 'boolean')
-    return [true, false].find(
-      (each) => each === value || (typeof value === 'string' && `${each}` === value.toLowerCase()),
-    );
+    return [true, false].find((each) => each === value || (typeof value === 'string' && `${each}` === value.toLowerCase()));
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isFinite(number)) return undefined;
   return type === 'integer' && !Number.isInteger(number) ? undefined : number;

@@ -64,10 +64,7 @@ function cleanCompletion(completion: Completion, clean: (text: string) => string
     tools: completion.tools.map((tool) => ({
       ...tool,
       argumentsText: clean(tool.argumentsText),
-      parameters:
-        tool.parameters === null
-          ? null
-          : (JSON.parse(clean(JSON.stringify(tool.parameters))) as Record<string, unknown>),
+      parameters: tool.parameters === null ? null : (JSON.parse(clean(JSON.stringify(tool.parameters))) as Record<string, unknown>),
     })),
   };
 }

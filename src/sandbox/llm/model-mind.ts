@@ -6,12 +6,7 @@ import { ModelFailure } from './model-failure.ts';
 import { customModelId } from '../models/catalogue.ts';
 import { Random } from '../core/random.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
-import {
-  ModelUnavailable,
-  type AgentReply,
-  type BuiltInMind,
-  type ModelMind,
-} from '../core/conversation/agent-mind.ts';
+import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from '../core/conversation/agent-mind.ts';
 import type { OwnModel } from '../core/conversation/effective-llm.ts';
 import { describeTools, endCall, toolsOf, type ToolRunner } from './model-tools.ts';
 import type { ToolUse, Turn } from '../core/state/talk.ts';
@@ -75,10 +70,7 @@ function standInFor(call: Call, model: OwnModel, unavailable: ReadonlySet<string
 function promptForModel(call: Call): string {
   const updates = call.socket?.contextualUpdates ?? [];
   const context = updates
-    .filter(
-      ({ contextId }, index) =>
-        contextId === null || updates.findLastIndex((other) => other.contextId === contextId) === index,
-    )
+    .filter(({ contextId }, index) => contextId === null || updates.findLastIndex((other) => other.contextId === contextId) === index)
     .map(({ text }) => `Context: ${text}`);
   return [promptOf(call), ...context].filter((part) => part !== '').join('\n\n');
 }
@@ -183,8 +175,7 @@ function finish(
   };
   const sum = (field: 'inputTokens' | 'cachedInputTokens' | 'outputTokens'): number =>
     reported.reduce((total, usage) => total + (usage?.[field] ?? counted[field]), 0);
-  const measuredMs =
-    answers.slice(0, -1).reduce((total, { durationMs }) => total + durationMs, 0) + (answers.at(-1)?.firstTokenMs ?? 0);
+  const measuredMs = answers.slice(0, -1).reduce((total, { durationMs }) => total + durationMs, 0) + (answers.at(-1)?.firstTokenMs ?? 0);
   const drawnMs = Math.round(new Random(settings.seed, call.conversationId, 'model', turns.length).between(300, 900));
   return {
     ...reply,

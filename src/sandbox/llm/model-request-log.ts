@@ -27,9 +27,7 @@ export class ModelRequestLog {
   readonly #forgotten = new Set<string>();
   #sequence = 0;
 
-  begin(
-    facts: Pick<ModelRequest, 'conversationId' | 'purpose' | 'at' | 'address' | 'headerNames' | 'request'>,
-  ): ModelRequest {
+  begin(facts: Pick<ModelRequest, 'conversationId' | 'purpose' | 'at' | 'address' | 'headerNames' | 'request'>): ModelRequest {
     const entry: ModelRequest = {
       sequence: ++this.#sequence,
       ...facts,

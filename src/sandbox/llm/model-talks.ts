@@ -28,11 +28,7 @@ export interface ModelTalks extends LiveTalks {
 }
 
 /** Calls whose agent speaks through the model behind its own address. */
-export function createModelTalks(
-  settings: SandboxSettings,
-  caller: ModelCaller,
-  unavailableModels: ReadonlySet<string>,
-): ModelTalks {
+export function createModelTalks(settings: SandboxSettings, caller: ModelCaller, unavailableModels: ReadonlySet<string>): ModelTalks {
   const tools = createPhoneTools(settings);
   let stopping = new AbortController();
   const held = new Map<Call, HeldTalk>();

@@ -28,11 +28,7 @@ const agentTool = z.looseObject({
 export type AgentTool = z.infer<typeof agentTool>;
 
 /** Gives a model's use of a tool its result. Never rejects: what goes wrong is a result too. */
-export type ToolRunner = (
-  tool: AgentTool,
-  parameters: Record<string, unknown>,
-  signal: AbortSignal,
-) => Promise<ToolResult>;
+export type ToolRunner = (tool: AgentTool, parameters: Record<string, unknown>, signal: AbortSignal) => Promise<ToolResult>;
 
 export interface ToolResult {
   text: string;
@@ -55,11 +51,7 @@ export function describeTools(tools: readonly AgentTool[]): ChatTool[] {
       required: [],
     }),
     ...own.map((tool) =>
-      describe(
-        tool.name,
-        tool.description,
-        tool.api_schema?.request_body_schema ?? tool.parameters ?? { type: 'object', properties: {} },
-      ),
+      describe(tool.name, tool.description, tool.api_schema?.request_body_schema ?? tool.parameters ?? { type: 'object', properties: {} }),
     ),
   ];
 }

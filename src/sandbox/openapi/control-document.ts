@@ -12,10 +12,7 @@ const refusals = {
 type Refusal = keyof typeof refusals;
 
 /** The sandbox's own controls in OpenAPI 3.1, from their routes and the schemas that validate. */
-export function createControlDocument(
-  routes: readonly ControlRoute[],
-  { needsToken }: { needsToken: boolean },
-): OpenApiDocument {
+export function createControlDocument(routes: readonly ControlRoute[], { needsToken }: { needsToken: boolean }): OpenApiDocument {
   const bodies = routes.flatMap((route) => {
     const { body } = route.about;
     return body === undefined ? [] : [[bodyName(route), toJsonSchema(body, bodyName(route))]];
@@ -23,8 +20,7 @@ export function createControlDocument(
   return createDocument({
     about: {
       title: 'Controls of the Carillon sandbox',
-      description:
-        'No part of the service: what no real service has. The service itself is described by `/openapi.json`.',
+      description: 'No part of the service: what no real service has. The service itself is described by `/openapi.json`.',
     },
     security: needsToken ? [{ controlToken: [] }] : [],
     tags: [],
@@ -32,10 +28,7 @@ export function createControlDocument(
     components: {
       schemas: { Refusal: refusalSchema, ...Object.fromEntries(bodies) },
       responses: Object.fromEntries(
-        Object.entries(refusals).map(([name, description]) => [
-          name,
-          { description, content: jsonContent(refTo('schemas', 'Refusal')) },
-        ]),
+        Object.entries(refusals).map(([name, description]) => [name, { description, content: jsonContent(refTo('schemas', 'Refusal')) }]),
       ),
       headers: {},
       securitySchemes: { controlToken: { type: 'http', scheme: 'bearer', description: 'The control token.' } },
@@ -66,10 +59,7 @@ function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
     [422, 'Invalid', query !== undefined || body !== undefined],
   ];
   const refused = refusedWith.filter(([, , applies]) => applies);
-  const answered = answers.map((type) => [
-    type,
-    { schema: { type: type === 'application/json' ? 'object' : 'string' } },
-  ]);
+  const answered = answers.map((type) => [type, { schema: { type: type === 'application/json' ? 'object' : 'string' } }]);
   return {
     operationId: operationId(route),
     summary: about.says,

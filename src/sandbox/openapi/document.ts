@@ -28,8 +28,7 @@ export function createDocument({
   routes: readonly DescribedRoute[];
 }): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
-  for (const { method, path, operation } of routes)
-    (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})[method.toLowerCase()] = operation;
+  for (const { method, path, operation } of routes) (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})[method.toLowerCase()] = operation;
   return {
     openapi: '3.1.0',
     info: { title, version: sandboxVersion, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -41,10 +40,7 @@ export function createDocument({
 
 /** The parameters of a route, in its path and, where a schema is given, in its query; undefined when there are none. */
 export function parametersOf(path: string, query: ObjectSchema = {}, more: JsonSchema = {}): JsonSchema[] | undefined {
-  const parameters = [
-    ...pathParameters(path).map((parameter) => ({ ...parameter, ...more })),
-    ...queryParameters(query),
-  ];
+  const parameters = [...pathParameters(path).map((parameter) => ({ ...parameter, ...more })), ...queryParameters(query)];
   return parameters.length === 0 ? undefined : parameters;
 }
 

@@ -88,8 +88,7 @@ function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field>
   }
   yield* fieldsOf(items, `${path}[]`, outer);
   yield* fieldsOf(additionalProperties, `${path}{}`, outer);
-  for (const parts of [anyOf, oneOf, allOf])
-    for (const part of Object.values(parts ?? {})) yield* fieldsOf(part, path, outer);
+  for (const parts of [anyOf, oneOf, allOf]) for (const part of Object.values(parts ?? {})) yield* fieldsOf(part, path, outer);
 }
 
 /** References within the schema alone, `#` and `#/$defs/…`, would lead elsewhere in a larger document. */

@@ -1,17 +1,4 @@
-import {
-  aside,
-  code,
-  count,
-  empty,
-  facts,
-  id,
-  instant,
-  link,
-  muted,
-  panel,
-  phone,
-  table,
-} from '../../presentation/html/elements.ts';
+import { aside, code, count, empty, facts, id, instant, link, muted, panel, phone, table } from '../../presentation/html/elements.ts';
 import { html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
@@ -78,9 +65,7 @@ export function agentView({ service, parameter }: ViewRequest): View {
       panel('Prompt', html`<p class="quote">${behaviour?.prompt?.prompt ?? 'None.'}</p>`),
       panel('Settings', [
         code(JSON.stringify(concealHeaders(agent.config), null, 2), 'Settings of the conversation'),
-        Object.keys(agent.platform).length === 0
-          ? null
-          : code(JSON.stringify(agent.platform, null, 2), 'What it evaluates and collects'),
+        Object.keys(agent.platform).length === 0 ? null : code(JSON.stringify(agent.platform, null, 2), 'What it evaluates and collects'),
       ]),
     ],
   };

@@ -11,11 +11,7 @@ export interface CallFilter {
 }
 
 /** The newest calls first, `limit` of them after leaving out `skip`; and whether more follow. */
-export function newestCalls(
-  service: Service,
-  filter: CallFilter,
-  page: { limit: number; skip: number },
-): { calls: Call[]; more: boolean } {
+export function newestCalls(service: Service, filter: CallFilter, page: { limit: number; skip: number }): { calls: Call[]; more: boolean } {
   const now = service.clock.now();
   const wanted = (call: Call): boolean =>
     isIn(filter.state, stateOf(call, now)) &&

@@ -81,9 +81,7 @@ function courseForms(call: Call, now: number): HtmlValue {
   const request = `POST /_sandbox/calls/${call.callId}/course`;
   if ((call.channel ?? 'phone') !== 'phone') return null;
   if (state === 'in_progress')
-    return html`<div class="actions">
-      ${button('Hang up now', { request, body: { hang_up: 'now' }, said: 'The call was hung up.' })}
-    </div>`;
+    return html`<div class="actions">${button('Hang up now', { request, body: { hang_up: 'now' }, said: 'The call was hung up.' })}</div>`;
   if (state !== 'queued' && state !== 'dialing') return null;
   return html`<form class="actions" data-request="${request}" data-said="The course of the call is set.">
     <label

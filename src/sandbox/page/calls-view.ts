@@ -70,17 +70,15 @@ function livePanel(service: Service, now: number): Html {
     live.push(...newestCalls(service, { state }, { limit: mostLive - live.length, skip: 0 }).calls);
   const waiting = waitingCalls(service);
   const linesInUse = aside(html`
-    ${count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use,
-    ${waiting.length.toLocaleString('en')} waiting
+    ${count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use, ${waiting.length.toLocaleString('en')} waiting
   `);
   if (live.length + waiting.length === 0)
     return panel(
       'Live calls',
       empty(
         'No one is on the line',
-        html`Post a batch (operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>) with the address and
-          key that the sandbox printed at its start, or let somebody call in from
-          ${link(viewPath('numbers'), 'Numbers')}.`,
+        html`Post a batch (operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>) with the address and key that the sandbox
+          printed at its start, or let somebody call in from ${link(viewPath('numbers'), 'Numbers')}.`,
       ),
       linesInUse,
     );
@@ -167,17 +165,11 @@ function filterForm({ state, batchId, number }: CallFilter): Html {
       >State
       <select name="state">
         <option value="">Any</option>
-        ${callStates.map(
-          (each) => html`<option value="${each}" ${each === state ? html`selected` : null}>${stateWord(each)}</option>`,
-        )}
+        ${callStates.map((each) => html`<option value="${each}" ${each === state ? html`selected` : null}>${stateWord(each)}</option>`)}
       </select>
     </label>
     <label>Number ends with <input name="number" inputmode="tel" value="${number ?? ''}" autocomplete="off" /></label>
-    ${
-      batchId === undefined
-        ? null
-        : html`<label>Batch <input name="batch" value="${batchId}" autocomplete="off" /></label>`
-    }
+    ${batchId === undefined ? null : html`<label>Batch <input name="batch" value="${batchId}" autocomplete="off" /></label>`}
     <button>Filter</button>
   </form>`;
 }

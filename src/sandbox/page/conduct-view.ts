@@ -31,10 +31,7 @@ export function conductView({ service }: ViewRequest): View {
         ok ? verdict(true, requests, 'All kept') : badge('bad', `${count(broken.length, 'rule')} violated`),
       ),
       broken.length === 0
-        ? empty(
-            'No violations',
-            html`A pipeline can ask for the same report: <code>GET /_sandbox/conduct?format=junit</code>.`,
-          )
+        ? empty('No violations', html`A pipeline can ask for the same report: <code>GET /_sandbox/conduct?format=junit</code>.`)
         : broken.map((check) =>
             panel(
               sentence(check.rule),

@@ -14,9 +14,7 @@ export function controlView({ service, now }: ViewRequest): View {
       panel('Clock', clockControls(service, now), aside(clockWords(service))),
       panel('This sandbox', sandboxFacts(service)),
       panel('Start over', [
-        html`<p>
-          Agents, numbers, calls, journal and fault rules go back to how they were at the start. The clock goes on.
-        </p>`,
+        html`<p>Agents, numbers, calls, journal and fault rules go back to how they were at the start. The clock goes on.</p>`,
         html`<div class="actions">
           ${button(
             'Reset',
@@ -62,9 +60,7 @@ function clockControls(service: Service, now: number): Html {
   const { movable } = describeClock(service);
   if (movable !== true)
     return html`<p>${instant(now, 'full')}</p>
-      <p class="muted">
-        The clock was handed in by the program that started this sandbox; only that program moves it.
-      </p>`;
+      <p class="muted">The clock was handed in by the program that started this sandbox; only that program moves it.</p>`;
   // Where the clock stands, the same buttons are at the top of every view.
   return html`${service.clock.speed === 0 ? null : html`<div class="actions">${advanceButtons()}</div>`}
     <form class="actions" data-request="POST /_sandbox/clock/advance" data-said="The clock was moved on.">
@@ -74,12 +70,7 @@ function clockControls(service: Service, now: number): Html {
     <div class="actions">
       ${button('Real time', { request: 'PUT /_sandbox/clock', body: { mode: 'realtime' }, said: 'The clock runs in real time.' })}
       ${button('Stop the clock', { request: 'PUT /_sandbox/clock', body: { mode: 'manual' }, said: 'The clock stands until it is moved.' })}
-      <form
-        class="inline"
-        data-request="PUT /_sandbox/clock"
-        data-body='{"mode":"scaled"}'
-        data-said="The clock has another speed."
-      >
+      <form class="inline" data-request="PUT /_sandbox/clock" data-body='{"mode":"scaled"}' data-said="The clock has another speed.">
         <label
           >Service seconds per second
           <input type="number" name="speed" min="0.01" max="100000" step="any" required value="60" data-kind="number"

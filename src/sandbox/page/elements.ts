@@ -22,8 +22,7 @@ export function stateBadge(state: CallState): Html {
 /** The address of a view; what is empty is left out. */
 export function viewPath(view: string, more: Record<string, string | number | undefined> = {}): string {
   const query = new URLSearchParams({ view });
-  for (const [name, value] of Object.entries(more))
-    if (value !== undefined && value !== '') query.set(name, String(value));
+  for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') query.set(name, String(value));
   return `/?${query.toString()}`;
 }
 
@@ -38,11 +37,7 @@ export interface ButtonRequest {
 }
 
 /** A button that asks the sandbox's controls for something. */
-export function button(
-  text: string,
-  { request, body, said, confirm }: ButtonRequest,
-  attributes: HtmlValue = null,
-): Html {
+export function button(text: string, { request, body, said, confirm }: ButtonRequest, attributes: HtmlValue = null): Html {
   const asked = confirm === undefined ? null : html`data-confirm="${confirm}"`;
   const sent = body === undefined ? null : html`data-body="${JSON.stringify(body)}"`;
   return html`<form class="inline" data-request="${request}" data-said="${said}" ${sent} ${asked}>

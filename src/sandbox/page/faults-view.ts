@@ -37,10 +37,7 @@ export function faultsView({ service }: ViewRequest): View {
         table(
           'Rules of your own',
           own.map(ruleRow),
-          empty(
-            'No rule of your own',
-            'Add one below. A rule says which operation it hits, how often, and with what effect.',
-          ),
+          empty('No rule of your own', 'Add one below. A rule says which operation it hits, how often, and with what effect.'),
         ),
       ),
       panel(
@@ -77,13 +74,7 @@ function ruleRow(rule: ListedRule): Row {
   };
 }
 
-function switchLine(line: {
-  key: string;
-  title: string;
-  description: string;
-  rule: ListedRule | undefined;
-  add: { id: string };
-}): Html {
+function switchLine(line: { key: string; title: string; description: string; rule: ListedRule | undefined; add: { id: string } }): Html {
   const { rule } = line;
   return html`<li id="${line.key}">
     ${switchOf(line.title, rule, line.add)}
@@ -100,8 +91,7 @@ function switchLine(line: {
 /** A rule that is there is enabled or disabled, so that its counts stay; one that is not is added. */
 function switchOf(title: string, rule: ListedRule | undefined, add: object | undefined): Html {
   const on = rule?.enabled === true;
-  const request =
-    rule === undefined ? 'POST /_sandbox/faults' : `PATCH /_sandbox/faults?id=${encodeURIComponent(rule.id)}`;
+  const request = rule === undefined ? 'POST /_sandbox/faults' : `PATCH /_sandbox/faults?id=${encodeURIComponent(rule.id)}`;
   return button(
     '',
     { request, body: rule === undefined ? add : { enabled: !on }, said: `${title}: ${on ? 'off' : 'on'}.` },

@@ -18,22 +18,16 @@ export function installPage(app: FastifyInstance, service: Service, webhooks: We
   app.get('/', async (request, reply) => {
     if (service.settings.controlToken !== null) return send(reply, 'text/html', renderDocument(null).text);
     const { view, markup } = renderApp({ service, webhooks }, readQuery(request.query));
-    return send(
-      view.missing === true ? reply.code(404) : reply,
-      'text/html',
-      renderDocument({ title: view.title, markup }).text,
-    );
+    return send(view.missing === true ? reply.code(404) : reply, 'text/html', renderDocument({ title: view.title, markup }).text);
   });
 
   serveControl(app, 'GET /_sandbox/page', {
     says: 'Gives a view of the page; its query is that of the page itself.',
     answers: ['text/html'],
-    answer: ({ request, reply }) =>
-      send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
+    answer: ({ request, reply }) => send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
   });
 
-  for (const { name, type, text } of assets)
-    app.get(`${assetFolder}/${name}`, async (_request, reply) => send(reply, type, text));
+  for (const { name, type, text } of assets) app.get(`${assetFolder}/${name}`, async (_request, reply) => send(reply, type, text));
 }
 
 function send(reply: FastifyReply, type: string, text: string): FastifyReply {
@@ -43,7 +37,5 @@ function send(reply: FastifyReply, type: string, text: string): FastifyReply {
 /** Of a parameter that is given twice, the first counts. */
 function readQuery(query: unknown): Record<string, string> {
   if (typeof query !== 'object' || query === null) return {};
-  return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]),
-  );
+  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]));
 }

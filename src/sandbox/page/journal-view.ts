@@ -64,9 +64,7 @@ export function journalView({ service, parameter }: ViewRequest): View {
         html`<nav class="chips" aria-label="Which requests">
           ${choices.map(
             ({ value, words }) =>
-              html`<a
-                href="${viewPath('journal', { show: value })}"
-                ${value === choice.value ? html`aria-current="true"` : null}
+              html`<a href="${viewPath('journal', { show: value })}" ${value === choice.value ? html`aria-current="true"` : null}
                 >${words}</a
               >`,
           )}
@@ -77,8 +75,8 @@ export function journalView({ service, parameter }: ViewRequest): View {
           choice.value === ''
             ? empty(
                 'Nothing was asked yet',
-                html`Every request to the service is kept here, with its headers and bodies. The description of all
-                operations is at ${link('/openapi.json', '/openapi.json')}.`,
+                html`Every request to the service is kept here, with its headers and bodies. The description of all operations is at
+                ${link('/openapi.json', '/openapi.json')}.`,
               )
             : empty('No such request', link(viewPath('journal'), 'Show all requests')),
         ),
@@ -112,10 +110,7 @@ export function requestView({ service, parameter }: ViewRequest): View {
           ['Request id', entry.requestId === null ? null : id(entry.requestId)],
           ['In parallel', entry.parallel > 1 ? entry.parallel : null],
           ['Faults', entry.faults.join(', ')],
-          [
-            'Batch',
-            entry.batchId === null ? null : link(viewPath('calls', { batch: entry.batchId }), id(entry.batchId)),
-          ],
+          ['Batch', entry.batchId === null ? null : link(viewPath('calls', { batch: entry.batchId }), id(entry.batchId))],
           ['Calls accepted', entry.callsAccepted],
           ['Conversation refused', entry.socketRefusal],
         ]),

@@ -48,19 +48,11 @@ function cellsOf(service: Service, number: PhoneNumber): Row['cells'] {
 }
 
 function callInForm(numbers: readonly PhoneNumber[]): Html {
-  return html`<form
-    class="actions"
-    data-request="POST /_sandbox/inbound"
-    data-said="Somebody calls."
-    data-tells="inbound"
-  >
+  return html`<form class="actions" data-request="POST /_sandbox/inbound" data-said="Somebody calls." data-tells="inbound">
     <label
       >Number
       <select name="phone_number_id">
-        ${numbers.map(
-          ({ phoneNumberId, phoneNumber, label }) =>
-            html`<option value="${phoneNumberId}">${label} (${phoneNumber})</option>`,
-        )}
+        ${numbers.map(({ phoneNumberId, phoneNumber, label }) => html`<option value="${phoneNumberId}">${label} (${phoneNumber})</option>`)}
       </select>
     </label>
     <label>Called from <input name="from" inputmode="tel" required value="+12125550123" autocomplete="off" /></label>

@@ -10,11 +10,7 @@ export function renderDocument(view: { title: string; markup: Html } | null): Ht
     isLive: true,
     token: view === null ? 'wanted' : null,
     after: html`${view === null ? signIn() : null}
-      <noscript
-        ><p class="noscript">
-          Without its script the page shows how things stand, and its buttons do nothing.
-        </p></noscript
-      >`,
+      <noscript><p class="noscript">Without its script the page shows how things stand, and its buttons do nothing.</p></noscript>`,
   });
 }
 

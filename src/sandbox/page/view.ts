@@ -30,9 +30,6 @@ export function missingView(what: string, listView: string, listName: string): V
   return {
     title: `No such ${what}`,
     missing: true,
-    body: empty(
-      `This sandbox has no such ${what}`,
-      html`It may be gone with a reset. See ${link(viewPath(listView), listName)}.`,
-    ),
+    body: empty(`This sandbox has no such ${what}`, html`It may be gone with a reset. See ${link(viewPath(listView), listName)}.`),
   };
 }

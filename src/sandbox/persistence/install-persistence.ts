@@ -70,8 +70,7 @@ export function installPersistence(app: FastifyInstance, service: Service): void
 
   serveControl(app, 'GET /_sandbox/export', {
     says: 'Gives the whole state as one document.',
-    answer: ({ reply }) =>
-      reply.type('application/json; charset=utf-8').send(exportState(service, [...settings.apiKeys, sandboxKey])),
+    answer: ({ reply }) => reply.type('application/json; charset=utf-8').send(exportState(service, [...settings.apiKeys, sandboxKey])),
   });
 
   serveControl(app, 'POST /_sandbox/import', {

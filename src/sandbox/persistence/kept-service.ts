@@ -26,10 +26,7 @@ export async function openService<Installed>(
 ): Promise<{ service: Service; installed: Installed; closeFile: () => void }> {
   const make = (startMs: number | undefined) => {
     const speed = clock === 'manual' ? 0 : settings.speed;
-    const service = new Service(
-      settings,
-      typeof clock === 'object' ? clock : new ServiceClock({ speed, epochMs: startMs }),
-    );
+    const service = new Service(settings, typeof clock === 'object' ? clock : new ServiceClock({ speed, epochMs: startMs }));
     return { service, installed: install(service) };
   };
   if (settings.data === null) return { ...make(epochMs), closeFile: () => {} };
@@ -48,8 +45,7 @@ export async function openService<Installed>(
     made.service.storage = keeper;
     if (stored !== null) {
       const [fresh, given] = [takeSmall(made.service), textsGiven(settings)];
-      for (const name of givenAtStart)
-        if (stored.given[name] !== given[name]) Object.assign(stored, { [name]: fresh[name] });
+      for (const name of givenAtStart) if (stored.given[name] !== given[name]) Object.assign(stored, { [name]: fresh[name] });
       restoreState(made.service, stored);
     }
     await keeper.flush();
@@ -64,10 +60,7 @@ const givenAtStart = ['faults', 'world', 'unavailable_models'] as const;
 
 /** The text of what was given at start and may change afterwards: a start that gives something else begins with that. */
 function textsGiven({ faults, world, unavailableModels }: SandboxSettings): Record<string, string> {
-  const given = { faults, world, unavailable_models: unavailableModels } satisfies Record<
-    (typeof givenAtStart)[number],
-    unknown
-  >;
+  const given = { faults, world, unavailable_models: unavailableModels } satisfies Record<(typeof givenAtStart)[number], unknown>;
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
@@ -83,9 +76,7 @@ function readStored(found: ReadonlyMap<string, unknown>): Stored {
     [...found].flatMap(([name, value]) => (name.startsWith(`${kind}/`) ? [[name.slice(kind.length + 1), value]] : []));
   const valuesOf = (kind: string): unknown[] => itemsOf(kind).map(([, value]) => value);
   const calls = valuesOf('calls') as { recorded: number | null; call: StateDocument['calls'][number] }[];
-  const recorded = calls.filter(
-    (each): each is (typeof calls)[number] & { recorded: number } => each.recorded !== null,
-  );
+  const recorded = calls.filter((each): each is (typeof calls)[number] & { recorded: number } => each.recorded !== null);
   return {
     ...Object.fromEntries([...found].filter(([name]) => !name.includes('/'))),
     agents: valuesOf('agents'),

@@ -134,12 +134,9 @@ function readHeader(path: string): string {
       `${path} was made by an earlier release, which kept its state in a database. It is left as it is: choose another --data file. To go on with its state, export it with that release (GET /_sandbox/export) and import it here (POST /_sandbox/import).`,
     );
   const [, found, key] =
-    /^\{"format":"carillon-sandbox-data","version":(\d+)(?:,"key":"([\w-]+)"\}\n)?/.exec(bytes.toString('latin1')) ??
-    [];
+    /^\{"format":"carillon-sandbox-data","version":(\d+)(?:,"key":"([\w-]+)"\}\n)?/.exec(bytes.toString('latin1')) ?? [];
   if (found === undefined)
-    throw new SandboxStartError(
-      `${path} is not a data file of the sandbox. It is left as it is: choose another --data file.`,
-    );
+    throw new SandboxStartError(`${path} is not a data file of the sandbox. It is left as it is: choose another --data file.`);
   if (found !== String(version) || key === undefined)
     throw new SandboxStartError(
       `${path} is of format ${found}; this sandbox reads format ${version}. It is left as it is: use the sandbox that made it, or choose another --data file.`,

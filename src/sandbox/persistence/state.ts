@@ -24,9 +24,7 @@ export function takeState(service: Service) {
     ...takeSmall(service),
     /** In the order of creation; null for those that were deleted. */
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
-    agent_versions: Object.fromEntries(
-      calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]])),
-    ),
+    agent_versions: Object.fromEntries(calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]]))),
     calls: calls.map(writeCall),
     /** Ids of the calls that have or had a record, in the order in which those were made. */
     record_order: state.conversations.everything.map(({ callId }) => callId),

@@ -3,15 +3,7 @@ import { extendedOnly, identifier, objectOf, sourced, type SchemaMode } from './
 import { llmSettings, workflowSettings } from './llm-settings.ts';
 
 /** How audio travels (gaps A.9): little-endian 16-bit PCM at the rate of its name, or µ-law at 8 kHz; one channel. */
-export const audioFormats = [
-  'pcm_8000',
-  'pcm_16000',
-  'pcm_22050',
-  'pcm_24000',
-  'pcm_44100',
-  'pcm_48000',
-  'ulaw_8000',
-] as const;
+export const audioFormats = ['pcm_8000', 'pcm_16000', 'pcm_22050', 'pcm_24000', 'pcm_44100', 'pcm_48000', 'ulaw_8000'] as const;
 
 export type AudioFormat = (typeof audioFormats)[number];
 
@@ -38,8 +30,7 @@ const tool = z.looseObject({
 export const agentTools = z.array(tool).superRefine((tools, context) => {
   const seen = new Set<string>();
   for (const [index, { name }] of tools.entries()) {
-    if (seen.has(name))
-      context.addIssue({ code: 'custom', path: [index, 'name'], message: 'Another tool has this name.', input: name });
+    if (seen.has(name)) context.addIssue({ code: 'custom', path: [index, 'name'], message: 'Another tool has this name.', input: name });
     seen.add(name);
   }
 });
@@ -155,7 +146,6 @@ function clearable(schema: z.ZodType): z.ZodType {
     const cleared = shape.map(([name, field]) => [name, z.nullish(clearable(field)).meta({ ...field.meta() })]);
     return schema.extend(Object.fromEntries(cleared));
   }
-  if (schema instanceof z.ZodRecord)
-    return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());
+  if (schema instanceof z.ZodRecord) return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());
   return schema;
 }

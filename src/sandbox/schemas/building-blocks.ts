@@ -17,11 +17,7 @@ export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: S
  * Fields that only the extended dialect knows, and what they rest on: null for what the field around them does. In `spec` they count as
  * unknown; the type is that of the extended dialect.
  */
-export function extendedOnly<Shape extends z.ZodRawShape>(
-  { dialect }: SchemaMode,
-  source: Source | null,
-  shape: Shape,
-): Shape {
+export function extendedOnly<Shape extends z.ZodRawShape>({ dialect }: SchemaMode, source: Source | null, shape: Shape): Shape {
   if (dialect === 'spec') return {} as Shape;
   return source === null ? shape : sourced(source, shape);
 }
@@ -35,17 +31,12 @@ export type Source = 'contract' | 'DOC' | 'SDK' | 'COMM' | 'GUESS';
 /** The same fields, each with what it rests on, as the OpenAPI document tells. */
 export function sourced<Shape extends z.ZodRawShape>(source: Source, shape: Shape): Shape {
   const fields = Object.entries(shape as Readonly<Record<string, z.core.$ZodType>>) as [string, z.ZodType][];
-  return Object.fromEntries(
-    fields.map(([name, field]) => [name, field.meta({ 'x-source': source })]),
-  ) as z.ZodRawShape as Shape;
+  return Object.fromEntries(fields.map(([name, field]) => [name, field.meta({ 'x-source': source })])) as z.ZodRawShape as Shape;
 }
 
 export const e164 = z
   .string()
-  .regex(
-    /^\+[1-9]\d{6,14}$/,
-    'Must be a phone number in E.164 format, such as +12125550100: a plus sign, then 7 to 15 digits.',
-  );
+  .regex(/^\+[1-9]\d{6,14}$/, 'Must be a phone number in E.164 format, such as +12125550100: a plus sign, then 7 to 15 digits.');
 
 export const identifier = z.string().min(1, 'Must not be empty.').max(200);
 

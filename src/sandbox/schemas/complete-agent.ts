@@ -21,9 +21,7 @@ function completeConfig(config: ConversationConfig): ConversationConfig {
   return {
     ...config,
     ...(tts === undefined ? {} : { tts: { model_id: defaultTtsModel, ...tts } }),
-    ...(backup === undefined
-      ? {}
-      : { agent: { ...agent, llm: { ...agent?.llm, backup_llm_config: plainBackup(backup) } } }),
+    ...(backup === undefined ? {} : { agent: { ...agent, llm: { ...agent?.llm, backup_llm_config: plainBackup(backup) } } }),
   };
 }
 
@@ -38,14 +36,10 @@ function* brokenConfigRules({ tts, agent }: ConversationConfig): Generator<Field
     const msg = 'Required, with its url, when model_id is "custom".';
     yield { loc: [...llmPlace, 'custom_llm'], msg, type: 'missing' };
   }
-  if (llm.backup_llm_config !== undefined)
-    yield* brokenBackupRules(llm.backup_llm_config, [...llmPlace, 'backup_llm_config']);
+  if (llm.backup_llm_config !== undefined) yield* brokenBackupRules(llm.backup_llm_config, [...llmPlace, 'backup_llm_config']);
 }
 
-function* brokenBackupRules(
-  { preference, order, model_id: modelId }: BackupChoice,
-  place: string[],
-): Generator<FieldError> {
+function* brokenBackupRules({ preference, order, model_id: modelId }: BackupChoice, place: string[]): Generator<FieldError> {
   if (order !== undefined || modelId !== undefined) return;
   const missing: { field: string; msg: string } | undefined = {
     none: { field: 'preference', msg: 'Required: default, disabled, override or custom.' },

@@ -11,22 +11,15 @@ const noReasoning =
 
 const endpointUrl = z
   .url({ protocol: /^https?$/, error: 'Must be an http or https address.' })
-  .refine(
-    (url) => !/^https?:\/\/[^/?#]*@/i.test(url),
-    'Must hold no user name or password; send credentials in extra_headers.',
-  );
+  .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), 'Must hold no user name or password; send credentials in extra_headers.');
 
 /** An HTTP header as it can be sent. */
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'Must be the name of an HTTP header.');
-const headerValue = z
-  .string()
-  .regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'Must be text that fits in one line of an HTTP header.');
+const headerValue = z.string().regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'Must be text that fits in one line of an HTTP header.');
 
 /** Ids of the catalogue; a loose sandbox takes any. */
 function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<string> {
-  return mode.loose
-    ? identifier
-    : z.enum(allowed as [string, ...string[]], { error: `Must be one of: ${allowed.join(', ')}.` });
+  return mode.loose ? identifier : z.enum(allowed as [string, ...string[]], { error: `Must be one of: ${allowed.join(', ')}.` });
 }
 
 /**

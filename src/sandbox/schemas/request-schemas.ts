@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { createAgentSchemas, type ConversationConfig } from './agent-schemas.ts';
-import {
-  e164,
-  extendedOnly,
-  identifier,
-  objectOf,
-  sourced,
-  variableValues,
-  type SchemaMode,
-} from './building-blocks.ts';
+import { e164, extendedOnly, identifier, objectOf, sourced, variableValues, type SchemaMode } from './building-blocks.ts';
 
 export type CallVariables = z.infer<typeof variableValues>;
 
@@ -98,11 +90,7 @@ const freeForm = z.record(z.string(), z.unknown());
 const unixTime = z.number().int().min(0, 'Must be a time in whole seconds since 1970.');
 
 /** Upstream's batches (gaps A.5). What the sandbox has no use for is accepted and kept out of the way. */
-export function createBatchCallingSchemas<Config extends z.ZodType>(
-  mode: SchemaMode,
-  config: Config,
-  maxCallsPerBatch: number,
-) {
+export function createBatchCallingSchemas<Config extends z.ZodType>(mode: SchemaMode, config: Config, maxCallsPerBatch: number) {
   const clientData = objectOf(mode, {
     dynamic_variables: variableValues.optional(),
     conversation_config_override: config.optional(),
@@ -154,7 +142,5 @@ export function concealHeaders(config: ConversationConfig): ConversationConfig {
 
 /** The variables with the values of those named `secret__…` taken out. */
 export function concealSecrets(variables: CallVariables): CallVariables {
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [name, name.startsWith('secret__') ? concealed : value]),
-  );
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, name.startsWith('secret__') ? concealed : value]));
 }

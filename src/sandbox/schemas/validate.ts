@@ -80,7 +80,6 @@ export function pathOf(path: readonly PropertyKey[]): string {
 }
 
 function show(value: unknown): string {
-  const text =
-    JSON.stringify(value, (key, inner: unknown) => (isSecretPlace([key]) ? '(not shown)' : inner)) ?? typeof value;
+  const text = JSON.stringify(value, (key, inner: unknown) => (isSecretPlace([key]) ? '(not shown)' : inner)) ?? typeof value;
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

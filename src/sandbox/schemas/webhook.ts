@@ -43,7 +43,6 @@ export function refuseAddress(address: string, outbound: Outbound): string | nul
     protocol: 'Must begin with http:// or https://.',
     user: 'Must hold no user name or password; deliveries are signed instead.',
     itself: 'Must not be an address of the sandbox itself.',
-    foreign:
-      'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.',
+    foreign: 'Must be on this machine (127.0.0.1, [::1] or localhost), or on a host that allowOutbound (--allow-outbound) names.',
   }[refusal];
 }

@@ -183,8 +183,7 @@ export class Subscriber {
 
   #fail(delivery: Delivery, at: number, { status, error }: PostResult): void {
     this.#consecutiveFailures += 1;
-    if (this.#consecutiveFailures >= failuresToDisable && at - this.#goodSince >= daysWithoutSuccessMs)
-      this.#enabled = false;
+    if (this.#consecutiveFailures >= failuresToDisable && at - this.#goodSince >= daysWithoutSuccessMs) this.#enabled = false;
     delivery.state = 'failed';
     delivery.reason = error ?? `The answer was ${status}; it must be 200.`;
     if (!this.#facts.retries || !isWorthRetrying(status)) return;
@@ -204,12 +203,7 @@ export class Subscriber {
 }
 
 /** Redirects are not followed, and an answer has ten real seconds. */
-async function post(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  given: AbortSignal,
-): Promise<PostResult> {
+async function post(url: string, headers: Record<string, string>, body: string, given: AbortSignal): Promise<PostResult> {
   try {
     // Loaded when there is something to post; most sandboxes have no webhooks.
     const { request } = await import('undici');
@@ -224,8 +218,7 @@ async function post(
     return { status: response.statusCode, error: null };
   } catch (error) {
     if (!(error instanceof Error)) return { status: null, error: 'unknown error' };
-    if (error.name === 'TimeoutError')
-      return { status: null, error: `no answer within ${longestAnswerMs / 1000} seconds` };
+    if (error.name === 'TimeoutError') return { status: null, error: `no answer within ${longestAnswerMs / 1000} seconds` };
     return {
       status: null,
       error: 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed',

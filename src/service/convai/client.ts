@@ -232,10 +232,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
     },
 
     /** Applies to new calls at once. Null when the service confirms without a body. */
-    async assignPhoneNumber(
-      phoneNumberId: string,
-      body: requests.AssignPhoneNumberRequest,
-    ): Promise<responses.UpdatedPhoneNumber | null> {
+    async assignPhoneNumber(phoneNumberId: string, body: requests.AssignPhoneNumberRequest): Promise<responses.UpdatedPhoneNumber | null> {
       const path = pathOf('PATCH', 'phone-numbers', phoneNumberId);
       const success = await send({ method: 'PATCH', path }, requests.assignPhoneNumberRequest, body);
       return parseBodyIfAny(success, responses.updatedPhoneNumber);

@@ -21,11 +21,7 @@ const health = z.looseObject({
  * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then. `nowReal` is in epoch
  * milliseconds.
  */
-export async function readServiceClock(
-  baseUrl: string,
-  fetchTimeoutMs: number,
-  nowReal: () => number = Date.now,
-): Promise<ServiceClock> {
+export async function readServiceClock(baseUrl: string, fetchTimeoutMs: number, nowReal: () => number = Date.now): Promise<ServiceClock> {
   let sandboxSaid = false;
   const transport = createTransport({
     baseUrl,

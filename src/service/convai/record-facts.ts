@@ -80,14 +80,9 @@ export function factsFromRecord(
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
     calleeNumber: direction === 'inbound' ? null : (e164(first(at, pointers.calleeNumber)) ?? externalNumber),
-    batchId: idOf(
-      text(first(at, pointers.batchId), batchCall['batch_call_id'], metadata['batch_id'], fields['batch_id']),
-    ),
+    batchId: idOf(text(first(at, pointers.batchId), batchCall['batch_call_id'], metadata['batch_id'], fields['batch_id'])),
     references: [
-      ...new Set([
-        ...pointers.reference.flatMap((pointer) => at(pointer) ?? []),
-        ...referencesOf(fields, collected, batchCall),
-      ]),
+      ...new Set([...pointers.reference.flatMap((pointer) => at(pointer) ?? []), ...referencesOf(fields, collected, batchCall)]),
     ],
     status: oneOf(statuses, fields['status'], metadata['status']),
     startedAt: first(parseServiceTime, [
@@ -159,9 +154,7 @@ export function factsFromListEntry(entry: unknown, pointers: RecordPointers = no
   return factsFromRecord(entry, null, pointers);
 }
 
-function spokenFacts(
-  transcript: unknown,
-): Pick<ConversationFacts, 'hasTranscript' | 'openingLine' | 'agentTurns' | 'userTurns'> {
+function spokenFacts(transcript: unknown): Pick<ConversationFacts, 'hasTranscript' | 'openingLine' | 'agentTurns' | 'userTurns'> {
   const facts = {
     hasTranscript: Array.isArray(transcript),
     openingLine: null as string | null,
@@ -188,10 +181,7 @@ function spokenFacts(
 function referencesOf(fields: Fields, collected: Record<string, unknown> | null, batchCall: Fields): string[] {
   const variables = fieldsOf(fieldsOf(fields['conversation_initiation_client_data'])['dynamic_variables']);
   const echoed = Object.entries(variables).filter(([name]) => !/^(system|secret)__/.test(name));
-  const values = [
-    batchCall['batch_call_recipient_id'],
-    ...[...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value),
-  ];
+  const values = [batchCall['batch_call_recipient_id'], ...[...echoed, ...Object.entries(collected ?? {})].map(([, value]) => value)];
   return [...new Set(values.filter((value) => typeof value === 'string' && value !== ''))] as string[];
 }
 
@@ -199,10 +189,7 @@ function referencesOf(fields: Fields, collected: Record<string, unknown> | null,
 function valuesById(results: unknown, key: string): Record<string, unknown> | null {
   if (!isRecord(results)) return null;
   return Object.fromEntries(
-    Object.entries(results).map(([id, entry]) => [
-      id,
-      isRecord(entry) && Object.hasOwn(entry, key) ? entry[key] : entry,
-    ]),
+    Object.entries(results).map(([id, entry]) => [id, isRecord(entry) && Object.hasOwn(entry, key) ? entry[key] : entry]),
   );
 }
 

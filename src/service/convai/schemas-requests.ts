@@ -131,9 +131,5 @@ const variables = z.record(z.string(), z.union([z.string(), z.number(), z.boolea
 export const batchCallsRequest = z.strictObject({
   agent_id: nonEmpty,
   from_phone_number_id: nonEmpty,
-  calls: z
-    .array(
-      z.object({ to_phone_number: e164, conversation_config_override: configOverride.optional() }).catchall(variables),
-    )
-    .min(1),
+  calls: z.array(z.object({ to_phone_number: e164, conversation_config_override: configOverride.optional() }).catchall(variables)).min(1),
 });

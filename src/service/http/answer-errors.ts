@@ -36,11 +36,7 @@ export interface AnswerContext {
 export function errorOfFailure(failure: ExchangeFailure, { request, origin }: AnswerContext): ServiceError {
   const { phase, status, cause } = failure;
   if (failure.reason === 'not_begun') {
-    return new NotSentError(
-      request,
-      'deadline_passed',
-      'the time to begin had passed when the connection stood, so nothing was sent.',
-    );
+    return new NotSentError(request, 'deadline_passed', 'the time to begin had passed when the connection stood, so nothing was sent.');
   }
   const why = codeOf(cause) ?? cause.name;
   if (phase === 'connecting') {
@@ -67,9 +63,7 @@ export function errorOfStatus(answer: Answer, { request, redact }: AnswerContext
   const { status } = answer;
   const text = answer.body.toString('utf8');
   if (status >= 300 && status < 400 && request.method === 'GET') {
-    return new BadResponseError(request, status, [
-      'a redirect, which is never followed; check the base URL (SVC_BASE_URL)',
-    ]);
+    return new BadResponseError(request, status, ['a redirect, which is never followed; check the base URL (SVC_BASE_URL)']);
   }
   const traces = request.method === 'POST' ? tracesOfBatch(text) : { batchId: null, unclear: false };
   if (status === 429 && !traces.unclear) {
@@ -104,11 +98,7 @@ function rateLimited(
   code: string | null,
   batchId: string | null,
 ): RateLimitedError {
-  const retryAfterMs = parseRetryAfter(
-    headerOf(answer.headers, 'retry-after'),
-    headerOf(answer.headers, 'date'),
-    answer.receivedAtMs,
-  );
+  const retryAfterMs = parseRetryAfter(headerOf(answer.headers, 'retry-after'), headerOf(answer.headers, 'date'), answer.receivedAtMs);
   return new RateLimitedError(request, { retryAfterMs, code, batchId });
 }
 
@@ -120,10 +110,7 @@ function tracesOfBatch(text: string): { batchId: string | null; unclear: boolean
   for (const place of places) {
     const { batch_id: batchId, calls_initiated: initiated } = place;
     if (typeof batchId === 'string' && batchId !== '') return { batchId, unclear: false };
-    if (
-      (batchId !== undefined && batchId !== null && batchId !== '') ||
-      (typeof initiated === 'number' && initiated > 0)
-    ) {
+    if ((batchId !== undefined && batchId !== null && batchId !== '') || (typeof initiated === 'number' && initiated > 0)) {
       return { batchId: null, unclear: true };
     }
   }

@@ -82,9 +82,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
       act();
     };
     const fail = (reason: ExchangeFailure['reason'], cause: Error) =>
-      settle(() =>
-        resolve({ kind: 'failure', phase, reason, status, headers, receivedAtMs, cause: withoutWireText(cause) }),
-      );
+      settle(() => resolve({ kind: 'failure', phase, reason, status, headers, receivedAtMs, cause: withoutWireText(cause) }));
     const limit = (ms: number) => {
       clearTimeout(timer);
       timer = setTimeout(() => {

@@ -15,10 +15,7 @@ const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
 
 /** Sends again what a rate limit turned away, after the wait that the service asks for, else after one that doubles. */
-export function createRateLimitRetries(
-  counts: RetryCounts,
-  sleep: Sleep = (ms, signal) => delay(ms, undefined, { signal }),
-) {
+export function createRateLimitRetries(counts: RetryCounts, sleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })) {
   for (const [kind, count] of Object.entries(counts)) {
     if (Number.isInteger(count) && count >= 0) continue;
     throw new ServiceOptionsError(`retriesAfter429.${kind} is ${String(count)}; it must be a whole number from 0.`);

@@ -12,8 +12,7 @@ const longestPage = 20_000;
  */
 export function parseRefusalDetail(body: string, redact: (text: string) => string): RefusalDetail {
   const detail = detailOf(parseJson(body), body);
-  const clean = (text: string | null) =>
-    text === null ? null : redact(text).replace(controlCharacters, ' ').slice(0, longestMessage);
+  const clean = (text: string | null) => (text === null ? null : redact(text).replace(controlCharacters, ' ').slice(0, longestMessage));
   return {
     code: clean(detail.code),
     message: clean(detail.message),

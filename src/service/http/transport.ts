@@ -101,8 +101,7 @@ export function createTransport(options: TransportOptions) {
     const { status } = result;
     if (status !== null) readings.noteAnswer(result.headers, begunAt, status < 300);
     // A broken answer is no sign that the next one comes from the same process.
-    if (result.kind === 'failure' && result.reason !== 'not_begun' && result.reason !== 'too_large')
-      readings.noteFailedConnection();
+    if (result.kind === 'failure' && result.reason !== 'not_begun' && result.reason !== 'too_large') readings.noteFailedConnection();
   };
 
   const report = (info: RequestInfo) => {
@@ -126,11 +125,7 @@ export function createTransport(options: TransportOptions) {
     }
     // With every connection busy a read waits for one, each of which is held for the length of an exchange at most.
     const connectMs = timeouts.connectMs + timeouts.headersMs + timeouts.bodyMs;
-    return run(
-      pool,
-      { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal },
-      facts,
-    );
+    return run(pool, { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal }, facts);
   };
 
   const writeOnce = async (request: WriteRequest, facts: RequestFacts): Promise<Success> => {

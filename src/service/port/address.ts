@@ -15,15 +15,11 @@ export interface BaseUrl {
  */
 export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
   if (!URL.canParse(value)) {
-    throw new ServiceOptionsError(
-      'The base URL of the service is not a URL. Give one such as https://host.example/prefix.',
-    );
+    throw new ServiceOptionsError('The base URL of the service is not a URL. Give one such as https://host.example/prefix.');
   }
   const url = new URL(value);
   if (url.username !== '' || url.password !== '') {
-    throw new ServiceOptionsError(
-      'The base URL of the service holds a user name or password. Remove it; the key is given apart.',
-    );
+    throw new ServiceOptionsError('The base URL of the service holds a user name or password. Remove it; the key is given apart.');
   }
   if (url.search !== '' || url.hash !== '') {
     throw new ServiceOptionsError('The base URL of the service has a query or fragment. End it after the path.');

@@ -155,10 +155,7 @@ export interface CallService {
   withdraw?(serviceBatchId: string, refs: readonly string[] | 'all'): Promise<void>;
   record(conversationId: string, reading?: Reading): Promise<ServiceRecord>;
   /** A page of conversations, in the service's order. */
-  records(
-    filter: { agentId?: string; cursor?: string; pageSize?: number },
-    pointers?: RecordPointers,
-  ): Promise<RecordPage>;
+  records(filter: { agentId?: string; cursor?: string; pageSize?: number }, pointers?: RecordPointers): Promise<RecordPage>;
   /** All pages, without the entries that cannot be used. Ends silently where the list cannot be followed. */
   allRecords(filter: { agentId: string }, pointers?: RecordPointers): AsyncIterable<ConversationFacts>;
   agent(agentId: string): Promise<AgentFacts>;

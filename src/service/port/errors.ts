@@ -93,10 +93,7 @@ export class RateLimitedError extends ServiceError {
   /** Set when the body of the 429 carries one: then calls may have been queued. */
   readonly batchId: string | null;
 
-  constructor(
-    request: RequestFacts,
-    facts: { retryAfterMs: number | null; code: string | null; batchId: string | null },
-  ) {
+  constructor(request: RequestFacts, facts: { retryAfterMs: number | null; code: string | null; batchId: string | null }) {
     const wait = facts.retryAfterMs === null ? 'after a growing delay' : `after ${facts.retryAfterMs} ms`;
     super(
       request,
@@ -140,12 +137,7 @@ export class OutcomeUnknownError extends ServiceError {
   readonly status: number | null;
   readonly phase: ExchangePhase;
 
-  constructor(
-    request: RequestFacts,
-    facts: { status: number | null; phase: ExchangePhase },
-    happened: string,
-    cause?: unknown,
-  ) {
+  constructor(request: RequestFacts, facts: { status: number | null; phase: ExchangePhase }, happened: string, cause?: unknown) {
     super(request, `${happened} ${effectOf(request)}`, cause);
     this.knowledge = request.method === 'GET' ? 'read_failed' : 'unknown';
     this.status = facts.status;

@@ -55,11 +55,7 @@ export function readAnswer(text: string, refs: readonly string[]): Map<string, S
   const parsed = answer.safeParse(parseJson(text));
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.join('.') ?? '';
-    throw unusable(
-      path === ''
-        ? 'it is no JSON object with "recipients"'
-        : `"${path}" is missing or has a value that is not allowed`,
-    );
+    throw unusable(path === '' ? 'it is no JSON object with "recipients"' : `"${path}" is missing or has a value that is not allowed`);
   }
   const asked = new Set(refs);
   const verdicts = new Map<string, ScreeningVerdict>();

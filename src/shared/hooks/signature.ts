@@ -29,10 +29,7 @@ function readKey(secret: string): Buffer | null {
  * The headers of Standard Webhooks: id, unix seconds, and for each key an HMAC-SHA256 over `<id>.<seconds>.<body>`. The time is signed
  * as well, so that a receiver can refuse a request that somebody kept and sends again later.
  */
-export function signedHeaders(
-  keys: SigningKeys,
-  { id, body, atMs }: { id: string; body: string; atMs: number },
-): Record<string, string> {
+export function signedHeaders(keys: SigningKeys, { id, body, atMs }: { id: string; body: string; atMs: number }): Record<string, string> {
   const seconds = String(Math.floor(atMs / 1000));
   const sign = (key: Buffer) => `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': keys.map(sign).join(' ') };

@@ -4,8 +4,7 @@ import { timeZone } from '../../rules/time-zone.ts';
 /** Which end of a stretch of time a cell tells. */
 export type InstantKind = 'start' | 'end';
 
-const written =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?)?$/i;
+const written = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?)?$/i;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -60,10 +59,7 @@ const mostDays = 1_000;
  * days, and to ask the zone takes longer than all else about a row.
  */
 const offsetsIn = remember((zone: string) =>
-  remember(
-    (day: number) => ({ before: offsetAt(zone, (day - 1) * dayMs), after: offsetAt(zone, (day + 2) * dayMs) }),
-    mostDays,
-  ),
+  remember((day: number) => ({ before: offsetAt(zone, (day - 1) * dayMs), after: offsetAt(zone, (day + 2) * dayMs) }), mostDays),
 );
 
 function offsetAt(zone: string, at: number): number {

@@ -34,8 +34,7 @@ export async function revealUrl(text: string, readVariable: (name: string) => st
   const found = name === undefined ? await readText(path, text) : readVariable(name);
   const url = found?.trim() ?? '';
   if (url === '') throw new KeptUrlError(`${text} is not set for this worker`);
-  if (!URL.canParse(url.replaceAll(/\{\{[^{}]*\}\}/g, '0')))
-    throw new KeptUrlError(`what stands in ${text} is no address`);
+  if (!URL.canParse(url.replaceAll(/\{\{[^{}]*\}\}/g, '0'))) throw new KeptUrlError(`what stands in ${text} is no address`);
   return url;
 }
 

@@ -21,12 +21,7 @@ export function problemAt(lineOf: LineOf, path: readonly PropertyKey[], message:
 }
 
 /** Turns what the schema found into problems with line numbers. */
-export function describeIssues(
-  issues: readonly Issue[],
-  input: unknown,
-  schema: z.core.$ZodType,
-  lineOf: LineOf,
-): CampaignProblem[] {
+export function describeIssues(issues: readonly Issue[], input: unknown, schema: z.core.$ZodType, lineOf: LineOf): CampaignProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
     .flatMap(({ issue, path }) => {
@@ -60,9 +55,7 @@ export function showValue(value: unknown): string {
 function flatten(issue: Issue, parent: readonly PropertyKey[]): { issue: Issue; path: PropertyKey[] }[] {
   const path = [...parent, ...issue.path];
   if (issue.code !== 'invalid_union') return [{ issue, path }];
-  const inside = issue.errors.find((branch) =>
-    branch.some((inner) => inner.path.length > 0 || inner.code === 'unrecognized_keys'),
-  );
+  const inside = issue.errors.find((branch) => branch.some((inner) => inner.path.length > 0 || inner.code === 'unrecognized_keys'));
   return inside === undefined ? [{ issue, path }] : inside.flatMap((inner) => flatten(inner, path));
 }
 

@@ -53,10 +53,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
     const found = await stat(path);
     if (found.isDirectory()) refuse(path, 'this is a folder; name the campaign file inside it');
     if (found.isFile() && found.size > largestBytes) {
-      refuse(
-        path,
-        `${String(found.size)} bytes are too many for a campaign file; recipients belong in the list it names`,
-      );
+      refuse(path, `${String(found.size)} bytes are too many for a campaign file; recipients belong in the list it names`);
     }
     return await readFile(path);
   } catch (error) {

@@ -36,8 +36,7 @@ function readRegionTable(): Map<string, readonly string[]> {
     const code = /, ([A-Z]{2})$/.exec(text)?.[1];
     const found = code === undefined ? text.split('/').map((name) => codes.get(namedOtherwise[name] ?? name)) : [code];
     if (area.length < 3) continue;
-    for (const region of found)
-      if (region !== undefined) regions.set(area, (regions.get(area) ?? new Set<string>()).add(region));
+    for (const region of found) if (region !== undefined) regions.set(area, (regions.get(area) ?? new Set<string>()).add(region));
   }
   return new Map([...regions].map(([area, found]) => [area, Object.freeze([...found].sort())]));
 }

@@ -41,9 +41,7 @@ export function zonesOfNumber(e164: string, country: string | null): readonly st
   return zones;
 }
 
-const zonesOfCountry = remember((country: string): readonly string[] =>
-  Object.freeze((getCountry(country)?.timezones ?? []).toSorted()),
-);
+const zonesOfCountry = remember((country: string): readonly string[] => Object.freeze((getCountry(country)?.timezones ?? []).toSorted()));
 
 function isGeographic(e164: string): boolean {
   const number = parsePhoneNumberFromString(e164);

@@ -100,7 +100,6 @@ function explain(text: string): string {
   if (/^(?:\d{3,4}(?:-\d{4})?|\d{7,8})$/.test(text)) {
     return `${shown} has too few digits; a spreadsheet has probably dropped zeros at its beginning: ${asText}, so that it reads as 02134 does`;
   }
-  if (/^\d+[.,]\d+$/.test(text) || isRoundedNumber(text))
-    return `${shown} is no ZIP code; a spreadsheet has made it a number: ${asText}`;
+  if (/^\d+[.,]\d+$/.test(text) || isRoundedNumber(text)) return `${shown} is no ZIP code; a spreadsheet has made it a number: ${asText}`;
   return `${shown} is no ZIP code; write its five digits, such as 94110, or leave the cell empty`;
 }

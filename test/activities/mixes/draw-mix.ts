@@ -94,8 +94,7 @@ function drawReadFaults(random: Random): FaultRuleInput[] {
     if (random.chance(0.2)) add(operation, 'truncate', { type: 'truncate' });
     if (random.chance(0.2)) add(operation, 'html', { type: 'html', status: random.pick([200, 502]), when: 'after' });
   }
-  if (random.chance(0.3))
-    add('list_conversations', 'hide', { type: 'hide', ms: Math.round(random.between(1_000, 10 * minuteMs)) });
+  if (random.chance(0.3)) add('list_conversations', 'hide', { type: 'hide', ms: Math.round(random.between(1_000, 10 * minuteMs)) });
   if (random.chance(0.12)) add('get_conversation', 'missing', { type: 'missing' });
   return faults;
 }

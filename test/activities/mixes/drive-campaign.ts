@@ -30,15 +30,7 @@ import { verifyLog } from '../../../src/verify/log.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { readLedger } from '../../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../../judge/judge.ts';
-import {
-  Chaos,
-  createMortality,
-  mortalClient,
-  ProcessDied,
-  shakyStore,
-  type ChaosPoint,
-  type ChaosStrike,
-} from './chaos.ts';
+import { Chaos, createMortality, mortalClient, ProcessDied, shakyStore, type ChaosPoint, type ChaosStrike } from './chaos.ts';
 import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
 
@@ -384,10 +376,7 @@ export class Drive {
   }
 
   /** Runs an activity as Temporal would see it: an answer, a failure with the time of the next try, or the death of its process. */
-  async #attempt<Result>(
-    work: (process: Process) => Promise<Result>,
-    tries: number,
-  ): Promise<{ result: Result } | { retryAt: number }> {
+  async #attempt<Result>(work: (process: Process) => Promise<Result>, tries: number): Promise<{ result: Result } | { retryAt: number }> {
     if (this.#workers.length > 1) this.#turn = Math.floor(this.#random.between(0, this.#workers.length));
     this.#tries += 1;
     try {
@@ -551,10 +540,7 @@ export class Drive {
 
   async #closeRound(campaign: Running): Promise<void> {
     const { campaignId } = campaign.plan;
-    const answer = await this.#attempt(
-      ({ activities }) => activities.closeRound({ campaignId, round: campaign.round }),
-      0,
-    );
+    const answer = await this.#attempt(({ activities }) => activities.closeRound({ campaignId, round: campaign.round }), 0);
     if ('retryAt' in answer) return;
     if (!answer.result.closed) {
       campaign.dialled = false;
@@ -621,9 +607,7 @@ export class Drive {
     const rules = ['list_conversations', 'get_conversation'] as const;
     const effect = { type: 'error', status: 503, when: 'before' } as const;
     if (on) this.#sandbox.addFaults(rules.map((operation) => ({ id: `outage-${operation}`, operation, effect })));
-    else
-      for (const operation of rules)
-        await fetch(`${this.#sandbox.url}/_sandbox/faults?id=outage-${operation}`, { method: 'DELETE' });
+    else for (const operation of rules) await fetch(`${this.#sandbox.url}/_sandbox/faults?id=outage-${operation}`, { method: 'DELETE' });
     return on ? 'on' : 'over';
   }
 
@@ -641,9 +625,7 @@ export class Drive {
       return;
     }
     const next = Math.min(
-      ...this.#campaigns
-        .filter((campaign) => !campaign.ended)
-        .map((campaign) => campaign.submitting?.at ?? campaign.planAt ?? Infinity),
+      ...this.#campaigns.filter((campaign) => !campaign.ended).map((campaign) => campaign.submitting?.at ?? campaign.planAt ?? Infinity),
     );
     await pass(Math.max(1_000, Math.min(next - now, 6 * hourMs)));
   }
@@ -662,8 +644,7 @@ export class Drive {
       if (entry.ending !== 'sent' || entry.faults.some((id) => destroys.test(id))) lost.add(requestId);
     }
     return new Proxy(lost, {
-      get: (target, key) =>
-        key === 'has' ? (id: string) => target.has(id) || !entries.has(id) : (Reflect.get(target, key) as unknown),
+      get: (target, key) => (key === 'has' ? (id: string) => target.has(id) || !entries.has(id) : (Reflect.get(target, key) as unknown)),
     });
   }
 

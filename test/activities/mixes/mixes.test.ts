@@ -5,12 +5,9 @@ import { seedFactor } from '../../support/depth.ts';
 
 const coverage = new Coverage();
 
-test.for(range(0, 2 * seedFactor - 1).map((n) => 1 + 25 * n))(
-  'no mix of faults breaks a promise: 25 seeds from %i',
-  async (from) => {
-    expect(await runMixes(drawMixes(range(from, from + 24), drawMix), coverage)).toEqual([]);
-  },
-);
+test.for(range(0, 2 * seedFactor - 1).map((n) => 1 + 25 * n))('no mix of faults breaks a promise: 25 seeds from %i', async (from) => {
+  expect(await runMixes(drawMixes(range(from, from + 24), drawMix), coverage)).toEqual([]);
+});
 
 test('the mixes were not harmless', () => {
   expect([...coverage.seen.keys()]).toEqual(expect.arrayContaining(mustHappen));

@@ -14,8 +14,7 @@ const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
 /** Uses up the two requests that the plan allows in this second, as another program with the same key would. */
 async function useUpRequests(db: Queries): Promise<void> {
   const { account_id: url } = await db.selectFrom('campaigns').select('account_id').executeTakeFirstOrThrow();
-  for (let request = 0; request < 2; request += 1)
-    await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
+  for (let request = 0; request < 2; request += 1) await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
 }
 
 vi.mock('../../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {

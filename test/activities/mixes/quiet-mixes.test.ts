@@ -29,10 +29,7 @@ test("a stranger's call after a 429 keeps nobody's row open for ever after a lon
     { posts: 1, state: 'released', reason: 'not_sent_in_time' },
     { posts: 1, state: 'confirmed' },
   ]);
-  expect(trial.ledger.attempts).toMatchObject([
-    { state: 'released' },
-    { disposition: 'unknown', detail: 'no_record_shown' },
-  ]);
+  expect(trial.ledger.attempts).toMatchObject([{ state: 'released' }, { disposition: 'unknown', detail: 'no_record_shown' }]);
 });
 
 const busy = '+12125550101';

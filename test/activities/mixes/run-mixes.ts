@@ -11,9 +11,7 @@ export class Coverage {
       ...outcome.struck.map((point) => `strike ${point}`),
       ...outcome.submits.map((what) => `submit ${what}`),
       ...ledger.posts.map((post) => `verdict ${post.verdict ?? 'missing'}`),
-      ...ledger.batches.map(
-        (batch) => `batch ${batch.state}${batch.accepted_by === null ? '' : ` by ${batch.accepted_by}`}`,
-      ),
+      ...ledger.batches.map((batch) => `batch ${batch.state}${batch.accepted_by === null ? '' : ` by ${batch.accepted_by}`}`),
       ...ledger.attempts.map((attempt) => `attempt ${attempt.disposition ?? `${attempt.state} ${attempt.reason}`}`),
       ...ledger.attempts.map((attempt) => `evidence ${attempt.evidence ?? 'none'}`),
       ...ledger.recipients.map((recipient) => `outcome ${recipient.outcome}`),
@@ -28,10 +26,7 @@ export async function runMixes(mixes: Iterable<Mix>, coverage: Coverage): Promis
   for (const mix of mixes) {
     const outcome = await new Drive(mix).run();
     coverage.note(outcome);
-    const complaints = [
-      ...[...outcome.violations, ...outcome.proven].map(({ rule, what }) => `${rule}: ${what}`),
-      ...outcome.faults,
-    ];
+    const complaints = [...[...outcome.violations, ...outcome.proven].map(({ rule, what }) => `${rule}: ${what}`), ...outcome.faults];
     if (complaints.length === 0) continue;
     const { dialect, listOrder, unansweredCreateRecord } = mix.sandbox;
     const world = `${dialect}, ${listOrder}, unanswered calls ${unansweredCreateRecord === true ? 'with' : 'without'} a record`;
@@ -52,9 +47,7 @@ export function range(from: number, to: number): number[] {
 export const mustHappen = [
   ...chaosPoints.map((point) => `strike ${point}`),
   ...['confirmed', 'refused', 'not_sent', 'unknown', 'missing'].map((verdict) => `verdict ${verdict}`),
-  ...['confirmed by reply', 'confirmed by evidence', 'held', 'redial', 'refused', 'released'].map(
-    (state) => `batch ${state}`,
-  ),
+  ...['confirmed by reply', 'confirmed by evidence', 'held', 'redial', 'refused', 'released'].map((state) => `batch ${state}`),
   ...['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'opted_out', 'unknown'].map(
     (disposition) => `attempt ${disposition}`,
   ),

@@ -31,7 +31,5 @@ test('the campaign of the benchmark does not wait for the morning', async () => 
 
 test('the import of the benchmark stores all rows of its list, each duplicate rejected', async () => {
   const figures = await benchImport(700);
-  expect(figures.find(({ name }) => name === 'import, rows per second')?.note).toMatch(
-    /^700 rows in .* s, 7 rejected as duplicates$/,
-  );
+  expect(figures.find(({ name }) => name === 'import, rows per second')?.note).toMatch(/^700 rows in .* s, 7 rejected as duplicates$/);
 });

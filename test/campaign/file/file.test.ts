@@ -1,12 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  campaignRules,
-  readCampaignFile,
-  refuseEndedCampaign,
-  refusePassedTimes,
-} from '../../../src/campaign/file/file.ts';
+import { campaignRules, readCampaignFile, refuseEndedCampaign, refusePassedTimes } from '../../../src/campaign/file/file.ts';
 import { CampaignFileError } from '../../../src/shared/input/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../../list/campaign-folder.ts';
 
@@ -229,9 +224,7 @@ test.each(
     ['name: *nowhere', /nowhere/],
   ],
 )('%j is refused with the reason', async (line, pattern) => {
-  const yaml = line.startsWith('hours: {}')
-    ? minimalCampaign.replace('hours: any', line)
-    : `${minimalCampaign}${line}\n`;
+  const yaml = line.startsWith('hours: {}') ? minimalCampaign.replace('hours: any', line) : `${minimalCampaign}${line}\n`;
   expect((await problemsOf(yaml)).join('\n')).toMatch(pattern);
 });
 
@@ -250,10 +243,7 @@ test('a window that the dispatch margin uses up is refused, since nothing would 
 });
 
 test('aliases that unfold without end are refused', async () => {
-  const levels = Array.from(
-    { length: 12 },
-    (_, n) => `x${String(n + 1)}: &x${String(n + 1)} [${`*x${String(n)},`.repeat(9)}]`,
-  );
+  const levels = Array.from({ length: 12 }, (_, n) => `x${String(n + 1)}: &x${String(n + 1)} [${`*x${String(n)},`.repeat(9)}]`);
   const bomb = `${minimalCampaign}x0: &x0 ["lol"]\n${levels.join('\n')}\n`;
   expect((await problemsOf(bomb)).join()).toMatch(/alias/i);
 });
@@ -271,11 +261,7 @@ test.each([
   ['a file of blanks', ' \n\n', /the file is empty/],
   ['only comments', '# nothing\n', /write a mapping that begins with id/],
   ['a list', '- a\n', /write a mapping that begins with id/],
-  [
-    'a list of recipients',
-    'id,phone\n1,+12125550123\n',
-    /^1 : this cannot be used; write a mapping that begins with id:$/,
-  ],
+  ['a list of recipients', 'id,phone\n1,+12125550123\n', /^1 : this cannot be used; write a mapping that begins with id:$/],
   ['a picture', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0]), /not UTF-8 text/],
   ['UTF-16', Buffer.from('\ufeffid: a\n', 'utf16le'), /not UTF-8 text/],
   ['Latin-1', Buffer.from('id: caf\xe9\n', 'latin1'), /not UTF-8 text/],
@@ -342,9 +328,7 @@ test('columns that the list does not have are refused with the nearest name and 
 test('a campaign whose end has passed is refused at its start only', async () => {
   const file = await readYaml(`${minimalCampaign}ends_at: 2026-11-30T17:00:00-05:00\n`);
   expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 21, 59))).not.toThrow();
-  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 22))).toThrow(
-    /:6: ends_at: 2026-11-30T22:00:00\.000Z has passed/,
-  );
+  expect(() => refuseEndedCampaign(file, Date.UTC(2026, 10, 30, 22))).toThrow(/:6: ends_at: 2026-11-30T22:00:00\.000Z has passed/);
 });
 
 test('a campaign whose start has passed is refused where it would begin to call at once', async () => {
@@ -389,9 +373,7 @@ test('a day may have several windows, and one may end on the next day', async ()
 test('holidays are days of their own and the public holidays of a place, for the years from the start on', async () => {
   const yaml = `${minimalCampaign}holidays: ["2026-12-24", GB-ENG]\n`;
   const { closedOn } = campaignRules(await readYaml(yaml), columns, start).calendar;
-  expect(closedOn).toEqual(
-    expect.arrayContaining(['2026-12-24', '2026-12-25', '2026-12-28', '2027-01-01', '2028-04-14']),
-  );
+  expect(closedOn).toEqual(expect.arrayContaining(['2026-12-24', '2026-12-25', '2026-12-28', '2027-01-01', '2028-04-14']));
   expect(closedOn).not.toContain('2027-12-24');
 });
 
@@ -470,10 +452,6 @@ test('what is wrong with a rules file is told with its own path, line and value'
   const rules = 'as_of: 2026-01-01\nrules:\n  - { id: a, country: usa, hours: { daily: "9-5" }, source: x }\n';
   await writeFile(join(campaignPath, '../rules.yaml'), rules);
   const message = await messageOf(readCampaignFile(campaignPath));
-  expect(message).toMatch(
-    /rules\.yaml:3: rules\[0\]\.country: "usa" cannot be used; write a two-letter country code in capitals/,
-  );
-  expect(message).toMatch(
-    /rules\.yaml:3: rules\[0\]\.hours\.daily: "9-5" cannot be used; write a window such as "08:00-21:00"/,
-  );
+  expect(message).toMatch(/rules\.yaml:3: rules\[0\]\.country: "usa" cannot be used; write a two-letter country code in capitals/);
+  expect(message).toMatch(/rules\.yaml:3: rules\[0\]\.hours\.daily: "9-5" cannot be used; write a window such as "08:00-21:00"/);
 });

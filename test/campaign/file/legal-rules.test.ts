@@ -114,9 +114,7 @@ test('caps by law come with the states and countries that have them, and a rule 
   const lawOf = async (yaml: string, rules = '') => {
     const { campaignPath, folder } = await writeCampaign(`${minimalCampaign}${yaml}`, 'phone\n');
     if (rules !== '') await writeFile(join(folder, 'rules.yaml'), rules);
-    return campaignRules(await readCampaignFile(campaignPath), ['phone'], start).law.filter(
-      ({ caps }) => caps.length > 0,
-    );
+    return campaignRules(await readCampaignFile(campaignPath), ['phone'], start).law.filter(({ caps }) => caps.length > 0);
   };
   const threeADay = { by: 'number', calls: 3, withinMs: 86_400_000 };
   const standard = await lawOf('');
@@ -154,23 +152,16 @@ test('rules that were last looked at more than 6 months ago are told, packaged o
   expect(lawWarnings(packaged, stale)).toEqual([
     expect.stringMatching(/come with Carillon are as of 2026-11-24, more than 6 months ago: update Carillon/),
   ]);
-  expect([isStale('2026-08-31', Date.UTC(2027, 1, 28)), isStale('2026-08-31', Date.UTC(2027, 2, 3))]).toEqual([
-    false,
-    true,
-  ]);
+  expect([isStale('2026-08-31', Date.UTC(2027, 1, 28)), isStale('2026-08-31', Date.UTC(2027, 2, 3))]).toEqual([false, true]);
 
   const path = await rulesFile(written(`id: us, country: US, source: x, ${allDay}`));
   const own = await readLegalRules(path);
   expect(own.own).toEqual({ path, asOf: '2026-01-01', replaced: ['us'], added: [] });
   const [first, second, ...more] = lawWarnings(own, Date.UTC(2027, 6, 1));
   expect(first).toMatch(/come with Carillon/);
-  expect(second).toMatch(
-    /^the rules of .*my-rules\.yaml are as of 2026-01-01, more than 6 months ago: look them up again/,
-  );
+  expect(second).toMatch(/^the rules of .*my-rules\.yaml are as of 2026-01-01, more than 6 months ago: look them up again/);
   expect(more).toEqual([]);
-  expect(lawWarnings(own, Date.UTC(2025, 11, 31))).toEqual([
-    expect.stringMatching(/which is yet to come: correct as_of/),
-  ]);
+  expect(lawWarnings(own, Date.UTC(2025, 11, 31))).toEqual([expect.stringMatching(/which is yet to come: correct as_of/)]);
   expect(lawWarnings(null, stale)).toEqual([]);
 
   // Who has looked at every rule need not be told of those that no longer hold.
@@ -208,10 +199,7 @@ test.each([
 });
 
 test('a file of rules and countries without any can be named together', async () => {
-  const { campaignPath, folder } = await writeCampaign(
-    `${minimalCampaign}law: { rules: ./mine.yaml, BR: none, US: none }\n`,
-    'phone\n',
-  );
+  const { campaignPath, folder } = await writeCampaign(`${minimalCampaign}law: { rules: ./mine.yaml, BR: none, US: none }\n`, 'phone\n');
   await writeFile(join(folder, 'mine.yaml'), written(`id: jp, country: JP, source: our counsel, ${allDay}`));
   const { law } = await readCampaignFile(campaignPath);
   expect(law).toMatchObject({ none: ['BR', 'US'], own: { added: ['jp'] } });
@@ -281,8 +269,7 @@ test.each<[string, string, string | null, string, boolean, string]>([
 
 test('the packaged rules name statutes and regulators, and no vendor', async () => {
   const { rules } = await readLegalRules(null);
-  for (const { id, source } of rules)
-    expect([id, source]).toEqual([id, expect.not.stringMatching(/\.com\b|vendor|blog/)]);
+  for (const { id, source } of rules) expect([id, source]).toEqual([id, expect.not.stringMatching(/\.com\b|vendor|blog/)]);
 });
 
 test('days without calls of every year and of one can be written', async () => {
@@ -293,7 +280,7 @@ test('days without calls of every year and of one can be written', async () => {
   expect(law.find(({ id }) => id === 'jp')?.closedOn).toEqual([
     '2026-01-08', '2027-01-08', '2028-01-08', '2026-02-29', '2027-02-29', '2028-02-29', '2026-11-27',
   ]); // prettier-ignore
-  expect(
-    await messageOf(readLegalRules(await rulesFile(written("id: jp, country: JP, source: x, closed_on: ['8/1']")))),
-  ).toMatch(/rules\[0\]\.closed_on\[0\]: "8\/1" cannot be used; write days in quotes, such as '01-08'/);
+  expect(await messageOf(readLegalRules(await rulesFile(written("id: jp, country: JP, source: x, closed_on: ['8/1']"))))).toMatch(
+    /rules\[0\]\.closed_on\[0\]: "8\/1" cannot be used; write days in quotes, such as '01-08'/,
+  );
 });

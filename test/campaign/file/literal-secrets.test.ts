@@ -11,8 +11,7 @@ async function read(yaml: string): Promise<unknown> {
 }
 
 const override = (settings: string) => `conversation_config_override: { agent: { ${settings} } }`;
-const ownModel = (settings: string) =>
-  override(`llm: { model_id: custom, custom_llm: { url: "https://m.example/v1", ${settings} } }`);
+const ownModel = (settings: string) => override(`llm: { model_id: custom, custom_llm: { url: "https://m.example/v1", ${settings} } }`);
 
 test.each([
   ['pre_dial.url', `pre_dial: { url: "https://hooks.example.com/ask?key=${planted}" }`],

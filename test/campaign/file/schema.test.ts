@@ -11,9 +11,7 @@ import type { JsonShape } from '../../../src/campaign/file/settings/kinds.ts';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from '../../interfaces/cli/terminal.ts';
 
-const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } }).compile(
-  campaignJsonSchema(),
-);
+const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } }).compile(campaignJsonSchema());
 
 const complete = `id: complete
 name: All of it

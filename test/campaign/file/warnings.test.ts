@@ -16,7 +16,5 @@ test('a campaign that would hear nobody who asks not to be called again is told 
   const rule = { pointer: '/metadata/end', equals: ['asked'] };
   expect(campaignWarnings(buildRules({ optOut: [] }))).toEqual(deaf);
   expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'busy' }] }))).toEqual(deaf);
-  expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'opted_out' }] }))).toEqual(
-    [],
-  );
+  expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'opted_out' }] }))).toEqual([]);
 });

@@ -19,10 +19,7 @@ function rulesWith(pacing: Partial<CampaignRules['pacing']>, changes: Partial<Ca
 }
 
 test('the three courses come one after the other, and the bounds hold what lies between', () => {
-  const rules = rulesWith(
-    { maxConcurrentCalls: 10 },
-    { retry: { ...buildRules().retry, maxAttempts: 3, maxUncounted: 2 } },
-  );
+  const rules = rulesWith({ maxConcurrentCalls: 10 }, { retry: { ...buildRules().retry, maxAttempts: 3, maxUncounted: 2 } });
   const { earliest, likely, slowest, calls, minutes, needs, canFinish } = forecastCampaign({
     rules,
     groups: people(300),
@@ -105,8 +102,7 @@ test.each<[string, CampaignRules, object]>(
 
 test('the account has a say in how many lines there are, and in how many there could be', () => {
   const rules = rulesWith({ maxConcurrentCalls: 10 }, { endsAt: monday + 30 * minuteMs });
-  const withAccount = (accountLines: number | null) =>
-    forecastCampaign({ rules, groups: people(100), startsAt: monday, accountLines });
+  const withAccount = (accountLines: number | null) => forecastCampaign({ rules, groups: people(100), startsAt: monday, accountLines });
   expect(withAccount(null)).toMatchObject({ lines: 10, needs: null });
   expect(withAccount(1)).toMatchObject({
     lines: 1,

@@ -2,11 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file.ts';
-import {
-  describeImpossible,
-  impossibleAsJson,
-  refuseImpossible,
-} from '../../../src/campaign/preflight/impossible-text.ts';
+import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../../src/campaign/preflight/impossible-text.ts';
 import { WindowCensus } from '../../../src/campaign/preflight/impossible-windows.ts';
 import { readHeader } from '../../../src/list/header.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
@@ -67,9 +63,7 @@ test('hours that the law rules out for everybody are refused, each day with rule
 
   const late = await judge(campaign('{ mon: "21:30-23:00", tue: ["06:00-07:30", "21:00-22:00"] }'), [georgia]);
   expect(late.refusal.split('\n')).toEqual([
-    expect.stringMatching(
-      /^5: hours\.mon: "21:30-23:00" leaves .* rule us \(47 CFR 64\.1200\(c\)\(1\)\) allows 08:00-21:00 on mon;/,
-    ),
+    expect.stringMatching(/^5: hours\.mon: "21:30-23:00" leaves .* rule us \(47 CFR 64\.1200\(c\)\(1\)\) allows 08:00-21:00 on mon;/),
     expect.stringMatching(/^5: hours\.tue: "06:00-07:30, 21:00-22:00" leaves/),
   ]);
 });
@@ -93,9 +87,7 @@ test('where some can be called, the others are counted by place and warned about
   expect(found).toMatchObject({ all: false, rows: 3 });
   expect(warnings).toEqual([
     `2 rows of US AL in America/Chicago (the first is row 1) can never be called: the hours of the campaign and rule us-al (${source}) are never open at the same time; they end as undialable`,
-    expect.stringMatching(
-      /^1 row of US MS in America\/Chicago \(the first is row 4\) .*us-ms.* it ends as undialable$/,
-    ),
+    expect.stringMatching(/^1 row of US MS in America\/Chicago \(the first is row 4\) .*us-ms.* it ends as undialable$/),
   ]);
 });
 
@@ -109,9 +101,7 @@ test('zones that are never open together are told as that, and not as a matter o
     ),
   ]);
   const all = await judge(campaign(hours), [tollFree]);
-  expect(all.refusal).toMatch(
-    /^5: hours: no recipient in the list can ever be called: .*42 time zones.*; name the zone of each row/,
-  );
+  expect(all.refusal).toMatch(/^5: hours: no recipient in the list can ever be called: .*42 time zones.*; name the zone of each row/);
 });
 
 test('the rules named are those that leave nothing, also when only two together do', async () => {
@@ -120,33 +110,24 @@ test('the rules named are those that leave nothing, also when only two together 
     '+18005550101,America/New_York,',
   ]);
   // Where no state is known that of every state holds, and one of them opens at ten.
-  expect(oneRule.warnings).toEqual([
-    expect.stringMatching(/ and rule us-ky \(.*\) are never open at the same time; it ends/),
-  ]);
-  const own = (id: string, hours: string) =>
-    `{ id: ${id}, country: US, region: GA, hours: { daily: "${hours}" }, source: a test }`;
+  expect(oneRule.warnings).toEqual([expect.stringMatching(/ and rule us-ky \(.*\) are never open at the same time; it ends/)]);
+  const own = (id: string, hours: string) => `{ id: ${id}, country: US, region: GA, hours: { daily: "${hours}" }, source: a test }`;
   const rules = `as_of: 2026-01-01\nrules: [${own('early', '08:00-12:00')}, ${own('late', '12:00-20:00')}, ${own('wide', '09:00-20:00')}]\n`;
   const two = await judge(campaign('{ mon: "09:00-17:00" }', 'law: own.yaml\n'), [georgia], { 'own.yaml': rules });
-  expect(two.refusal).toMatch(
-    /: rule early \(a test\) allows 08:00-12:00 on mon, and rule late \(a test\) allows 12:00-20:00 on mon;/,
-  );
+  expect(two.refusal).toMatch(/: rule early \(a test\) allows 08:00-12:00 on mon, and rule late \(a test\) allows 12:00-20:00 on mon;/);
   expect(two.refusal).not.toMatch(/wide/);
 });
 
 test('zones that only a rule keeps from being open together are told with the rule', async () => {
   const { refusal } = await judge(campaign('{ mon: "00:00-24:00", tue: "00:00-24:00" }'), ['+18005550101,,']);
   // The shortest day that any state has.
-  expect(refusal).toMatch(
-    /^5: hours: no recipient .* and rule us-me \(.*\) are never open in all 42 time zones at once; name the zone/,
-  );
+  expect(refusal).toMatch(/^5: hours: no recipient .* and rule us-me \(.*\) are never open in all 42 time zones at once; name the zone/);
 });
 
 test('with hours: any the rule alone is at fault', async () => {
   const own = 'as_of: 2026-01-01\nrules: [{ id: never, country: US, hours: { daily: closed }, source: a test }]\n';
   const { refusal } = await judge(campaign('any', 'law: own.yaml\n'), [georgia], { 'own.yaml': own });
-  expect(refusal).toMatch(
-    /^6: law: no recipient in the list can ever be called: .*rule never \(a test\).*; correct the rule/,
-  );
+  expect(refusal).toMatch(/^6: law: no recipient in the list can ever be called: .*rule never \(a test\).*; correct the rule/);
 });
 
 test('a rule that holds for a time only is waited for', async () => {
@@ -182,13 +163,7 @@ test('of many places all are counted, and only the largest are explained', async
   const { found, warnings } = await judge(campaign('{ sun: "10:00-18:00" }'), rows);
   expect(found).toMatchObject({ all: true, rows: 9 });
   const explained = ['us-al', 'us-al', 'us-al', 'us-la', 'us-la'];
-  expect(found.places.map(({ law }) => law?.map(({ id }) => id).join() ?? null)).toEqual([
-    ...explained,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  expect(found.places.map(({ law }) => law?.map(({ id }) => id).join() ?? null)).toEqual([...explained, null, null, null, null]);
   expect(warnings[8]).toMatch(/hours and law are never open at the same time there; it ends/);
 });
 
@@ -203,10 +178,7 @@ test.each([
     '{ mon: "17:00-17:00" }',
     '5 hours.mon: "17:00-17:00" cannot be used; write an end after the start, or "00:00-24:00" for the whole day; leave a closed day out',
   ],
-  [
-    '{}',
-    '5 hours: {} cannot be used; write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour',
-  ],
+  ['{}', '5 hours: {} cannot be used; write the windows of each weekday, such as mon: "09:00-17:00", or hours: any to dial at any hour'],
   ['{ mon: [] }', '5 hours.mon: [] cannot be used; write "09:00-17:00"'],
   ['{ mon: ~ }', '5 hours.mon: null cannot be used; write "09:00-17:00"'],
   ['{ mon: "09:00-25:00" }', '5 hours.mon: "09:00-25:00" cannot be used; write "09:00-17:00"'],
@@ -239,9 +211,7 @@ test('windows that touch at midnight are one stretch, also from Sunday to Monday
     { day: 'tue', minutes: 930 },
     { day: 'sun', minutes: 120 },
   ]);
-  const always = Object.fromEntries(
-    ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((name) => [name, day(0, 1440)]),
-  );
+  const always = Object.fromEntries(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((name) => [name, day(0, 1440)]));
   expect(openStretches(always)).toEqual([{ day: 'mon', minutes: 7 * 1440 }]);
   expect(openStretches({})).toEqual([]);
 });
@@ -249,6 +219,5 @@ test('windows that touch at midnight are one stretch, also from Sunday to Monday
 test('one value or a list of them is read as windows', () => {
   expect(readWindows('09:00-17:00')).toEqual([{ from: 540, to: 1020 }]);
   expect(readWindows(['09:00-12:00', '13:00-17:00'])).toHaveLength(2);
-  for (const value of [[], null, 9, ['09:00-12:00', 'x'], ['09:00-12:00', '11:00-13:00']])
-    expect(readWindows(value)).toHaveProperty('fix');
+  for (const value of [[], null, 9, ['09:00-12:00', 'x'], ['09:00-12:00', '11:00-13:00']]) expect(readWindows(value)).toHaveProperty('fix');
 });

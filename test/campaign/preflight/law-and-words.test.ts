@@ -2,12 +2,7 @@ import { expect, test } from 'vitest';
 import { FunnelCounter } from '../../../src/campaign/preflight/funnel.ts';
 import { forecast } from '../../../src/rules/forecast/forecast.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import {
-  describeOpeningLines,
-  lookAhead,
-  speakableColumns,
-  type RecordsShown,
-} from '../../../src/campaign/preflight/words-outlook.ts';
+import { describeOpeningLines, lookAhead, speakableColumns, type RecordsShown } from '../../../src/campaign/preflight/words-outlook.ts';
 import { WordsCounter } from '../../../src/rules/forecast/words-forecast.ts';
 
 const noon = Date.UTC(2026, 0, 5, 17);

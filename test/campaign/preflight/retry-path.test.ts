@@ -8,20 +8,13 @@ type RetryRules = CampaignRules['retry'];
 
 const kinds: readonly RetryDisposition[] = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed', 'unknown'];
 
-function rulesWith(
-  delays: Partial<Record<RetryDisposition, RetryDelays>>,
-  changes: Partial<RetryRules> = {},
-): RetryRules {
+function rulesWith(delays: Partial<Record<RetryDisposition, RetryDelays>>, changes: Partial<RetryRules> = {}): RetryRules {
   const never = Object.fromEntries(kinds.map((kind) => [kind, 'never'])) as Record<RetryDisposition, RetryDelays>;
   return { ...buildRules().retry, maxAttempts: 3, delays: { ...never, ...delays }, ...changes };
 }
 
 /** How long somebody waits in all, calls left out. */
-function lengthOf(
-  path: RetryPath,
-  zones: readonly string[] = ['America/New_York'],
-  from = Date.UTC(2026, 0, 5),
-): number {
+function lengthOf(path: RetryPath, zones: readonly string[] = ['America/New_York'], from = Date.UTC(2026, 0, 5)): number {
   let at = from;
   for (let retry = 1; retry <= path.retries; retry++) at = path.retryAt(retry, at, zones);
   return at - from;

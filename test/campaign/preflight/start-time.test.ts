@@ -24,9 +24,7 @@ interface Tried {
 async function timeOf(tried: Tried): Promise<string[] | string> {
   const { yaml, rows = 100, hours = 'any', columns = '', accountLines = null, allowPartial = false } = tried;
   const list = tried.list ?? `phone\n${Array.from({ length: rows }, (_, index) => numberAt(index)).join('\n')}\n`;
-  const text = minimalCampaign
-    .replace('hours: any', `hours: ${hours}`)
-    .replace('phone: phone', `phone: phone${columns}`);
+  const text = minimalCampaign.replace('hours: any', `hours: ${hours}`).replace('phone: phone', `phone: phone${columns}`);
   const { file, columns: header, rows: read } = await importList(`${text}${yaml.join('\n')}\n`, list);
   const rules = campaignRules(file, header, monday);
   const time = new StartTime(rules, monday);
@@ -57,17 +55,13 @@ test('what it needs is enough: the time, the calls, or the wish to call only som
   const wider = tooShort.map((line) => line.replace('calls: 1', 'calls: 3'));
   expect(await timeOf({ yaml: wider })).toEqual([]);
   expect(await timeOf({ yaml: wider, accountLines: 1 })).toMatch(/the account allows no more/);
-  expect(await timeOf({ yaml: tooShort, allowPartial: true })).toEqual([
-    'even at best 40 recipients would never be called',
-  ]);
+  expect(await timeOf({ yaml: tooShort, allowPartial: true })).toEqual(['even at best 40 recipients would never be called']);
 });
 
 test('where only the likely course does not fit, that is one warning', async () => {
   const likely = tooShort.map((line) => line.replace('15:40', '16:10'));
   expect(await timeOf({ yaml: likely })).toEqual([
-    expect.stringMatching(
-      /^the window is short: \d+ recipients would likely never be called before the end; a check of the file/,
-    ),
+    expect.stringMatching(/^the window is short: \d+ recipients would likely never be called before the end; a check of the file/),
   ]);
   const retries = ['law: off', 'ends_at: 2026-01-05T16:10:00Z', 'retry: { max_attempts: 2, no_answer: 24h }'];
   expect(await timeOf({ yaml: retries })).toEqual([
@@ -105,8 +99,6 @@ test('rows that end by themselves are named as what ends too soon', async () => 
 test('rows whose hours do not open before the end are counted, those told of elsewhere are not', async () => {
   const list = `phone\n${numberAt(0)}\n+13105550103\n+13105550104\n`;
   const late = { yaml: ['ends_at: 2026-01-05T16:30:00Z', once], hours: '{ mon: "09:00-17:00" }', list };
-  expect(await timeOf(late)).toEqual([
-    expect.stringMatching(/^2 rows cannot be called before the end of the campaign/),
-  ]);
+  expect(await timeOf(late)).toEqual([expect.stringMatching(/^2 rows cannot be called before the end of the campaign/)]);
   expect(await timeOf({ ...late, impossibleRows: 2 })).toEqual([]);
 });

@@ -83,10 +83,7 @@ export class Desk {
   }
 
   /** Never answers where the process dies. Without a key it asks, with one it changes something. */
-  async ask(
-    served: Served,
-    { role, key, request }: { role: DeskRole; key: string | null; request: DeskRequest },
-  ): Promise<DeskAnswer> {
+  async ask(served: Served, { role, key, request }: { role: DeskRole; key: string | null; request: DeskRequest }): Promise<DeskAnswer> {
     const { path, body, list } = request;
     const form = new FormData();
     if (list !== undefined) form.append('list', new Blob([list]), 'list.csv');

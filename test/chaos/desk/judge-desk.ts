@@ -73,8 +73,7 @@ function* judgeLists({ ledger, person, standing, sandbox }: Ending): Generator<B
   for (const { e164 } of barred)
     if (!standing.stopped.has(e164) && !maybe.has(e164))
       yield { rule: 'done though refused', to: e164, what: 'it stands on the do-not-call list' };
-  const mayHaveEnded =
-    standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
+  const mayHaveEnded = standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
   for (const { e164, outcome } of mayHaveEnded ? [] : ledger.recipients)
     if (outcome === 'cancelled' && e164 !== null && !standing.stopped.has(e164) && !maybe.has(e164))
       yield { rule: 'done though refused', to: e164, what: 'its row was withdrawn' };

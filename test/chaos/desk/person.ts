@@ -86,8 +86,7 @@ export class Person {
 
   /** As clients do that did not hear the answer, however late: nothing may come of it. */
   async repeatAnswered(worker: Acting): Promise<void> {
-    for (const asked of this.asked)
-      if (asked.answer !== null && isKept(asked.answer)) await this.#send(worker, asked, asked.request);
+    for (const asked of this.asked) if (asked.answer !== null && isKept(asked.answer)) await this.#send(worker, asked, asked.request);
   }
 
   /** Has the campaign go on: at first by a look from before the pause, which must not undo it, then by one of now. */

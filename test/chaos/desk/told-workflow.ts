@@ -10,8 +10,7 @@ export type Tell = (update: string, input: { pausesSeen?: number } | undefined) 
 export function temporalOf(queue: string, tell: Tell): TemporalAccess {
   const handle = {
     describe: async () => ({ taskQueue: queue, status: { name: 'RUNNING' }, raw: {} }),
-    executeUpdate: async (update: { name: string }, options?: { args: [{ pausesSeen?: number }] }) =>
-      tell(update.name, options?.args[0]),
+    executeUpdate: async (update: { name: string }, options?: { args: [{ pausesSeen?: number }] }) => tell(update.name, options?.args[0]),
   };
   return {
     address: 'the driver',

@@ -7,10 +7,7 @@ import { recordOneCall, serve, serviceKey } from './call-service.ts';
 
 const spring = 'GET /api/v1/campaigns/spring/rows';
 
-async function openWorld(
-  record: (url: string) => object | null,
-  audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void,
-) {
+async function openWorld(record: (url: string) => object | null, audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void) {
   const { store, settings, ...made } = await recordOneCall(record, audio);
   return { world: await ApiWorld.over(store, { settings }), store, ...made };
 }
@@ -85,8 +82,7 @@ test('a player fetches a recording in parts, and the log has one line of it', as
       return response.end('and');
     },
   );
-  const fetchPart = (range: string) =>
-    world.ask(`${spring}/1/calls/1/recording`, { role: 'operate', headers: { range } });
+  const fetchPart = (range: string) => world.ask(`${spring}/1/calls/1/recording`, { role: 'operate', headers: { range } });
   const part = await fetchPart('bytes=4-6');
   expect(part).toMatchObject({
     status: 206,
@@ -104,9 +100,7 @@ test('a player fetches a recording in parts, and the log has one line of it', as
 });
 
 test('a recording elsewhere is fetched without the key, and is never handed on as a page', async () => {
-  const other = await serve((_, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<script>1</script>'),
-  );
+  const other = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<script>1</script>'));
   const { world } = await openWorld(() => ({ audio: `${other.url}/conv_1.wav` }));
   const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
   expect(answer.headers['content-type']).toBe('application/octet-stream');

@@ -45,17 +45,12 @@ test.for(bothDialects)('of ten requests with one key at once, one does the work:
   const worlds = await Promise.all(stores.map((store) => ApiWorld.over(store)));
   const body = { numbers: [number] };
   const token = worlds[0]?.tokenText('operate');
-  const askFive = (world: ApiWorld) =>
-    Array.from({ length: 5 }, () => world.ask(add, { token: token ?? '', key: 'once', body }));
+  const askFive = (world: ApiWorld) => Array.from({ length: 5 }, () => world.ask(add, { token: token ?? '', key: 'once', body }));
   const answers = await Promise.all(worlds.flatMap(askFive));
   const done = answers.filter(({ status }) => status === 200);
   expect(done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
   for (const { status } of answers) expect([200, 409]).toContain(status);
-  const events = await worlds[0]?.store.db
-    .selectFrom('events')
-    .selectAll()
-    .where('type', '=', 'suppression.added')
-    .execute();
+  const events = await worlds[0]?.store.db.selectFrom('events').selectAll().where('type', '=', 'suppression.added').execute();
   expect(events).toHaveLength(1);
 });
 
@@ -106,9 +101,7 @@ test('a conflict is not kept: once its reason has passed, the same key does it',
 test('the answer is kept together with its line in the log, or neither', async () => {
   const store = await openCleanStore('sqlite');
   const world = await ApiWorld.over(store);
-  await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(
-    store.db,
-  );
+  await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(store.db);
   expect((await world.ask(add, { key: 'k1', body: { numbers: [number] } })).status).toBe(503);
   const acted = store.db.selectFrom('events').selectAll().where('type', '=', 'operator.acted');
   expect(await acted.execute()).toEqual([]);

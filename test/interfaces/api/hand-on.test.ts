@@ -30,9 +30,7 @@ test('results are files in three formats, and the report is that of the command 
   });
   expect(await world.ask('GET /api/v1/campaigns/spring/results.csv', { role: 'read' })).toMatchObject({ status: 403 });
   const report = await world.ask('GET /api/v1/campaigns/spring/report', { role: 'read' });
-  expect(report.body).toEqual(
-    withInstants(await readCampaignReport(scenario.store, await scenario.campaign(), world.at)),
-  );
+  expect(report.body).toEqual(withInstants(await readCampaignReport(scenario.store, await scenario.campaign(), world.at)));
   expect(report.body).toMatchObject({ funnel: { called: 6 }, firstCallAt: '2030-01-15T12:00:00.000Z', cost: null });
 });
 
@@ -80,9 +78,7 @@ test('events are read from a cursor on, and followed as they are added', async (
   const live = await follow({});
   expect(live.response.headers['content-type']).toBe('text/event-stream');
   await expect.poll(() => live.text()).toMatch(/^id: \d+\n\n/);
-  await world.store.transaction((tx) =>
-    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round: 1 } }]),
-  );
+  await world.store.transaction((tx) => appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round: 1 } }]));
   await expect.poll(() => live.text()).toMatch(/id: \d+\nevent: round\.ended\ndata: {/);
   live.end();
   const again = await follow({ 'last-event-id': String(body.cursor) });

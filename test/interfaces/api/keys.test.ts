@@ -27,27 +27,23 @@ test.for(bothDialects)('a key whose first request died is taken over after ten m
   expect((await ask()).headers['idempotent-replayed']).toBe('true');
 });
 
-test.for(bothDialects)(
-  'of many who take over a dead key one does, and the dead one changes nothing: %s',
-  async (dialect) => {
-    let nowReal = noon;
-    const store = { ...(await openCleanStore(dialect)), now: async () => nowReal };
-    const request = { tokenId: 'desk', key: `takeover-${dialect}`, parts: { method: 'hash' } };
-    const dead = await claimKey(store, request);
-    nowReal += tenMinutesMs;
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimKey(store, request)));
-    expect(claims.map(({ kind }) => kind).toSorted()).toEqual(['new', ...Array<string>(7).fill('under_way')]);
-    const entryOf = (claim: Awaited<ReturnType<typeof claimKey>> | undefined) =>
-      claim?.kind === 'new' ? claim.entry : 'none';
-    // It was slow, not dead: neither its answer nor its refusal counts.
-    await store.transaction((tx) => keepAnswer(tx, entryOf(dead), { status: 200, body: '"late"' }));
-    await store.transaction((tx) => freeKey(tx, entryOf(dead)));
-    expect(await claimKey(store, request)).toEqual({ kind: 'under_way' });
-    const heir = entryOf(claims.find(({ kind }) => kind === 'new'));
-    await store.transaction((tx) => keepAnswer(tx, heir, { status: 200, body: '"mine"' }));
-    expect(await claimKey(store, request)).toEqual({ kind: 'done', answer: { status: 200, body: '"mine"' } });
-  },
-);
+test.for(bothDialects)('of many who take over a dead key one does, and the dead one changes nothing: %s', async (dialect) => {
+  let nowReal = noon;
+  const store = { ...(await openCleanStore(dialect)), now: async () => nowReal };
+  const request = { tokenId: 'desk', key: `takeover-${dialect}`, parts: { method: 'hash' } };
+  const dead = await claimKey(store, request);
+  nowReal += tenMinutesMs;
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claimKey(store, request)));
+  expect(claims.map(({ kind }) => kind).toSorted()).toEqual(['new', ...Array<string>(7).fill('under_way')]);
+  const entryOf = (claim: Awaited<ReturnType<typeof claimKey>> | undefined) => (claim?.kind === 'new' ? claim.entry : 'none');
+  // It was slow, not dead: neither its answer nor its refusal counts.
+  await store.transaction((tx) => keepAnswer(tx, entryOf(dead), { status: 200, body: '"late"' }));
+  await store.transaction((tx) => freeKey(tx, entryOf(dead)));
+  expect(await claimKey(store, request)).toEqual({ kind: 'under_way' });
+  const heir = entryOf(claims.find(({ kind }) => kind === 'new'));
+  await store.transaction((tx) => keepAnswer(tx, heir, { status: 200, body: '"mine"' }));
+  expect(await claimKey(store, request)).toEqual({ kind: 'done', answer: { status: 200, body: '"mine"' } });
+});
 
 test('a key that comes with another request is refused with what differs, and no value of either', async () => {
   const store = await openCleanStore('sqlite');
@@ -64,17 +60,8 @@ test('a key that comes with another request is refused with what differs, and no
   };
   expect(await differs(add, { ...body, numbers: ['+12125550101'] })).toEqual(['body.numbers']);
   expect(await differs(add, { numbers: [number], campaign: 'spring' })).toEqual(['body.reason']);
-  expect(await differs('POST /api/v1/suppressions/remove', { numbers: [number], campaign: 'spring' })).toEqual([
-    'path',
-    'body.reason',
-  ]);
-  expect(await differs('DELETE /api/v1/webhooks/0123456789ab')).toEqual([
-    'method',
-    'path',
-    'body.numbers',
-    'body.campaign',
-    'body.reason',
-  ]);
+  expect(await differs('POST /api/v1/suppressions/remove', { numbers: [number], campaign: 'spring' })).toEqual(['path', 'body.reason']);
+  expect(await differs('DELETE /api/v1/webhooks/0123456789ab')).toEqual(['method', 'path', 'body.numbers', 'body.campaign', 'body.reason']);
   // The refusal has cost the key nothing.
   expect((await world.ask(add, { key: 'k1', body })).headers['idempotent-replayed']).toBe('true');
 });

@@ -20,9 +20,7 @@ test('the description of the API is OpenAPI 3.1 without a fault, and complete', 
     .filter((line) => line.includes('('));
   expect(routes.length).toBeGreaterThan(Object.keys(body.paths).length);
   const paths = Object.values<Record<string, { responses: Record<string, { content: object }> }>>(body.paths);
-  const responses = paths
-    .flatMap((path) => Object.values(path))
-    .flatMap((operation) => Object.entries(operation.responses));
+  const responses = paths.flatMap((path) => Object.values(path)).flatMap((operation) => Object.entries(operation.responses));
   for (const [status, { content }] of responses)
     if (Number(status) >= 400) expect(Object.keys(content)).toEqual(['application/problem+json']);
 });

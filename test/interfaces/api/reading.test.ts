@@ -21,9 +21,7 @@ test.for(dialects)('campaigns, rows, waiting rows, funnel and course are read: %
   const { world } = await openWorld(dialect);
   const list = await world.ask('GET /api/v1/campaigns', { role: 'read' });
   expect(list.status).toBe(200);
-  expect(list.body.campaigns).toMatchObject([
-    { campaignId: 'spring', state: 'running', total: 6, done: 1, open: 5, needs: 0 },
-  ]);
+  expect(list.body.campaigns).toMatchObject([{ campaignId: 'spring', state: 'running', total: 6, done: 1, open: 5, needs: 0 }]);
   const one = await world.ask('GET /api/v1/campaigns/spring', { role: 'read' });
   expect(one.body).toMatchObject({
     campaignId: 'spring', createdAt: '2030-01-15T12:00:00.000Z', outcomes: { completed: 1 }, dispositions: { answered: 1 },
@@ -95,17 +93,14 @@ test.each([
   expect(answer).toMatchObject({ status, body: { code, status, detail: expect.stringMatching(says) } });
 });
 
-test.each(['-1', '1.5', 'x', '9'.repeat(16)])(
-  'the stream refuses the Last-Event-ID %s, and says what it may be',
-  async (id) => {
-    const { world } = await openWorld('sqlite');
-    const headers = { 'last-event-id': id };
-    expect(await world.ask('GET /api/v1/events/stream', { role: 'read', headers })).toMatchObject({
-      status: 400,
-      body: {
-        code: 'invalid',
-        detail: expect.stringMatching(/last-event-id: this is the id of no event: send the last one/),
-      },
-    });
-  },
-);
+test.each(['-1', '1.5', 'x', '9'.repeat(16)])('the stream refuses the Last-Event-ID %s, and says what it may be', async (id) => {
+  const { world } = await openWorld('sqlite');
+  const headers = { 'last-event-id': id };
+  expect(await world.ask('GET /api/v1/events/stream', { role: 'read', headers })).toMatchObject({
+    status: 400,
+    body: {
+      code: 'invalid',
+      detail: expect.stringMatching(/last-event-id: this is the id of no event: send the last one/),
+    },
+  });
+});

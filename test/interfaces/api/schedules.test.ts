@@ -149,11 +149,7 @@ test('the page shows the first runs of a schedule, shows them again where anythi
   const first = await desk.submit('/schedules/new', wish, 'admin');
   expect(first.text).toMatch(/id="first-runs"[\s\S]*-01-01 09:00/);
   expect(first.text).toContain('Nothing is made yet');
-  const changed = await desk.post(
-    '/schedules/new',
-    { ...hiddenFields(first.text), ...wish, cron: '0 10 1 1 *' },
-    'admin',
-  );
+  const changed = await desk.post('/schedules/new', { ...hiddenFields(first.text), ...wish, cron: '0 10 1 1 *' }, 'admin');
   expect(changed.text).toMatch(/id="first-runs"[\s\S]*-01-01 10:00/);
   expect((await desk.get('/schedules')).text).toContain('No campaign recurs');
   const fields = { ...hiddenFields(changed.text), ...wish, cron: '0 10 1 1 *' };
@@ -178,8 +174,7 @@ test('the page shows the first runs of a schedule, shows them again where anythi
 
 test('while Temporal cannot be reached, reading and changing schedules are refused with its address', async () => {
   const api = await ApiWorld.over(await openCleanStore('sqlite'), {
-    connect: (limitMs) =>
-      openTemporal({}, readConfig({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), Math.min(limitMs ?? 300, 300)),
+    connect: (limitMs) => openTemporal({}, readConfig({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), Math.min(limitMs ?? 300, 300)),
   });
   const detail = expect.stringContaining('127.0.0.1:9') as string;
   const refused = { status: 503, body: { code: 'temporal_unreachable', detail } };

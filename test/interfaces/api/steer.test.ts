@@ -72,9 +72,7 @@ test('waiting rows are withdrawn, open ones stay, and a dry run changes nothing'
     left: [{ key: 1, row: 1, why: 'call_open' }, { key: 99, row: null, why: 'not_found' }],
   }); // prettier-ignore
   expect(await acted()).toMatchObject([{ data: { action: 'withdraw' } }]);
-  expect(
-    (await scenario.recipients()).flatMap(({ outcome, row_number: row }) => (outcome === null ? [] : [row])),
-  ).toEqual([3]);
+  expect((await scenario.recipients()).flatMap(({ outcome, row_number: row }) => (outcome === null ? [] : [row]))).toEqual([3]);
   expect(await world.ask(`${spring}/withdraw`, { body: { ids: ['A1'] } })).toMatchObject({
     status: 409,
     body: { code: 'edit_refused' },

@@ -45,8 +45,7 @@ test('a client that was refused before its body came may ask again on its connec
   socket.write('late');
   const begun = performance.now();
   // Beyond the time after which one that sends on would be ended.
-  while (performance.now() - begun < 100)
-    expect(await ask('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
+  while (performance.now() - begun < 100) expect(await ask('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
   expect(socket.destroyed).toBe(false);
   socket.destroy();
 });
@@ -54,16 +53,8 @@ test('a client that was refused before its body came may ask again on its connec
 test.each([
   ['breaks off', 'multipart/form-data; boundary=b', `--b\r\n${file}\r\n\r\n+12125550100\n`],
   ['names no boundary', 'multipart/form-data', `--b\r\n${file}\r\n\r\n+12125550100\n\r\n--b--\r\n`],
-  [
-    'has a field',
-    'multipart/form-data; boundary=b',
-    `--b\r\nContent-Disposition: form-data; name="numbers"\r\n\r\n1\r\n--b--`,
-  ],
-  [
-    'has another file',
-    'multipart/form-data; boundary=b',
-    `--b\r\n${file.replace('numbers', 'n')}\r\n\r\n1\r\n--b--\r\n`,
-  ],
+  ['has a field', 'multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="numbers"\r\n\r\n1\r\n--b--`],
+  ['has another file', 'multipart/form-data; boundary=b', `--b\r\n${file.replace('numbers', 'n')}\r\n\r\n1\r\n--b--\r\n`],
   ['is empty', 'multipart/form-data; boundary=b', ''],
 ])('a form that %s is a fault of its sender', async (_, type, payload) => {
   const world = await ApiWorld.over(await openCleanStore('sqlite'));

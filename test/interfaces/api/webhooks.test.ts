@@ -53,9 +53,10 @@ test.for(dialects)('a webhook is added once per key, listed, paused, resumed and
   expect((await world.ask(`GET ${path}`)).body).toEqual({ webhooks: [] });
   expect(await world.ask(`DELETE ${path}/${id}`)).toMatchObject({ status: 404, body: { code: 'unknown_webhook' } });
 
-  const log = (await readAllEvents(store.db, 0, 1000, ['webhook.changed', 'operator.acted'])).map(
-    ({ campaignId, data }) => [campaignId, data],
-  );
+  const log = (await readAllEvents(store.db, 0, 1000, ['webhook.changed', 'operator.acted'])).map(({ campaignId, data }) => [
+    campaignId,
+    data,
+  ]);
   const by = 'person:admin desk';
   const name = 'admin desk';
   expect(log).toEqual(

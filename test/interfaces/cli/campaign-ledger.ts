@@ -54,9 +54,7 @@ export async function createLedger(): Promise<Ledger> {
   await change(async (store) => {
     const rows = buildRows(['+12125550101', '+12125550102', ''], (index) => ['Ana', 'Ben', '=1+1'][index] ?? '');
     const scenario = await beginProven(store, {
-      rows: rows.map((row, index) =>
-        index === 2 ? { ...row, e164: null, verdict: 'rejected', reason: 'missing_phone' } : row,
-      ),
+      rows: rows.map((row, index) => (index === 2 ? { ...row, e164: null, verdict: 'rejected', reason: 'missing_phone' } : row)),
       rules: { retry: { maxAttempts: 1 } },
     });
     await scenario.dial(1, noon);

@@ -11,17 +11,11 @@ async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> 
   return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
 }
 
-const neverAnswered = [
-  'retry: { max_attempts: 2, no_answer: 5m, busy: 5m, voicemail: never, unreached: 5m, failed: 5m }',
-];
+const neverAnswered = ['retry: { max_attempts: 2, no_answer: 5m, busy: 5m, voicemail: never, unreached: 5m, failed: 5m }'];
 
 test('a campaign goes from its file to a results file with one line per row', async () => {
   const world = await createWorld();
-  const lines = [
-    ...Array.from({ length: 8 }, (_, i) => `${numberAt(i)},Row${i + 1}`),
-    'no number,Bad',
-    `${numberAt(0)},Twice`,
-  ];
+  const lines = [...Array.from({ length: 8 }, (_, i) => `${numberAt(i)},Row${i + 1}`), 'no number,Bad', `${numberAt(0)},Twice`];
   const path = world.writeCampaign({ lines, yaml: neverAnswered });
   const worker = await world.work();
 
@@ -41,9 +35,7 @@ test('a campaign goes from its file to a results file with one line per row', as
   const rows = parse<Record<string, string>>(world.read('out.csv'), { columns: true });
   expect(rows.map((row) => row['name'])).toEqual(lines.map((line) => line.split(',')[1]));
   expect(rows.map((row) => row['reason']).slice(8)).toEqual(['invalid_phone', 'duplicate_phone']);
-  expect(rows.slice(0, 8).every((row) => ['completed', 'exhausted', 'opted_out'].includes(row['outcome'] ?? ''))).toBe(
-    true,
-  );
+  expect(rows.slice(0, 8).every((row) => ['completed', 'exhausted', 'opted_out'].includes(row['outcome'] ?? ''))).toBe(true);
   const talks = readdirSync(world.path('talks'));
   expect(talks).toHaveLength(world.sandbox.calls().filter((call) => call.conversationId !== null).length);
   const answered = rows.findIndex((row) => row['disposition'] === 'answered');
@@ -176,9 +168,7 @@ test('cancel and drain ask before they end a campaign: a no, or nobody there to 
     expect(await world.run(name, world.id)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(
-        /Not a terminal, cannot ask for confirmation\. Nothing was changed; run again with --yes\.\n$/,
-      ),
+      stderr: expect.stringMatching(/Not a terminal, cannot ask for confirmation\. Nothing was changed; run again with --yes\.\n$/),
     });
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
   await world.work();

@@ -60,10 +60,7 @@ export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every p
 let worlds = 0;
 
 /** Uses the Temporal server that all files share, unless the settings name another. */
-export async function createWorld(
-  sandboxOptions: SandboxOptions = {},
-  settings: Record<string, string> = {},
-): Promise<CampaignWorld> {
+export async function createWorld(sandboxOptions: SandboxOptions = {}, settings: Record<string, string> = {}): Promise<CampaignWorld> {
   const ownId = `autumn-${++worlds}`;
   const folder = mkdtempSync(join(tmpdir(), 'carillon-cli-'));
   const sandbox = await startSandbox({ speed, seed: 5, ...sandboxOptions });
@@ -116,9 +113,7 @@ export async function createWorld(
         "variables: { values: { name: '{{ name }}' } }",
         'hours: any',
         'law: off',
-        ...(yaml.some((line) => line.startsWith('opt_out'))
-          ? []
-          : ['opt_out: [{ collected: asked_to_stop, equals: true }]']),
+        ...(yaml.some((line) => line.startsWith('opt_out')) ? [] : ['opt_out: [{ collected: asked_to_stop, equals: true }]']),
         ...yaml,
       ];
       writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);

@@ -43,11 +43,7 @@ test('a window that is likely too short is a warning with both numbers', async (
   const world = await worldOf();
   world.writeCampaign({
     rows: 100,
-    yaml: [
-      "ends_at: '2026-01-05T15:40:00Z'",
-      'pacing: { max_concurrent_calls: 2, batch_size: 2 }',
-      'retry: { max_attempts: 1 }',
-    ],
+    yaml: ["ends_at: '2026-01-05T15:40:00Z'", 'pacing: { max_concurrent_calls: 2, batch_size: 2 }', 'retry: { max_attempts: 1 }'],
   });
   const { code, stdout } = await world.run('check', world.campaignPath);
   // 50 rounds of half a minute for the best case, about 51 s each for the likely one.
@@ -75,9 +71,7 @@ test('a campaign that cannot call everybody even at best ends with code 1', asyn
   expect(report).toMatchObject({ startable: false, forecast: { canFinish: false } });
   // What is told of the best case is what can happen in it: one call each half minute, until ten minutes before the end.
   expect(report.forecast?.earliest.calls).toBeLessThan(30);
-  expect(stdout).toMatch(
-    new RegExp(`earliest +cut off by ends_at +${String(report.forecast?.earliest.calls)} +1\\d\n`),
-  );
+  expect(stdout).toMatch(new RegExp(`earliest +cut off by ends_at +${String(report.forecast?.earliest.calls)} +1\\d\n`));
 });
 
 test('starts per minute are told as the reason when lines do not help', async () => {
@@ -167,9 +161,7 @@ test('agent and caller number are asked of the service, and what it would refuse
       refusal: expect.stringContaining('pn_wrong'),
     },
   });
-  expect((await world.run('check', world.campaignPath)).stdout).toContain(
-    'Cannot start: the service would refuse its calls.',
-  );
+  expect((await world.run('check', world.campaignPath)).stdout).toContain('Cannot start: the service would refuse its calls.');
   expect(await reportOf(world, '--offline')).toMatchObject({ code: 0, startable: true, service: { asked: false } });
 
   world.writeCampaign({ rows: 2, yaml: ['from_phone_number_id: [pn_main, pn_wrong]'] });

@@ -5,9 +5,7 @@ import { createLedger } from './campaign-ledger.ts';
 test('status says when nobody is dialled because clocks are too far apart', async () => {
   const ledger = await createLedger();
   const setApart = (clocksApartMs: number) =>
-    ledger.change((store) =>
-      store.transaction((tx) => writeAccount(tx, 'http://service', { clocks_apart_ms: clocksApartMs })),
-    );
+    ledger.change((store) => store.transaction((tx) => writeAccount(tx, 'http://service', { clocks_apart_ms: clocksApartMs })));
   await setApart(420_000);
   const { stdout } = await ledger.run('status', 'spring');
   expect(stdout).toContain("Clocks    the service's is 7 min ahead of a worker's: nobody is dialled until they agree");

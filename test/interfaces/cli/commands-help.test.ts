@@ -3,20 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from './terminal.ts';
 
-const names = [
-  'sandbox',
-  'demo',
-  'run',
-  'start',
-  'status',
-  'pause',
-  'resume',
-  'cancel',
-  'resolve',
-  'results',
-  'worker',
-  'dev',
-];
+const names = ['sandbox', 'demo', 'run', 'start', 'status', 'pause', 'resume', 'cancel', 'resolve', 'results', 'worker', 'dev'];
 
 test.each(names)('%s explains itself with an example', async (name) => {
   const io = createTerminal();

@@ -51,11 +51,7 @@ function createFolder() {
           externalId: idColumn === null ? null : id,
         }));
       }
-      await importCampaign(
-        store,
-        { campaignId, name: null, fileHash: campaignId, rules, accountId: 'x' },
-        { chunks: chunks(), now },
-      );
+      await importCampaign(store, { campaignId, name: null, fileHash: campaignId, rules, accountId: 'x' }, { chunks: chunks(), now });
       await store.close();
     },
     run: async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
@@ -72,9 +68,7 @@ test('a list without the columns of the campaign, or with others, is refused by 
   const { add, write, run } = createFolder();
   await add('spring', people(['a', 'b']));
   const update = (text: string) => run('update', 'spring', write('list.csv', text));
-  expect(await update('id,phone\na,+12125550100\n')).toEqual(
-    refused(/the column "name" of the campaign's list is missing/),
-  );
+  expect(await update('id,phone\na,+12125550100\n')).toEqual(refused(/the column "name" of the campaign's list is missing/));
   expect(await update('id,phone,name,mail\na,+12125550100,A,x\n')).toEqual(
     refused(/the column "mail" is no column of the campaign's list.*remove it.*"id", "phone", "name"/),
   );
@@ -83,11 +77,7 @@ test('a list without the columns of the campaign, or with others, is refused by 
   const done = await update('Name;ID;Phone\nGuest b;b;+12125550101\nGuest c;c;+12125550102\n');
   expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/accepted +1 .*\n.*\n +unchanged +1 /) });
   const results = await run('results', 'spring', '--output', '-');
-  expect(results.stdout.split('\n').map((line) => line.split(',').slice(0, 3))).toContainEqual([
-    'c',
-    '+12125550102',
-    'Guest c',
-  ]);
+  expect(results.stdout.split('\n').map((line) => line.split(',').slice(0, 3))).toContainEqual(['c', '+12125550102', 'Guest c']);
 });
 
 test('the list of another campaign is refused with the name of that campaign', async () => {
@@ -111,9 +101,7 @@ test('the list of another campaign is refused with the name of that campaign', a
   // Its own list, and one with corrections, pass, although another campaign has called the same people.
   await add('copy', people(['1', '2', '3'], 0));
   expect(await run('update', 'spring', write('own.csv', asCsv(people(['1', '2', '3'], 0))))).toMatchObject({ code: 0 });
-  const corrected = people(['1', '2', '3'], 0).map((person, index) =>
-    index === 1 ? { ...person, phone: numberOf(50) } : person,
-  );
+  const corrected = people(['1', '2', '3'], 0).map((person, index) => (index === 1 ? { ...person, phone: numberOf(50) } : person));
   expect(await run('update', 'spring', write('corrected.csv', asCsv(corrected)))).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/corrected +1 /),
@@ -125,9 +113,7 @@ test('a list that begins row for row like that of another campaign is that list'
   const shared = people(['1', '2', '3', '4', '5'], 0);
   await add('spring', shared.slice(0, 3));
   await add('autumn', shared.slice(2));
-  expect(await run('update', 'spring', write('list.csv', asCsv(shared.slice(2))))).toEqual(
-    refused(/is the list of campaign autumn/),
-  );
+  expect(await run('update', 'spring', write('list.csv', asCsv(shared.slice(2))))).toEqual(refused(/is the list of campaign autumn/));
   expect(await run('update', 'spring', write('list.csv', asCsv(shared)))).toMatchObject({ code: 0 });
 });
 
@@ -141,9 +127,7 @@ test('what cannot be updated is refused, and nothing is written', async () => {
   expect(await run('update', 'spring', path('none.csv'))).toEqual(refused(/none\.csv: there is no such file/));
   expect(await run('update', 'spring', 'campaign.yaml')).toEqual(refused(/is a campaign file; name the list/));
   expect(await run('update', 'spring', list, '--report', list)).toEqual(refused(/will not be overwritten/));
-  expect(await run('update', 'spring', list, '--withdraw-missing')).toEqual(
-    refused(/cannot ask for confirmation.*run again with --yes/),
-  );
+  expect(await run('update', 'spring', list, '--withdraw-missing')).toEqual(refused(/cannot ask for confirmation.*run again with --yes/));
   expect(await run('withdraw', 'spring')).toEqual(refused(/one of --id, --row and --file/));
   expect(await run('withdraw', 'spring', '--id', 'a', '--row', '1')).toEqual(refused(/one of --id, --row and --file/));
   expect(await run('withdraw', 'spring', '--row', '0')).toEqual(refused(/row numbers from 1/));
@@ -203,9 +187,7 @@ test('who may still be called at the old number, since the corrected one is inva
     expect(JSON.parse(done.stdout)).toMatchObject({ failed: 6, unchanged: 0, mayStillBeCalled: 3 });
   }
   const lines = readFileSync(path('report.csv'), 'utf8').trim().split('\n').slice(1);
-  expect(lines[0]).toMatch(
-    /^1,2,a,failed,invalid_phone,.*; row 1 of the campaign stays as it was and may still be called so,1$/,
-  );
+  expect(lines[0]).toMatch(/^1,2,a,failed,invalid_phone,.*; row 1 of the campaign stays as it was and may still be called so,1$/);
   expect(lines[4]).toMatch(/^5,6,d,failed,invalid_phone,(?!.*still be called).*,$/);
 });
 
@@ -229,8 +211,7 @@ test('a list that has slipped by a row is mended in one go, however long it is',
   const { add, write, run, path } = createFolder();
   const count = 1_600;
   const areas = '201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218'.split(' ');
-  const phone = (index: number): string =>
-    `+1${areas[Math.floor(index / 100)]}55501${String(index % 100).padStart(2, '0')}`;
+  const phone = (index: number): string => `+1${areas[Math.floor(index / 100)]}55501${String(index % 100).padStart(2, '0')}`;
   const rows = Array.from({ length: count }, (_, index) => ({
     id: `k${index}`,
     phone: phone(index),
@@ -244,15 +225,7 @@ test('a list that has slipped by a row is mended in one go, however long it is',
   ] as const) {
     const moved = rows.map((row, index) => ({ ...row, phone: phone((index + slip + count) % count) }));
     const report = path(`${name}.csv`);
-    const done = await run(
-      'update',
-      'spring',
-      write(`${name}-list.csv`, asCsv(moved)),
-      '--report',
-      report,
-      '--json',
-      '--add',
-    );
+    const done = await run('update', 'spring', write(`${name}-list.csv`, asCsv(moved)), '--report', report, '--json', '--add');
     expect(JSON.parse(done.stdout)).toMatchObject({ rows: count, corrected: count, failed: 0 });
     const lines = readFileSync(report, 'utf8').trim().split('\n').slice(1);
     expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(count);
@@ -302,9 +275,7 @@ test('ids to withdraw come from a column of a file, or from lines alone', async 
   });
   const bare = await run('withdraw', 'spring', '--file', write('bare.txt', 'c\nz\n'), '--yes');
   expect(bare.code).toBe(1);
-  expect(bare.stdout).toMatch(
-    /^1 row of campaign spring withdrawn\.\n\n.*\nz +- +not_found +the campaign has no such row\n$/,
-  );
+  expect(bare.stdout).toMatch(/^1 row of campaign spring withdrawn\.\n\n.*\nz +- +not_found +the campaign has no such row\n$/);
   expect(await run('withdraw', 'spring', '--file', write('wide.csv', 'x,y\n1,2\n'), '--yes')).toEqual(
     refused(/there is no column "id", which has the ids; there are "x", "y"/),
   );

@@ -35,12 +35,7 @@ test('a campaign that waits for days calls a row that is added at once, and ends
   await start(world, [`a,${busy},Row1`, `b,no number,Row2`, `c,${numberAt(3)},Row3`]);
   await until(async () => world.sandbox.calls().length === 2 && (await statusOf(world))['open'] === 0);
 
-  const list = writeList(world, 'more.csv', [
-    `a,${busy},Row1`,
-    `b,${numberAt(4)},Row2`,
-    `d,${numberAt(5)},Row4`,
-    'e,oops,Row5',
-  ]);
+  const list = writeList(world, 'more.csv', [`a,${busy},Row1`, `b,${numberAt(4)},Row2`, `d,${numberAt(5)},Row4`, 'e,oops,Row5']);
   const dry = await world.run('update', world.id, list, '--dry-run');
   expect(dry.stdout).toMatch(/4 rows of .*more\.csv read, nothing was changed\. It would be\n {2}accepted +1 /);
   expect(await statusOf(world)).toMatchObject({ total: 3 });
@@ -52,9 +47,7 @@ test('a campaign that waits for days calls a row that is added at once, and ends
   expect(updated.stdout).toMatch(/4 +5 +e +invalid_phone +/);
   expect(updated.stdout).toContain('were left alone');
   const lines = parse<Record<string, string>>(world.read('report.csv'), { columns: true });
-  expect(
-    lines.map(({ row, line, id, result, code, campaign_row }) => [row, line, id, result, code, campaign_row]),
-  ).toEqual([
+  expect(lines.map(({ row, line, id, result, code, campaign_row }) => [row, line, id, result, code, campaign_row])).toEqual([
     ['1', '2', 'a', 'unchanged', '', '1'],
     ['2', '3', 'b', 'corrected', '', '2'],
     ['3', '4', 'd', 'accepted', '', '4'],

@@ -18,20 +18,15 @@ test('start --no-check does not ask the service, not even whether it is there', 
   expect(await world.run('start', '--no-check', world.writeCampaign({}))).toMatchObject({ code: 0 });
 });
 
-test.each(['status', 'start', 'worker', 'check'])(
-  '%s leaves the SQLite file of another program as it is',
-  async (name) => {
-    const world = await createWorld();
-    const other = openSqliteFile(world.path('carillon.db'), { journal: 'delete' });
-    other.prepare('create table orders (id integer)').run([]);
-    other.close();
-    const before = readFileSync(world.path('carillon.db'));
-    const needsFile = name === 'start' || name === 'check';
-    const { code, stdout, stderr } = await world.run(name, ...(needsFile ? [world.writeCampaign({})] : []));
-    expect(`${stdout}${stderr}`.replace(/\s+/g, ' ')).toMatch(
-      /it is the database of another program \(its tables: orders\)/,
-    );
-    expect(code).toBe(name === 'check' ? 0 : 1);
-    expect(readFileSync(world.path('carillon.db')).equals(before)).toBe(true);
-  },
-);
+test.each(['status', 'start', 'worker', 'check'])('%s leaves the SQLite file of another program as it is', async (name) => {
+  const world = await createWorld();
+  const other = openSqliteFile(world.path('carillon.db'), { journal: 'delete' });
+  other.prepare('create table orders (id integer)').run([]);
+  other.close();
+  const before = readFileSync(world.path('carillon.db'));
+  const needsFile = name === 'start' || name === 'check';
+  const { code, stdout, stderr } = await world.run(name, ...(needsFile ? [world.writeCampaign({})] : []));
+  expect(`${stdout}${stderr}`.replace(/\s+/g, ' ')).toMatch(/it is the database of another program \(its tables: orders\)/);
+  expect(code).toBe(name === 'check' ? 0 : 1);
+  expect(readFileSync(world.path('carillon.db')).equals(before)).toBe(true);
+});

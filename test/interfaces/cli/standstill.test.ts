@@ -9,10 +9,7 @@ test('status says in one line that nothing moves because Temporal is not reached
   expect(stdout).toMatch(
     /\nWaiting +Temporal at 127\.0\.0\.1:1 cannot be used: it cannot be reached, [^.]*, since 2030-01-15 12:01 UTC \([^.]*\), until it is back\n/,
   );
-  const { temporal, standstill } = JSON.parse((await ledger.run('status', 'spring', '--json')).stdout) as Record<
-    string,
-    unknown
-  >;
+  const { temporal, standstill } = JSON.parse((await ledger.run('status', 'spring', '--json')).stdout) as Record<string, unknown>;
   expect(temporal).toMatchObject({ unreachable: expect.stringContaining('127.0.0.1:1'), workers: null });
   expect(standstill).toMatchObject({ reason: 'collecting', sinceAt: '2030-01-15T12:00:00.000Z' });
 });
@@ -24,9 +21,7 @@ test('pause works with the database alone, and says so', async () => {
     stdout: 'Campaign spring is paused. Resume it: carillon resume spring\n',
     stderr: expect.stringMatching(/The pause is committed, .*carillon status/),
   });
-  await ledger.change(async (store) =>
-    expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' }),
-  );
+  await ledger.change(async (store) => expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' }));
   expect((await ledger.run('status', 'spring')).stdout).toMatch(
     /\nWaiting +paused by a person, since .*, until carillon resume spring \(or carillon cancel spring\)\n/,
   );

@@ -112,9 +112,7 @@ test('hours in which the law lets nobody of the list be called start no campaign
   writeFileSync(path, onSundays);
   expect(await world.run('start', path)).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(
-      /^Warning: 1 row of US AL in America\/Chicago \(the first is row 1\) can never be called/m,
-    ),
+    stderr: expect.stringMatching(/^Warning: 1 row of US AL in America\/Chicago \(the first is row 1\) can never be called/m),
   });
 });
 
@@ -143,11 +141,7 @@ test('a campaign with too little time for its list is not imported, unless some 
   const soon = new Date(world.sandbox.clock.now() + 15 * 60_000).toISOString();
   const path = world.writeCampaign({
     rows: 300,
-    yaml: [
-      `ends_at: ${soon}`,
-      'pacing: { max_concurrent_calls: 1, batch_size: 1 }',
-      'advanced: { dispatch_margin: 10m }',
-    ],
+    yaml: [`ends_at: ${soon}`, 'pacing: { max_concurrent_calls: 1, batch_size: 1 }', 'advanced: { dispatch_margin: 10m }'],
   });
   const slow = await world.run('start', path);
   expect(slow).toMatchObject({ code: 2, stdout: '' });
@@ -223,22 +217,17 @@ test('a command that only reads makes no database', async () => {
   expect(stderr).toMatch(/There is no database at .*carillon\.db\. Run this where the campaign was started/);
 });
 
-test.each(['status', 'start', 'worker'])(
-  '%s refuses a DATABASE_URL of another kind, without its value',
-  async (name) => {
-    const world = await createWorld();
-    const path = world.writeCampaign({ rows: 2 });
-    for (const url of ['mysql://carillon:planted@db/carillon', 'planted', 'POSTGRES//planted']) {
-      Object.assign(world.env, { DATABASE_URL: url });
-      const { code, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
-      expect(code).toBe(2);
-      expect(stderr).toMatch(
-        /DATABASE_URL is no address of PostgreSQL: it must begin with postgres:\/\/ or postgresql:\/\//,
-      );
-      expect(stderr).not.toContain('planted');
-    }
-  },
-);
+test.each(['status', 'start', 'worker'])('%s refuses a DATABASE_URL of another kind, without its value', async (name) => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ rows: 2 });
+  for (const url of ['mysql://carillon:planted@db/carillon', 'planted', 'POSTGRES//planted']) {
+    Object.assign(world.env, { DATABASE_URL: url });
+    const { code, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/DATABASE_URL is no address of PostgreSQL: it must begin with postgres:\/\/ or postgresql:\/\//);
+    expect(stderr).not.toContain('planted');
+  }
+});
 
 test('two campaigns with different shared_words on one agent are refused, until one has ended', async () => {
   const world = await createWorld();

@@ -15,9 +15,7 @@ const warning = 40;
 test("the worker's log is JSON from its first line, and tells at info what a campaign does", async () => {
   const world = await createWorld({}, { CARILLON_LOG_LEVEL: 'info' });
   const worker = await world.work();
-  expect(
-    await world.run('start', world.writeCampaign({ rows: 3, yaml: ['retry: { max_attempts: 1 }'] })),
-  ).toMatchObject({
+  expect(await world.run('start', world.writeCampaign({ rows: 3, yaml: ['retry: { max_attempts: 1 }'] }))).toMatchObject({
     code: 0,
   });
   await until(async () => / completed /.test((await world.run('status')).stdout));
@@ -79,7 +77,5 @@ test('a clock that is an hour off is a warning when the worker starts', async ()
   worker.signal('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code).toBe(0);
-  expect(stderr).toMatch(
-    /this machine's clock is 3(599|60\d)\.\d s from the service's.*Set this machine's clock \(NTP\)/,
-  );
+  expect(stderr).toMatch(/this machine's clock is 3(599|60\d)\.\d s from the service's.*Set this machine's clock \(NTP\)/);
 });

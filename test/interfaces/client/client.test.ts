@@ -76,9 +76,7 @@ test('parameters that may be given several times, files and downloads reach the 
 test('a stream of events that breaks, be it before the first one, is taken up where it broke', async () => {
   const { store, way, client } = await openWay();
   const add = (round: number) =>
-    store.transaction((tx) =>
-      appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round } }]),
-    );
+    store.transaction((tx) => appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'round.ended', data: { round } }]));
   const ending = new AbortController();
   const events = client.followEvents({ campaign: 'spring', signal: ending.signal });
   const first = events.next();

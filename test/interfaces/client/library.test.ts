@@ -29,11 +29,7 @@ test.each([
   ['a change without its campaign', `await client.pauseCampaign({});`, /'campaign' is missing/],
   ['a state that no row has', `await client.listRows({ campaign: 'a', query: { state: 'gone' } });`, /not assignable/],
   ['a list that is no Blob', `await client.updateList({ campaign: 'a', list: 'list.csv' });`, /not assignable/],
-  [
-    'an answer that is something else',
-    `(await client.showFunnel({ campaign: 'a' })).listed satisfies string;`,
-    /satisfy/,
-  ],
+  ['an answer that is something else', `(await client.showFunnel({ campaign: 'a' })).listed satisfies string;`, /satisfy/],
 ])('the types refuse %s', async (_name, line, says) => {
   const begin = `import { createCarillonClient } from 'carillon/client';\nexport const client = createCarillonClient({ baseUrl: '', token: '' });\n`;
   const { code, output } = await installed.check('wrong.ts', begin + line);

@@ -56,10 +56,7 @@ test('what agents and callers have said is text on the page, and nothing else', 
 test('a recording is played with the session of the page, in parts, and is told in the log', async () => {
   const { desk, service, acts } = await openDesk(
     (url) => ({ audio: `${url}/conv_1.wav` }),
-    (response) =>
-      response
-        .writeHead(206, { 'content-type': 'audio/wav', 'content-range': 'bytes 0-3/9', 'x-secret': '1' })
-        .end('RIFF'),
+    (response) => response.writeHead(206, { 'content-type': 'audio/wav', 'content-range': 'bytes 0-3/9', 'x-secret': '1' }).end('RIFF'),
   );
   const { status, headers, text } = await desk.get(`${call}/recording`, 'operate', { range: 'bytes=0-3' });
   expect({ status, text }).toEqual({ status: 206, text: 'RIFF' });

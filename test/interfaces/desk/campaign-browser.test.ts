@@ -20,18 +20,15 @@ async function look() {
   return { ...window, desk };
 }
 
-browserTest(
-  'a pause that somebody else makes shows on an open page, with who made it and the button that ends it',
-  async () => {
-    const { page, desk, complaints } = await look();
-    await page.getByText('Live', { exact: true }).waitFor();
-    await desk.submit('/campaigns/spring/pause', {}, 'admin');
-    await page.getByText('Paused by a person, since').waitFor();
-    await page.getByRole('rowheader', { name: 'admin desk: pause' }).waitFor();
-    await page.getByRole('link', { name: 'Resume' }).waitFor();
-    expect(complaints).toEqual([]);
-  },
-);
+browserTest('a pause that somebody else makes shows on an open page, with who made it and the button that ends it', async () => {
+  const { page, desk, complaints } = await look();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await desk.submit('/campaigns/spring/pause', {}, 'admin');
+  await page.getByText('Paused by a person, since').waitFor();
+  await page.getByRole('rowheader', { name: 'admin desk: pause' }).waitFor();
+  await page.getByRole('link', { name: 'Resume' }).waitFor();
+  expect(complaints).toEqual([]);
+});
 
 browserTest('limits are changed in the form, and the page says what holds from the next batch on', async () => {
   const { page, complaints } = await look();

@@ -48,9 +48,7 @@ test.for(dialects)(
     // The other one has the page of a running campaign before them.
     const again = await desk.get('/campaigns/spring/pause');
     expect(again.status).toBe(409);
-    expect(alertOf(again.text)).toMatch(
-      /There is nothing to pause now\..*Last changed by admin desk: pause, 2030-01-15 12:00:00/,
-    );
+    expect(alertOf(again.text)).toMatch(/There is nothing to pause now\..*Last changed by admin desk: pause, 2030-01-15 12:00:00/);
     expect(again.text).not.toContain('<form class="act"');
     await resumeCampaign(store, { campaignId: 'spring', now: noon + 1 });
     await endAll(store);
@@ -66,58 +64,47 @@ test('a form of an earlier round ends no later one, and says who began it', asyn
   const { store, desk } = await openWorld();
   const yesterday = { cancel: await formOf(desk, 'cancel'), pause: await formOf(desk, 'pause') };
   await store.transaction((tx) =>
-    appendEvents(tx, [
-      { at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: 'night desk', action: 'retry' } },
-    ]),
+    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: 'night desk', action: 'retry' } }]),
   );
   await store.db.updateTable('campaigns').set({ round: 2 }).where('campaign_id', '=', 'spring').execute();
   for (const [wish, form] of Object.entries(yesterday)) {
     const refused = await desk.post(`/campaigns/spring/${wish}`, form);
     expect(refused.status).toBe(409);
-    expect(alertOf(refused.text)).toMatch(
-      /spring is in round 2 now\. This was meant for round 1.*Last changed by night desk: retry/,
-    );
+    expect(alertOf(refused.text)).toMatch(/spring is in round 2 now\. This was meant for round 1.*Last changed by night desk: retry/);
   }
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running', round: 2 });
   expect(await desk.submit('/campaigns/spring/pause')).toMatchObject({ status: 303 });
 });
 
-test.for(dialects)(
-  'a campaign says why nobody is called, and who waits by the rule that keeps them: %s',
-  async (dialect) => {
-    const { desk, scenario } = await openWorld(dialect);
-    const ids = await scenario.dial(1);
-    const result = { disposition: 'busy', detail: null, counted: true } as const;
-    await scenario.store.transaction((tx) =>
-      settleAttempts(tx, { campaignId: 'spring', now: noon + 1000 }, [{ attemptId: ids[0] ?? '', result }]),
-    );
-    desk.api.at = noon + 2000;
-    const text = await until('it is looked up', async () => {
-      const answer = await desk.get('/campaigns/spring');
-      return !answer.text.includes('It is being looked up') && answer.text;
-    });
-    expect(text).toMatch(/id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"><span class="num">4</);
-    expect(text).toMatch(
-      /id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"><span class="num">1</,
-    );
-    // Outside of the database there is no Temporal here, and that is what stands in the way.
-    expect(text).toMatch(/class="why">[^<]*Temporal/);
-    expect(text).toMatch(/open<\/bdi><\/th>\s*<td>1<\/td>/);
-    await desk.submit('/campaigns/spring/pause');
-    expect((await desk.get('/campaigns/spring')).text).toMatch(
-      /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until somebody resumes or cancels it\./,
-    );
-  },
-);
+test.for(dialects)('a campaign says why nobody is called, and who waits by the rule that keeps them: %s', async (dialect) => {
+  const { desk, scenario } = await openWorld(dialect);
+  const ids = await scenario.dial(1);
+  const result = { disposition: 'busy', detail: null, counted: true } as const;
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + 1000 }, [{ attemptId: ids[0] ?? '', result }]),
+  );
+  desk.api.at = noon + 2000;
+  const text = await until('it is looked up', async () => {
+    const answer = await desk.get('/campaigns/spring');
+    return !answer.text.includes('It is being looked up') && answer.text;
+  });
+  expect(text).toMatch(/id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"><span class="num">4</);
+  expect(text).toMatch(/id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"><span class="num">1</);
+  // Outside of the database there is no Temporal here, and that is what stands in the way.
+  expect(text).toMatch(/class="why">[^<]*Temporal/);
+  expect(text).toMatch(/open<\/bdi><\/th>\s*<td>1<\/td>/);
+  await desk.submit('/campaigns/spring/pause');
+  expect((await desk.get('/campaigns/spring')).text).toMatch(
+    /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until somebody resumes or cancels it\./,
+  );
+});
 
 test('the calls on the line are linked to their rows, without whole numbers', async () => {
   const { desk, scenario } = await openWorld();
   expect((await desk.get('/campaigns/spring')).text).toContain('No call is open');
   await scenario.dial(1);
   const { text } = await desk.get('/campaigns/spring');
-  expect(text).toMatch(
-    /id="live-1"[\s\S]*?href="\/campaigns\/spring\/rows\/1"[\s\S]*?•••[\s\S]*?Accepted by the service/,
-  );
+  expect(text).toMatch(/id="live-1"[\s\S]*?href="\/campaigns\/spring\/rows\/1"[\s\S]*?•••[\s\S]*?Accepted by the service/);
   expect(text).toContain('id="live-2"');
   expect(text).not.toMatch(/\+1\d{10}/);
 });
@@ -136,9 +123,7 @@ test('reasons and names of people stay text on every page of a campaign', async 
   await store.db.updateTable('campaigns').set({ name: attack }).where('campaign_id', '=', 'spring').execute();
   await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: attack });
   await store.transaction((tx) =>
-    appendEvents(tx, [
-      { at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: attack, action: 'pause' } },
-    ]),
+    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: attack, action: 'pause' } }]),
   );
   const own = ['', '/pause', '/limits', '/events', '/figures'].map((path) => `/campaigns/spring${path}`);
   for (const path of ['/', ...own]) {
@@ -149,55 +134,48 @@ test('reasons and names of people stay text on every page of a campaign', async 
   }
 });
 
-test.for(dialects)(
-  'the log is shown newest first, by kind and page by page, without anybody’s number: %s',
-  async (dialect) => {
-    const { desk, scenario } = await openWorld(dialect);
-    for (let n = 1; n <= 3; n += 1) await scenario.dial(n, noon + n);
-    const all = await desk.get('/campaigns/spring/events');
-    const seqs = [...all.text.matchAll(/id="event-(\d+)"/g)].map(([, seq]) => Number(seq));
-    expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
-    expect(all.text).toContain('href="/campaigns/spring/rows/6"');
-    expect(all.text).not.toMatch(/\+1\d{10}/);
-    const planned = await desk.get('/campaigns/spring/events?kind=attempt.planned');
-    expect(planned.text).toMatch(/kind=calls"\s*aria-current="true"\s*>Calls \(12\)</);
-    expect(planned.text).toMatch(/kind=attempt.planned"\s*aria-current="page"\s*>attempt: planned \(6\)</);
-    expect(planned.text.match(/call 1 planned/g)).toHaveLength(6);
-    expect(planned.text).not.toContain('requested');
-    const calls = await desk.get('/campaigns/spring/events?kind=calls');
-    expect(calls.text).toContain('call 1 planned');
-    expect(calls.text).toContain('call 1 requested');
-    expect(calls.text).not.toContain('batch 1');
-    const older = await desk.get(`/campaigns/spring/events?before=${seqs[3]}`);
-    expect(older.text).toContain(`id="event-${seqs[4]}"`);
-    expect(older.text).not.toContain(`id="event-${seqs[3]}"`);
-    expect((await desk.get('/campaigns/spring/events?kind=nothing')).text).toContain('No event of this kind');
-  },
-);
+test.for(dialects)('the log is shown newest first, by kind and page by page, without anybody’s number: %s', async (dialect) => {
+  const { desk, scenario } = await openWorld(dialect);
+  for (let n = 1; n <= 3; n += 1) await scenario.dial(n, noon + n);
+  const all = await desk.get('/campaigns/spring/events');
+  const seqs = [...all.text.matchAll(/id="event-(\d+)"/g)].map(([, seq]) => Number(seq));
+  expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
+  expect(all.text).toContain('href="/campaigns/spring/rows/6"');
+  expect(all.text).not.toMatch(/\+1\d{10}/);
+  const planned = await desk.get('/campaigns/spring/events?kind=attempt.planned');
+  expect(planned.text).toMatch(/kind=calls"\s*aria-current="true"\s*>Calls \(12\)</);
+  expect(planned.text).toMatch(/kind=attempt.planned"\s*aria-current="page"\s*>attempt: planned \(6\)</);
+  expect(planned.text.match(/call 1 planned/g)).toHaveLength(6);
+  expect(planned.text).not.toContain('requested');
+  const calls = await desk.get('/campaigns/spring/events?kind=calls');
+  expect(calls.text).toContain('call 1 planned');
+  expect(calls.text).toContain('call 1 requested');
+  expect(calls.text).not.toContain('batch 1');
+  const older = await desk.get(`/campaigns/spring/events?before=${seqs[3]}`);
+  expect(older.text).toContain(`id="event-${seqs[4]}"`);
+  expect(older.text).not.toContain(`id="event-${seqs[3]}"`);
+  expect((await desk.get('/campaigns/spring/events?kind=nothing')).text).toContain('No event of this kind');
+});
 
-test.for(dialects)(
-  'rows that wait are shown by when they are due, and the end by its forecast: %s',
-  async (dialect) => {
-    const { store, desk } = await openWorld(dialect);
-    const minuteMs = 60_000;
-    for (const [row, ms] of [30 * minuteMs, 3 * 60 * minuteMs, 48 * 60 * minuteMs].entries())
-      await store.db
-        .updateTable('recipients')
-        .set({ due_at: noon + ms })
-        .where('row_number', '=', row + 1)
-        .execute();
-    desk.api.at = noon;
-    const shown = async (path: string, wanted: RegExp) =>
-      until('it has been read', async () => wanted.test((await desk.get(path)).text));
-    await shown(
-      '/campaigns/spring',
-      /due within the hour[\s\S]*due later today[\s\S]*due later<[\s\S]*At worst<[\s\S]*35 % answer and talk 90 s/,
-    );
-    await shown('/', /6 waiting \(3 now, 1 within the hour, 1 later today, 1 later\)/);
-    // Nobody can be reached before the last of them is due.
-    await shown('/', /earliest<.dt>\s*<dd><time datetime="2030-01-17T12:01/);
-  },
-);
+test.for(dialects)('rows that wait are shown by when they are due, and the end by its forecast: %s', async (dialect) => {
+  const { store, desk } = await openWorld(dialect);
+  const minuteMs = 60_000;
+  for (const [row, ms] of [30 * minuteMs, 3 * 60 * minuteMs, 48 * 60 * minuteMs].entries())
+    await store.db
+      .updateTable('recipients')
+      .set({ due_at: noon + ms })
+      .where('row_number', '=', row + 1)
+      .execute();
+  desk.api.at = noon;
+  const shown = async (path: string, wanted: RegExp) => until('it has been read', async () => wanted.test((await desk.get(path)).text));
+  await shown(
+    '/campaigns/spring',
+    /due within the hour[\s\S]*due later today[\s\S]*due later<[\s\S]*At worst<[\s\S]*35 % answer and talk 90 s/,
+  );
+  await shown('/', /6 waiting \(3 now, 1 within the hour, 1 later today, 1 later\)/);
+  // Nobody can be reached before the last of them is due.
+  await shown('/', /earliest<.dt>\s*<dd><time datetime="2030-01-17T12:01/);
+});
 
 test('of many rows the costly figures are read after the answer, and are there for the next one', async () => {
   const { store, desk } = await openWorld();

@@ -12,12 +12,7 @@ async function openWorld({ going = 1, ended = 0 }) {
     const rows = buildRows([`+1202555${String(n).padStart(4, '0')}`], () => `Guest ${n}`);
     const campaignId = `list-${String(n).padStart(3, '0')}`;
     await beginProven(store, { campaignId, rows, now: noon + n, rules: { endsAt: noon + 90_000_000 } });
-    if (n <= ended)
-      await store.db
-        .updateTable('campaigns')
-        .set({ state: 'completed' })
-        .where('campaign_id', '=', campaignId)
-        .execute();
+    if (n <= ended) await store.db.updateTable('campaigns').set({ state: 'completed' }).where('campaign_id', '=', campaignId).execute();
   }
   return { store, desk: await DeskWorld.over(store) };
 }
@@ -50,8 +45,7 @@ test('where there are many, those that have ended are a click away, and no page 
   expect(ended.text).toContain('Page 1 of 2');
   const last = await desk.get('/?show=ended&page=2');
   expect(listed(last.text)).toEqual(['list-005', 'list-004', 'list-003', 'list-002', 'list-001']);
-  for (const query of ['page=99', 'page=-1', 'page=x', 'show=nothing'])
-    expect(await desk.get(`/?${query}`)).toMatchObject({ status: 200 });
+  for (const query of ['page=99', 'page=-1', 'page=x', 'show=nothing']) expect(await desk.get(`/?${query}`)).toMatchObject({ status: 200 });
 });
 
 test('a desk without a campaign says what to do next, and tells who may only look who can', async () => {

@@ -94,17 +94,12 @@ test.for<[string, 'columns' | 'words' | 'calls', Record<string, string>, string,
   expect((await world.desk.get(`${path}/campaign.yaml`)).text).toBe(saved);
 }); // prettier-ignore
 
-test.each(formSteps)(
-  'every field that the step %s may save stands in its form, and is there to be written',
-  async (step) => {
-    const world = await DraftWorld.over(await openTestStore('sqlite'));
-    const { text } = await world.desk.get(`${await world.begin()}/${step}`);
-    const missing = fieldsOf(step).filter(
-      (name) => !text.includes(` name="${name === 'variables' ? 'variables.0.name' : name}"`),
-    );
-    expect(missing).toEqual([]);
-  },
-);
+test.each(formSteps)('every field that the step %s may save stands in its form, and is there to be written', async (step) => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const { text } = await world.desk.get(`${await world.begin()}/${step}`);
+  const missing = fieldsOf(step).filter((name) => !text.includes(` name="${name === 'variables' ? 'variables.0.name' : name}"`));
+  expect(missing).toEqual([]);
+});
 
 test('an id that a campaign has is refused at its field, and at the start', async () => {
   const store = await openTestStore('sqlite');

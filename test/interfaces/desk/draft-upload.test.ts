@@ -129,8 +129,7 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
   const answered = once(streamed, 'response') as Promise<[IncomingMessage]>;
   streamed.write('--b\r\ncontent-disposition: form-data; name="list"; filename="list.csv"\r\n\r\nphone\r\n');
   const lines = Buffer.from('+12125550131\r\n'.repeat(75_000));
-  for (let sent = 0; sent < 102_000_000; sent += lines.length)
-    if (!streamed.write(lines)) await once(streamed, 'drain');
+  for (let sent = 0; sent < 102_000_000; sent += lines.length) if (!streamed.write(lines)) await once(streamed, 'drain');
   streamed.end('\r\n--b--\r\n');
   const [answer] = await answered;
   expect(answer.statusCode).toBe(413);

@@ -48,11 +48,7 @@ browserTest('one click says whose a record is, and the page has one row fewer to
   await second.getByRole('button', { name: 'It is theirs' }).click();
   await page.getByText('Row 2: the record is theirs').waitFor();
   await page.locator('#doubt-2').waitFor({ state: 'detached' });
-  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual([
-    'unresolved',
-    'completed',
-    'unresolved',
-  ]);
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', 'unresolved']);
   expect(complaints).toEqual([]);
 });
 

@@ -23,9 +23,7 @@ const unresolved = ['unresolved', 'records_not_told_apart'];
 /** What the button beside this record sends. */
 function fieldsOf(text: string, { row, decision, record }: { row: number; decision: string; record: string }) {
   const forms = text.match(/<form[^>]*\/rows\/\d+\/resolve"[\s\S]*?<\/form>/g) ?? [];
-  const form = forms.find((each) =>
-    [`/rows/${row}/`, `"${decision}"`, `"${record}"`].every((part) => each.includes(part)),
-  );
+  const form = forms.find((each) => [`/rows/${row}/`, `"${decision}"`, `"${record}"`].every((part) => each.includes(part)));
   const fields = (form ?? '').matchAll(/name="([^"]*)"\s+value="([^"]*)"/g);
   return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
 }
@@ -73,9 +71,7 @@ test('dialling again says how many may be called twice, and without Temporal not
   expect(one.text).toContain('this person is called twice');
   expect(one.text).toMatch(/Records that may be theirs<\/dt>\s*<dd><span class="num">2</);
   // All of them are told apart by a person alone.
-  expect((await desk.get('/campaigns/spring/unresolved')).text).not.toContain(
-    '/campaigns/spring/resolve?decision=redial',
-  );
+  expect((await desk.get('/campaigns/spring/unresolved')).text).not.toContain('/campaigns/spring/resolve?decision=redial');
   const all = await desk.get('/campaigns/spring/resolve?decision=redial');
   expect(all.text).toContain('No row can be decided about together');
   const { db } = scenario.store;

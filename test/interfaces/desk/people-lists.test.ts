@@ -20,9 +20,7 @@ async function openWorld() {
   const desk = await DeskWorld.over(store);
   const listed = () => store.db.selectFrom('suppressions').selectAll().orderBy('e164').execute();
   const actions = async (campaignId: string) =>
-    (await readMarks(store.db, campaignId)).flatMap((mark) =>
-      mark.type === 'operator.acted' ? [mark.data.action] : [],
-    );
+    (await readMarks(store.db, campaignId)).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
   return { store, scenario, desk, listed, actions };
 }
 
@@ -53,8 +51,7 @@ test('numbers are counted before they are added, added once, and taken off by an
   expect(counted.text).toMatch(/Planned calls that are stopped<\/dt>\s*<dd><span class="num">2</);
   expect(await listed()).toEqual([]);
   const fields = { ...hiddenFields(counted.text), ...written };
-  for (let times = 0; times < 2; times += 1)
-    expect(await desk.post('/do-not-call/add', fields)).toMatchObject({ status: 303 });
+  for (let times = 0; times < 2; times += 1) expect(await desk.post('/do-not-call/add', fields)).toMatchObject({ status: 303 });
   expect((await listed()).map(({ e164, reason }) => [e164, reason])).toEqual([
     [one, 'asked us'],
     [two, 'asked us'],
@@ -178,44 +175,37 @@ test('a report is one file that opens without this server; with people in it the
   expect(await actions('spring')).toEqual(['numbers_shown']);
 });
 
-test.for(dialects)(
-  'entries of the list are shown page by page, masked, and found without an address that tells: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginProven(store);
-    const desk = await DeskWorld.over(store);
-    const e164s = numbers(60);
-    const terms = { scope: 'account', source: 'person:front desk', expiresAt: null };
-    await addSuppressions(
-      store,
-      e164s.map((e164, index) => ({ ...terms, e164, reason: index === 7 ? `50% off ${attack}` : null })),
-      noon,
-    );
-    await addSuppressions(
-      store,
-      [{ ...terms, e164: one, scope: 'spring', source: 'call:spring/1/1', reason: 'asked us' }],
-      noon,
-    );
-    const shown = (text: string) => text.match(/id="entry-\d+"/g)?.length ?? 0;
-    const first = await desk.get('/do-not-call/entries');
-    expect(shown(first.text)).toBe(50);
-    expect(first.text).not.toMatch(/\+1\d{10}/);
-    expect(first.text).toContain('href="/do-not-call/entries?page=2"');
-    expect(first.text).not.toContain('<script>alert');
-    expect(first.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
-    expect(shown((await desk.get('/do-not-call/entries?page=2')).text)).toBe(11);
-    for (const [search, count] of [
-      [one, 2],
-      ['50% OFF', 1],
-      ['spring/1', 1],
-      ['0% o_f', 0],
-      ['person:', 50],
-    ] as const)
-      expect([search, shown((await desk.post('/do-not-call/entries', { search })).text)]).toEqual([search, count]);
-    expect(shown((await desk.get('/do-not-call/entries?scope=spring')).text)).toBe(1);
-    expect(await desk.get('/do-not-call/entries', 'read')).toMatchObject({ status: 403 });
-  },
-);
+test.for(dialects)('entries of the list are shown page by page, masked, and found without an address that tells: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store);
+  const desk = await DeskWorld.over(store);
+  const e164s = numbers(60);
+  const terms = { scope: 'account', source: 'person:front desk', expiresAt: null };
+  await addSuppressions(
+    store,
+    e164s.map((e164, index) => ({ ...terms, e164, reason: index === 7 ? `50% off ${attack}` : null })),
+    noon,
+  );
+  await addSuppressions(store, [{ ...terms, e164: one, scope: 'spring', source: 'call:spring/1/1', reason: 'asked us' }], noon);
+  const shown = (text: string) => text.match(/id="entry-\d+"/g)?.length ?? 0;
+  const first = await desk.get('/do-not-call/entries');
+  expect(shown(first.text)).toBe(50);
+  expect(first.text).not.toMatch(/\+1\d{10}/);
+  expect(first.text).toContain('href="/do-not-call/entries?page=2"');
+  expect(first.text).not.toContain('<script>alert');
+  expect(first.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
+  expect(shown((await desk.get('/do-not-call/entries?page=2')).text)).toBe(11);
+  for (const [search, count] of [
+    [one, 2],
+    ['50% OFF', 1],
+    ['spring/1', 1],
+    ['0% o_f', 0],
+    ['person:', 50],
+  ] as const)
+    expect([search, shown((await desk.post('/do-not-call/entries', { search })).text)]).toEqual([search, count]);
+  expect(shown((await desk.get('/do-not-call/entries?scope=spring')).text)).toBe(1);
+  expect(await desk.get('/do-not-call/entries', 'read')).toMatchObject({ status: 403 });
+});
 
 test('an entry is taken off from the list by an admin who was shown its number, for its own scope', async () => {
   const { store, desk, listed } = await openWorld();
@@ -228,9 +218,7 @@ test('an entry is taken off from the list by an admin who was shown its number, 
   const { text } = await desk.get(path, 'admin');
   expect(text).toContain(one);
   expect(text).toMatch(
-    new RegExp(
-      `action="/do-not-call/remove">[\\s\\S]*name="numbers" value="\\${one}"[\\s\\S]*name="campaign" value="spring"`,
-    ),
+    new RegExp(`action="/do-not-call/remove">[\\s\\S]*name="numbers" value="\\${one}"[\\s\\S]*name="campaign" value="spring"`),
   );
   const asked = await desk.post('/do-not-call/remove', { step: 'check', numbers: one, campaign: 'spring' }, 'admin');
   expect(asked.text).toContain('Allow calls to 1 number again?');

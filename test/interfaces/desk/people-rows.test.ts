@@ -91,13 +91,7 @@ test('a person is told with every decision, each call, and what the agent collec
     { ...answered('conv_1', one, noon + 5_000), collected: { [attack]: attack, wish: 'call on Monday' } },
   ]);
   const { text } = await desk.get('/campaigns/spring/rows/1');
-  for (const said of [
-    'call 1 planned',
-    'call 1 requested',
-    'is conversation conv_1',
-    'call on Monday',
-    'It has its outcome, completed',
-  ])
+  for (const said of ['call 1 planned', 'call 1 requested', 'is conversation conv_1', 'call on Monday', 'It has its outcome, completed'])
     expect(text).toContain(said);
   expect(text).not.toContain('<script>alert');
   expect(text.replaceAll(/[\n]/g, '')).not.toMatch(obeyed);
@@ -139,18 +133,12 @@ test('a number is put on the do-not-call list from its row, once, with its reaso
 test('a waiting row is withdrawn, an open one is not, and a form that is stale changes nothing and says so', async () => {
   const { scenario, desk } = await openWorld();
   await scenario.dial(1);
-  expect((await desk.get('/campaigns/spring/rows/1/withdraw')).text).toContain(
-    'it goes on, and the row is not withdrawn',
-  );
+  expect((await desk.get('/campaigns/spring/rows/1/withdraw')).text).toContain('it goes on, and the row is not withdrawn');
   const path = '/campaigns/spring/rows/3/withdraw';
   const stale = await desk.get(path);
   expect(stale.text).toMatch(/Rows that are withdrawn<\/dt>\s*<dd><span class="num">1</);
   expect(await desk.submit(path, { reason: 'moved' })).toMatchObject({ status: 303 });
-  expect(
-    (await scenario.recipients()).filter(({ outcome }) => outcome === 'cancelled').map((row) => row.row_number),
-  ).toEqual([3]);
+  expect((await scenario.recipients()).filter(({ outcome }) => outcome === 'cancelled').map((row) => row.row_number)).toEqual([3]);
   const again = await desk.post(path, { key: 'another' });
-  expect(decodeURIComponent(String(again.headers['set-cookie']))).toContain(
-    'Nothing was changed. The row has its outcome',
-  );
+  expect(decodeURIComponent(String(again.headers['set-cookie']))).toContain('Nothing was changed. The row has its outcome');
 });

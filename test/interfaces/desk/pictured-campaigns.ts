@@ -108,8 +108,7 @@ export async function makePicturedCampaigns(store: Store): Promise<void> {
   });
   await dialBatches(survey, [yesterday, yesterday + 11 * minuteMs, yesterday + 22 * minuteMs]);
   for (let at = yesterday; at <= yesterday + hourMs; at += 10 * minuteMs) await survey.sweep(at + 30 * minuteMs);
-  if (!(await closeRound(store, { campaignId: 'survey', now: yesterday + 2 * hourMs }, 1)))
-    throw new Error('The survey has not ended.');
+  if (!(await closeRound(store, { campaignId: 'survey', now: yesterday + 2 * hourMs }, 1))) throw new Error('The survey has not ended.');
   const renewals = await beginProven(store, {
     campaignId: 'renewals',
     rows: rowsOf({ denver: 30, chicago: 60 }),
@@ -124,9 +123,7 @@ export async function makePicturedCampaigns(store: Store): Promise<void> {
     rules: { ...rules, startsAt: tomorrow, endsAt: tomorrow + 58 * hourMs },
     now: opening - hourMs,
   });
-  await store.transaction((tx) =>
-    startDialling(tx, { campaignId: 'spring-offers', now: opening - hourMs }, { startsAt: tomorrow }),
-  );
+  await store.transaction((tx) => startDialling(tx, { campaignId: 'spring-offers', now: opening - hourMs }, { startsAt: tomorrow }));
   const reminders = await beginProven(store, {
     campaignId: 'reminders',
     rows: rowsOf({ halifax: 3, newYork: 97, chicago: 80, denver: 30, losAngeles: 60, anchorage: 20, honolulu: 10 }),

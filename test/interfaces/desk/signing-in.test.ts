@@ -41,62 +41,56 @@ async function signOut({ app }: ApiWorld, cookie: string): Promise<void> {
 /** A token that most databases of these tests do not have. */
 const wrong = `carillon_0123456789ab_${'x'.repeat(43)}`;
 
-test.for(bothDialects)(
-  'a session is no token, is known to every process, and ends where it was ended: %s',
-  async (dialect) => {
-    const location = await emptyDatabase(dialect);
-    const store = await openAt(location);
-    const [world, other] = [await ApiWorld.over(store), await ApiWorld.over(await openAt(location))];
-    const token = world.tokenText('operate');
-    const [secret = ''] = /[^_]+$/.exec(token) ?? [];
-    const { cookie } = await signIn(world, token);
-    const session = cookie.replace(/^carillon_session=/, '');
-    expect(cookie).not.toContain(secret);
-    expect(await isIn(other, cookie)).toBe(true);
-    expect(await isIn(world, `carillon_session=${token}`)).toBe(false);
-    for (const authorization of [`Bearer ${session}`, `Ticket ${session}`])
-      expect((await world.app.inject({ url: '/api/v1/campaigns', headers: { authorization } })).statusCode).toBe(401);
-    const kept = JSON.stringify(await store.db.selectFrom('sessions').selectAll().execute());
-    expect(kept).not.toContain(session);
-    expect(kept).not.toContain(secret);
+test.for(bothDialects)('a session is no token, is known to every process, and ends where it was ended: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openAt(location);
+  const [world, other] = [await ApiWorld.over(store), await ApiWorld.over(await openAt(location))];
+  const token = world.tokenText('operate');
+  const [secret = ''] = /[^_]+$/.exec(token) ?? [];
+  const { cookie } = await signIn(world, token);
+  const session = cookie.replace(/^carillon_session=/, '');
+  expect(cookie).not.toContain(secret);
+  expect(await isIn(other, cookie)).toBe(true);
+  expect(await isIn(world, `carillon_session=${token}`)).toBe(false);
+  for (const authorization of [`Bearer ${session}`, `Ticket ${session}`])
+    expect((await world.app.inject({ url: '/api/v1/campaigns', headers: { authorization } })).statusCode).toBe(401);
+  const kept = JSON.stringify(await store.db.selectFrom('sessions').selectAll().execute());
+  expect(kept).not.toContain(session);
+  expect(kept).not.toContain(secret);
 
-    const second = await signIn(world, token);
-    await signOut(other, cookie);
-    expect(await isIn(world, cookie)).toBe(false);
-    expect(await isIn(other, cookie)).toBe(false);
-    expect(await isIn(world, second.cookie)).toBe(true);
-    const third = await signIn(world, world.tokenText('read'));
-    await revokeToken(store, token.split('_')[1] ?? '', world.at);
-    expect(await isIn(world, second.cookie)).toBe(false);
-    expect(await isIn(world, third.cookie)).toBe(true);
-    world.at += 12 * hourMs;
-    expect(await isIn(world, third.cookie)).toBe(false);
-    await signIn(world, world.tokenText('read'));
-    expect(await store.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1);
-  },
-);
+  const second = await signIn(world, token);
+  await signOut(other, cookie);
+  expect(await isIn(world, cookie)).toBe(false);
+  expect(await isIn(other, cookie)).toBe(false);
+  expect(await isIn(world, second.cookie)).toBe(true);
+  const third = await signIn(world, world.tokenText('read'));
+  await revokeToken(store, token.split('_')[1] ?? '', world.at);
+  expect(await isIn(world, second.cookie)).toBe(false);
+  expect(await isIn(world, third.cookie)).toBe(true);
+  world.at += 12 * hourMs;
+  expect(await isIn(world, third.cookie)).toBe(false);
+  await signIn(world, world.tokenText('read'));
+  expect(await store.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1);
+});
 
-test.for(bothDialects)(
-  'a database from before there were sessions goes on, and people sign in: %s',
-  async (dialect) => {
-    const location = await emptyDatabase(dialect);
-    const { databaseUrl, sqlitePath } = location;
-    const db = new Kysely<Database>({
-      dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : createPostgresDialect(databaseUrl),
-    });
-    const migrations = Object.entries(await createMigrations(dialect).getMigrations()).slice(0, 4);
-    const provider = { getMigrations: async () => Object.fromEntries(migrations) };
-    expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
-    const token = { token_id: '0123456789ab', name: 'desk', role: 'read' as const, hash: hashOf('x'.repeat(43)) };
-    await db
-      .insertInto('tokens')
-      .values({ ...token, created_real: 0, expires_real: null, revoked_real: null })
-      .execute();
-    await db.destroy();
-    const world = await ApiWorld.over(await openAt(location));
-    expect(await isIn(world, (await signIn(world, wrong)).cookie)).toBe(true);
-  },
-);
+test.for(bothDialects)('a database from before there were sessions goes on, and people sign in: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const { databaseUrl, sqlitePath } = location;
+  const db = new Kysely<Database>({
+    dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : createPostgresDialect(databaseUrl),
+  });
+  const migrations = Object.entries(await createMigrations(dialect).getMigrations()).slice(0, 4);
+  const provider = { getMigrations: async () => Object.fromEntries(migrations) };
+  expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
+  const token = { token_id: '0123456789ab', name: 'desk', role: 'read' as const, hash: hashOf('x'.repeat(43)) };
+  await db
+    .insertInto('tokens')
+    .values({ ...token, created_real: 0, expires_real: null, revoked_real: null })
+    .execute();
+  await db.destroy();
+  const world = await ApiWorld.over(await openAt(location));
+  expect(await isIn(world, (await signIn(world, wrong)).cookie)).toBe(true);
+});
 
 test('what the page asks of the API for somebody is asked in the name of their token, and by nobody else', async () => {
   const world = await ApiWorld.over(await openTestStore('sqlite'));

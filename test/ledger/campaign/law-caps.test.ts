@@ -38,13 +38,10 @@ async function settle(scenario: Scenario, attemptIds: readonly string[], now: nu
 }
 
 async function standings(scenario: Scenario) {
-  return (await scenario.recipients()).map(({ state, due_at }) =>
-    state === 'waiting' ? [state, due_at - noon] : state,
-  );
+  return (await scenario.recipients()).map(({ state, due_at }) => (state === 'waiting' ? [state, due_at - noon] : state));
 }
 
-const exceeded = async (scenario: Scenario) =>
-  (await violations(scenario.store)).filter(({ rule }) => rule === 'cap_exceeded');
+const exceeded = async (scenario: Scenario) => (await violations(scenario.store)).filter(({ rule }) => rule === 'cap_exceeded');
 
 test.for(dialects)(
   'the law of every possible state caps the calls of all campaigns, when planned and when dialled: %s',
@@ -71,11 +68,7 @@ test.for(dialects)(
       'open',
     ]);
     // Another campaign has called the last one meanwhile.
-    await store.db
-      .updateTable('attempts')
-      .set({ e164: '+13055550177' })
-      .where('attempt_id', '=', 'spring/1/1')
-      .execute();
+    await store.db.updateTable('attempts').set({ e164: '+13055550177' }).where('attempt_id', '=', 'spring/1/1').execute();
     const step = await autumn.post(1, noon + hourMs);
     expect(step).toMatchObject({ kind: 'post' });
     expect(step.kind === 'post' && step.calls.map(({ e164 }) => e164)).not.toContain('+13055550177');
@@ -84,21 +77,18 @@ test.for(dialects)(
   },
 );
 
-test.for(dialects)(
-  'a retry waits until the law of the state allows one more call, and not longer: %s',
-  async (dialect) => {
-    const rules = { law: [lawOf('FL', 2)], retry: { maxAttempts: 4 } };
-    const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['FL'], ['GA']), rules });
-    await settle(scenario, await scenario.dial(1), noon + minuteMs);
-    await settle(scenario, await scenario.dial(2, noon + hourMs), noon + hourMs + minuteMs);
-    // The third call is due for both; the law lets one of them wait for the first call to be a day old.
-    expect(await scenario.plan(3, noon + 2 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await standings(scenario)).toEqual([['waiting', 24 * hourMs], 'open']);
-    expect(await scenario.post(3, noon + 2 * hourMs)).toMatchObject({ kind: 'post' });
-    await scenario.verdict(3, 'confirmed', { now: noon + 2 * hourMs });
-    expect(await scenario.plan(4, noon + 24 * hourMs - 1)).toMatchObject({ kind: 'wait' });
-    expect(await scenario.plan(4, noon + 24 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await scenario.post(4, noon + 24 * hourMs)).toMatchObject({ kind: 'post' });
-    expect(await exceeded(scenario)).toEqual([]);
-  },
-);
+test.for(dialects)('a retry waits until the law of the state allows one more call, and not longer: %s', async (dialect) => {
+  const rules = { law: [lawOf('FL', 2)], retry: { maxAttempts: 4 } };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['FL'], ['GA']), rules });
+  await settle(scenario, await scenario.dial(1), noon + minuteMs);
+  await settle(scenario, await scenario.dial(2, noon + hourMs), noon + hourMs + minuteMs);
+  // The third call is due for both; the law lets one of them wait for the first call to be a day old.
+  expect(await scenario.plan(3, noon + 2 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await standings(scenario)).toEqual([['waiting', 24 * hourMs], 'open']);
+  expect(await scenario.post(3, noon + 2 * hourMs)).toMatchObject({ kind: 'post' });
+  await scenario.verdict(3, 'confirmed', { now: noon + 2 * hourMs });
+  expect(await scenario.plan(4, noon + 24 * hourMs - 1)).toMatchObject({ kind: 'wait' });
+  expect(await scenario.plan(4, noon + 24 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await scenario.post(4, noon + 24 * hourMs)).toMatchObject({ kind: 'post' });
+  expect(await exceeded(scenario)).toEqual([]);
+});

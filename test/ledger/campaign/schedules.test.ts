@@ -30,41 +30,34 @@ function firing(day: number, failure: string | null = null): Firing {
   return { scheduleId, campaignId: `spring-2026-01-0${day}t0900`, scheduledAt: noon + day, failure };
 }
 
-test.for(bothDialects)(
-  'a schedule is kept as it was written, and made anew by a second writing: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await putSchedule(store, schedule);
-    expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
-    const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1 };
-    await putSchedule(store, later);
-    expect(await listSchedules(store.db)).toEqual([later]);
-    await removeSchedule(store, schedule.scheduleId);
-    expect(await findSchedule(store.db, schedule.scheduleId)).toBeUndefined();
-    await removeSchedule(store, schedule.scheduleId);
-  },
-);
+test.for(bothDialects)('a schedule is kept as it was written, and made anew by a second writing: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await putSchedule(store, schedule);
+  expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
+  const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1 };
+  await putSchedule(store, later);
+  expect(await listSchedules(store.db)).toEqual([later]);
+  await removeSchedule(store, schedule.scheduleId);
+  expect(await findSchedule(store.db, schedule.scheduleId)).toBeUndefined();
+  await removeSchedule(store, schedule.scheduleId);
+});
 
-test.for(bothDialects)(
-  'the log tells each end of a firing once, and the judge takes it for no campaign: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
-    expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
-    for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')])
-      await note(entry);
-    expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(2, 'no list'));
-    await note(firing(3));
-    await noteFiring(store, { ...firing(4), scheduleId: 'carillon/other/spring' }, { parentId: 'spring', now: noon });
-    expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
-    const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as Firing).campaignId]);
-    expect(told).toEqual([
-      ['schedule.fired', 'spring-2026-01-01t0900'],
-      ['schedule.failed', 'spring-2026-01-01t0900'],
-      ['schedule.failed', 'spring-2026-01-02t0900'],
-      ['schedule.fired', 'spring-2026-01-03t0900'],
-      ['schedule.fired', 'spring-2026-01-04t0900'],
-    ]);
-    expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
-  },
-);
+test.for(bothDialects)('the log tells each end of a firing once, and the judge takes it for no campaign: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
+  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
+  for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')]) await note(entry);
+  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(2, 'no list'));
+  await note(firing(3));
+  await noteFiring(store, { ...firing(4), scheduleId: 'carillon/other/spring' }, { parentId: 'spring', now: noon });
+  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
+  const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as Firing).campaignId]);
+  expect(told).toEqual([
+    ['schedule.fired', 'spring-2026-01-01t0900'],
+    ['schedule.failed', 'spring-2026-01-01t0900'],
+    ['schedule.failed', 'spring-2026-01-02t0900'],
+    ['schedule.fired', 'spring-2026-01-03t0900'],
+    ['schedule.fired', 'spring-2026-01-04t0900'],
+  ]);
+  expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
+});

@@ -2,12 +2,7 @@ import { expect, test } from 'vitest';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { changeCampaignState } from '../../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
-import {
-  findOpenElsewhere,
-  listElsewhere,
-  listSchedulesElsewhere,
-  moveService,
-} from '../../../src/ledger/campaign/service-move.ts';
+import { findOpenElsewhere, listElsewhere, listSchedulesElsewhere, moveService } from '../../../src/ledger/campaign/service-move.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
@@ -18,29 +13,24 @@ import { bothDialects } from '../test-stores.ts';
 const before = 'http://service';
 const after = 'https://voice.example/api';
 
-test.for(bothDialects)(
-  'a campaign is elsewhere until it has ended, and its open calls with it: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const elsewhere = async () => (await listElsewhere(store.db, after)).map(({ campaignId }) => campaignId);
-    expect(await elsewhere()).toEqual([]);
-    const scenario = await beginProven(store);
-    expect(await elsewhere()).toEqual(['spring']);
-    expect(await listElsewhere(store.db, `${before}/`)).toEqual([]);
-    expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
-    await scenario.plan(1);
-    expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
-    await scenario.post(1);
-    const spring = { campaignId: 'spring', accountId: before };
-    expect(await findOpenElsewhere(store.db, agentId, after)).toEqual(spring);
-    expect(await findOpenElsewhere(store.db, agentId, before)).toBeUndefined();
-    expect(await findOpenElsewhere(store.db, 'agent_other', after)).toBeUndefined();
-    await store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'completed', reason: null }),
-    );
-    expect(await elsewhere()).toEqual([]);
-  },
-);
+test.for(bothDialects)('a campaign is elsewhere until it has ended, and its open calls with it: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const elsewhere = async () => (await listElsewhere(store.db, after)).map(({ campaignId }) => campaignId);
+  expect(await elsewhere()).toEqual([]);
+  const scenario = await beginProven(store);
+  expect(await elsewhere()).toEqual(['spring']);
+  expect(await listElsewhere(store.db, `${before}/`)).toEqual([]);
+  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  await scenario.plan(1);
+  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  await scenario.post(1);
+  const spring = { campaignId: 'spring', accountId: before };
+  expect(await findOpenElsewhere(store.db, agentId, after)).toEqual(spring);
+  expect(await findOpenElsewhere(store.db, agentId, before)).toBeUndefined();
+  expect(await findOpenElsewhere(store.db, 'agent_other', after)).toBeUndefined();
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'completed', reason: null }));
+  expect(await elsewhere()).toEqual([]);
+});
 
 test.for(bothDialects)('a service that has moved takes its campaigns and limits along, once: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -49,9 +39,7 @@ test.for(bothDialects)('a service that has moved takes its campaigns and limits 
     campaignId: 'winter',
     rows: buildRows(numbers(2, 20), (index) => `Guest ${index}`),
   });
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId: 'winter', now: noon }, { to: 'completed', reason: null }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'winter', now: noon }, { to: 'completed', reason: null }));
   const schedule = { scheduleId: 's', campaignId: 'daily', filePath: '/f', content: 'id: daily', listSource: 'l.csv' };
   await putSchedule(store, { ...schedule, accountId: before, createdAt: noon });
   expect(await listSchedulesElsewhere(store.db, after)).toMatchObject([schedule]);
@@ -76,18 +64,12 @@ test.for(bothDialects)('a service that has moved takes its campaigns and limits 
   expect(await verifyLog(store.db, 'spring')).toMatchObject({ ok: true });
 });
 
-test.for(bothDialects)(
-  'limits of the new address stay, and a wait that was asked for holds there: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginCampaign(store);
-    await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
-    await store.transaction((tx) => writeAccount(tx, after, { max_concurrent_calls: 9, not_before: noon }));
-    await moveService(store, { from: before, to: after, now: noon });
-    const rows = await store.db
-      .selectFrom('accounts')
-      .select(['account_id', 'max_concurrent_calls', 'not_before'])
-      .execute();
-    expect(rows).toEqual([{ account_id: after, max_concurrent_calls: 9, not_before: noon + 5 }]);
-  },
-);
+test.for(bothDialects)('limits of the new address stay, and a wait that was asked for holds there: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginCampaign(store);
+  await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
+  await store.transaction((tx) => writeAccount(tx, after, { max_concurrent_calls: 9, not_before: noon }));
+  await moveService(store, { from: before, to: after, now: noon });
+  const rows = await store.db.selectFrom('accounts').select(['account_id', 'max_concurrent_calls', 'not_before']).execute();
+  expect(rows).toEqual([{ account_id: after, max_concurrent_calls: 9, not_before: noon + 5 }]);
+});

@@ -26,18 +26,15 @@ async function begin(dialect: (typeof bothDialects)[number]) {
   return { writes, failed, read, transactions: () => transactions };
 }
 
-test.runIf(bothDialects.includes('sqlite'))(
-  'what is gathered commits together, and the rest when it is asked for',
-  async () => {
-    const { writes, failed, read, transactions } = await begin('sqlite');
-    for (const id of agents) await writes.add({ id, work: (tx) => updateAgent(tx, id, { read_ok_at: 7 }) });
-    expect(await read()).toEqual(agents.slice(0, 25));
-    await writes.flush();
-    expect(await read()).toEqual(agents);
-    expect(transactions()).toBe(2);
-    expect(failed).toEqual([]);
-  },
-);
+test.runIf(bothDialects.includes('sqlite'))('what is gathered commits together, and the rest when it is asked for', async () => {
+  const { writes, failed, read, transactions } = await begin('sqlite');
+  for (const id of agents) await writes.add({ id, work: (tx) => updateAgent(tx, id, { read_ok_at: 7 }) });
+  expect(await read()).toEqual(agents.slice(0, 25));
+  await writes.flush();
+  expect(await read()).toEqual(agents);
+  expect(transactions()).toBe(2);
+  expect(failed).toEqual([]);
+});
 
 test.for(bothDialects)('a write that fails takes none of the others with it: %s', async (dialect) => {
   const { writes, failed, read } = await begin(dialect);

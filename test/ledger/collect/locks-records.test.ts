@@ -82,30 +82,27 @@ onPostgres('a record that is read to its end between the look and the claim of a
   expect(counted).toEqual([{ count: 1 }]);
 });
 
-onPostgres(
-  'a record that gets its owner while it is read to its end is settled under the lock of its campaign',
-  async () => {
-    const [sweeper, reader] = await openTwo();
-    const { scenario, facts } = await placeCall(sweeper);
-    const [claimed, release] = [gate(), gate()];
-    const matched = match(sweeper, () => {
-      claimed.open();
-      return release.passed;
-    });
-    await claimed.passed;
-    const campaign = hold(reader, sql`select 1 from campaigns for update`);
-    const done = read(reader, facts);
-    await until('the read waits for the claim', async () => (await countWaiting(sweeper)) === 2);
-    release.open();
-    await matched;
-    const giveBack = await campaign;
-    await until('the read waits for the campaign', async () => (await countWaiting(sweeper)) === 1);
-    expect(await scenario.attempts()).toMatchObject([{ state: 'open' }]);
-    await giveBack();
-    await done;
-    expect(await scenario.attempts()).toMatchObject(settledAsAnswered);
-  },
-);
+onPostgres('a record that gets its owner while it is read to its end is settled under the lock of its campaign', async () => {
+  const [sweeper, reader] = await openTwo();
+  const { scenario, facts } = await placeCall(sweeper);
+  const [claimed, release] = [gate(), gate()];
+  const matched = match(sweeper, () => {
+    claimed.open();
+    return release.passed;
+  });
+  await claimed.passed;
+  const campaign = hold(reader, sql`select 1 from campaigns for update`);
+  const done = read(reader, facts);
+  await until('the read waits for the claim', async () => (await countWaiting(sweeper)) === 2);
+  release.open();
+  await matched;
+  const giveBack = await campaign;
+  await until('the read waits for the campaign', async () => (await countWaiting(sweeper)) === 1);
+  expect(await scenario.attempts()).toMatchObject([{ state: 'open' }]);
+  await giveBack();
+  await done;
+  expect(await scenario.attempts()).toMatchObject(settledAsAnswered);
+});
 
 onPostgres('of two reads of a record at once neither loses what only the other one told', async () => {
   const [slow, fast] = await openTwo();

@@ -44,9 +44,7 @@ test.for(dialects)('nobody is unreached before a complete sweep that began after
   await sweepUntil(scenario, noon, settleAt);
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
   // One that ended long after the deadline and began before it has read a list from before it.
-  await store.transaction((tx) =>
-    concludeSweep(tx, agentId, { begunAt: settleAt, deepFrom: 0, now: settleAt + minuteMs }),
-  );
+  await store.transaction((tx) => concludeSweep(tx, agentId, { begunAt: settleAt, deepFrom: 0, now: settleAt + minuteMs }));
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
   await scenario.sweep(settleAt + minuteMs, [], false);
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
@@ -68,35 +66,29 @@ test.for(dialects)('time in which nobody looked concludes nothing: %s', async (d
   expect(await dispositionsOf(scenario)).toEqual(['unreached']);
 });
 
-test.for(dialects)(
-  'a record of nobody that has not been read to its end puts the conclusion off: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(1) });
-    await scenario.dial(1);
-    const ringing = { conversationId: 'whose', startedAt: noon + 5_000, status: 'in-progress' as const };
-    await scenario.sweep(noon + minuteMs, [ringing]);
-    await sweepUntil(scenario, noon + 2 * minuteMs, settleAt + 4 * minuteMs);
-    expect(await dispositionsOf(scenario)).toEqual(['open']);
-    const over = { ...answered('whose', '+12125550100', noon + 5_000) };
-    await scenario.sweep(settleAt + 6 * minuteMs, [over]);
-    expect(await dispositionsOf(scenario)).toEqual(['unreached']);
-  },
-);
+test.for(dialects)('a record of nobody that has not been read to its end puts the conclusion off: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(1) });
+  await scenario.dial(1);
+  const ringing = { conversationId: 'whose', startedAt: noon + 5_000, status: 'in-progress' as const };
+  await scenario.sweep(noon + minuteMs, [ringing]);
+  await sweepUntil(scenario, noon + 2 * minuteMs, settleAt + 4 * minuteMs);
+  expect(await dispositionsOf(scenario)).toEqual(['open']);
+  const over = { ...answered('whose', '+12125550100', noon + 5_000) };
+  await scenario.sweep(settleAt + 6 * minuteMs, [over]);
+  expect(await dispositionsOf(scenario)).toEqual(['unreached']);
+});
 
-test.for(dialects)(
-  'who has no record of a batch that only evidence accepted is unknown, not unreached: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(2) });
-    await postUnknown(scenario);
-    await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 5_000)]);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
-    await sweepUntil(scenario, noon + 2 * minuteMs, noon + 21 * minuteMs);
-    expect(await dispositionsOf(scenario)).toEqual(['answered', 'open']);
-    await scenario.sweep(noon + 21 * minuteMs + 1);
-    expect(await dispositionsOf(scenario)).toEqual(['answered', 'unknown']);
-    expect((await scenario.recipients()).map((row) => row.outcome)).toEqual(['completed', 'unresolved']);
-  },
-);
+test.for(dialects)('who has no record of a batch that only evidence accepted is unknown, not unreached: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(2) });
+  await postUnknown(scenario);
+  await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 5_000)]);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
+  await sweepUntil(scenario, noon + 2 * minuteMs, noon + 21 * minuteMs);
+  expect(await dispositionsOf(scenario)).toEqual(['answered', 'open']);
+  await scenario.sweep(noon + 21 * minuteMs + 1);
+  expect(await dispositionsOf(scenario)).toEqual(['answered', 'unknown']);
+  expect((await scenario.recipients()).map((row) => row.outcome)).toEqual(['completed', 'unresolved']);
+});
 
 const fewer = [
   { by: 'their references', certain: true, initiated: 2, ends: ['answered', 'answered', 'released'] },
@@ -143,25 +135,22 @@ test.for(dialects)('a call that the service leaves out again and again counts in
   expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', attempts: 4, counted: 1 });
 });
 
-test.for(dialects)(
-  'a batch is held only after the latest instant at which it may still be heard of: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: rowsFor(2) });
-    await postUnknown(scenario);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', hold_after: holdAfter });
-    await sweepUntil(scenario, noon, holdAfter);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
-    await scenario.sweep(holdAfter + 1, [], false);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
-    expect(await countOpen(store.db, 'spring')).toBe(2);
-    await scenario.sweep(holdAfter + 1);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'held', reason: 'no_evidence' });
-    expect(await countOpen(store.db, 'spring')).toBe(0);
-    const [recipient] = await scenario.recipients();
-    expect(recipient).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'unknown' });
-  },
-);
+test.for(dialects)('a batch is held only after the latest instant at which it may still be heard of: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: rowsFor(2) });
+  await postUnknown(scenario);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', hold_after: holdAfter });
+  await sweepUntil(scenario, noon, holdAfter);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
+  await scenario.sweep(holdAfter + 1, [], false);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
+  expect(await countOpen(store.db, 'spring')).toBe(2);
+  await scenario.sweep(holdAfter + 1);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'held', reason: 'no_evidence' });
+  expect(await countOpen(store.db, 'spring')).toBe(0);
+  const [recipient] = await scenario.recipients();
+  expect(recipient).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'unknown' });
+});
 
 test.for(dialects)('nobody decides about a batch that may still be heard of: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -205,8 +194,7 @@ test.for(dialects)('a person may give the doubtful ones up, once: %s', async (di
   expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });
   expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
-  for (const row of await scenario.recipients())
-    expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'given_up' });
+  for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'given_up' });
   expect(await scenario.plan(2, now)).toEqual({ kind: 'done' });
 });
 
@@ -267,26 +255,23 @@ test.for(dialects)('who may still be heard of is not made unknown by a short set
   expect(await dispositionsOf(scenario)).toEqual(['answered', 'unknown']);
 });
 
-test.for(dialects)(
-  'who turns out to be reached while another call is open is not called a third time: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: rowsFor(1) });
-    const settle = (attemptId: string, disposition: 'busy' | 'answered', now: number) => {
-      const result = { disposition, detail: null, counted: true };
-      return store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
-    };
-    await scenario.dial(1);
-    await settle('spring/1/1', 'busy', noon + minuteMs);
-    await scenario.dial(2, noon + hourMs);
-    await settle('spring/1/1', 'answered', noon + hourMs + 1);
-    // The newer call is left to its own end.
-    expect((await scenario.recipients())[0]).toMatchObject({ state: 'open', outcome: null });
-    await settle('spring/1/2', 'busy', noon + hourMs + minuteMs);
-    expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed', counted: 2 });
-    expect(await scenario.plan(3, noon + 9 * hourMs)).toEqual({ kind: 'done' });
-  },
-);
+test.for(dialects)('who turns out to be reached while another call is open is not called a third time: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: rowsFor(1) });
+  const settle = (attemptId: string, disposition: 'busy' | 'answered', now: number) => {
+    const result = { disposition, detail: null, counted: true };
+    return store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
+  };
+  await scenario.dial(1);
+  await settle('spring/1/1', 'busy', noon + minuteMs);
+  await scenario.dial(2, noon + hourMs);
+  await settle('spring/1/1', 'answered', noon + hourMs + 1);
+  // The newer call is left to its own end.
+  expect((await scenario.recipients())[0]).toMatchObject({ state: 'open', outcome: null });
+  await settle('spring/1/2', 'busy', noon + hourMs + minuteMs);
+  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed', counted: 2 });
+  expect(await scenario.plan(3, noon + 9 * hourMs)).toEqual({ kind: 'done' });
+});
 
 /** Numbers in [0, 1) from a seed (mulberry32). */
 function seeded(seed: number): () => number {
@@ -314,53 +299,50 @@ async function recount(store: Store, table: 'recipients' | 'attempts') {
 const seeds = process.env['SEED'] === undefined ? [1, 2] : [Number(process.env['SEED'])];
 const seedCases = dialects.flatMap((dialect) => seeds.map((seed) => ({ dialect, seed })));
 
-test.for(seedCases)(
-  'the counts equal a recount after 150 settlements and corrections: seed $seed, $dialect',
-  async (given) => {
-    const store = await openCleanStore(given.dialect);
-    const random = seeded(given.seed);
-    const retry = { ...buildRules().retry, maxAttempts: 4 };
-    const pacing = { maxConcurrentCalls: 12, startsPerMinute: null, batchSize: 6, refillThreshold: 1 };
-    const scenario = await beginProven(store, { rows: rowsFor(30), rules: { retry, pacing } });
-    const posted: string[] = [];
-    let now = noon;
-    let n = 1;
-    for (let step = 0; step < 150; step += 1) {
-      now += 3 * minuteMs;
-      if (random() < 0.3 || posted.length === 0) {
-        const plan = await scenario.plan(n, now);
-        if (plan.kind === 'batch') {
-          posted.push(...(await scenario.dial(n, now)));
-          n += 1;
-        }
+test.for(seedCases)('the counts equal a recount after 150 settlements and corrections: seed $seed, $dialect', async (given) => {
+  const store = await openCleanStore(given.dialect);
+  const random = seeded(given.seed);
+  const retry = { ...buildRules().retry, maxAttempts: 4 };
+  const pacing = { maxConcurrentCalls: 12, startsPerMinute: null, batchSize: 6, refillThreshold: 1 };
+  const scenario = await beginProven(store, { rows: rowsFor(30), rules: { retry, pacing } });
+  const posted: string[] = [];
+  let now = noon;
+  let n = 1;
+  for (let step = 0; step < 150; step += 1) {
+    now += 3 * minuteMs;
+    if (random() < 0.3 || posted.length === 0) {
+      const plan = await scenario.plan(n, now);
+      if (plan.kind === 'batch') {
+        posted.push(...(await scenario.dial(n, now)));
+        n += 1;
       }
-      const disposition = dispositions[Math.floor(random() * dispositions.length)] ?? 'busy';
-      const counted = disposition !== 'failed' || random() < 0.2;
-      const result: AttemptResult = { disposition, detail: random() < 0.2 ? 'silent' : null, counted };
-      // Mostly the latest ones, else one of long ago is corrected.
-      const back = Math.floor(random() ** 2 * posted.length);
-      const attemptId = posted[posted.length - 1 - back] ?? '';
-      await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
     }
-    const counts = async (kind: 'outcome' | 'disposition') =>
-      (await readAggregates(store.db, 'spring', [kind])).map(({ value, count }) => ({ value, count }));
-    expect(await counts('outcome')).toEqual(await recount(store, 'recipients'));
-    expect(await counts('disposition')).toEqual(await recount(store, 'attempts'));
-    expect((await counts('disposition')).length).toBeGreaterThan(5);
+    const disposition = dispositions[Math.floor(random() * dispositions.length)] ?? 'busy';
+    const counted = disposition !== 'failed' || random() < 0.2;
+    const result: AttemptResult = { disposition, detail: random() < 0.2 ? 'silent' : null, counted };
+    // Mostly the latest ones, else one of long ago is corrected.
+    const back = Math.floor(random() ** 2 * posted.length);
+    const attemptId = posted[posted.length - 1 - back] ?? '';
+    await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
+  }
+  const counts = async (kind: 'outcome' | 'disposition') =>
+    (await readAggregates(store.db, 'spring', [kind])).map(({ value, count }) => ({ value, count }));
+  expect(await counts('outcome')).toEqual(await recount(store, 'recipients'));
+  expect(await counts('disposition')).toEqual(await recount(store, 'attempts'));
+  expect((await counts('disposition')).length).toBeGreaterThan(5);
 
-    const attempts = await scenario.attempts();
-    for (const recipient of await scenario.recipients()) {
-      const own = attempts.filter((row) => row.recipient_id === recipient.recipient_id && row.state !== 'released');
-      const open = own.filter((row) => row.state !== 'settled');
-      const counted = own.filter((row) => row.counted === 1).length;
-      expect([recipient.recipient_id, recipient.counted]).toEqual([recipient.recipient_id, counted]);
-      expect([recipient.recipient_id, recipient.state === 'open']).toEqual([recipient.recipient_id, open.length === 1]);
-      expect(recipient.outcome !== null).toBe(recipient.state === 'done');
-      // Whoever was reached by any of the calls is not called again.
-      if (own.some((row) => row.disposition === 'answered')) expect(recipient.state).not.toBe('waiting');
-    }
-  },
-);
+  const attempts = await scenario.attempts();
+  for (const recipient of await scenario.recipients()) {
+    const own = attempts.filter((row) => row.recipient_id === recipient.recipient_id && row.state !== 'released');
+    const open = own.filter((row) => row.state !== 'settled');
+    const counted = own.filter((row) => row.counted === 1).length;
+    expect([recipient.recipient_id, recipient.counted]).toEqual([recipient.recipient_id, counted]);
+    expect([recipient.recipient_id, recipient.state === 'open']).toEqual([recipient.recipient_id, open.length === 1]);
+    expect(recipient.outcome !== null).toBe(recipient.state === 'done');
+    // Whoever was reached by any of the calls is not called again.
+    if (own.some((row) => row.disposition === 'answered')) expect(recipient.state).not.toBe('waiting');
+  }
+});
 
 test.for(dialects)('a round ends only when nothing of it is left: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -393,9 +375,7 @@ test.for(dialects)('a waiting retry and a doubtful batch keep a round open: %s',
   const [attemptId = ''] = await scenario.dial(1);
   await postAnother(scenario);
   const busy = { disposition: 'busy' as const, detail: null, counted: true };
-  await store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: 'spring', now: noon }, [{ attemptId, result: busy }]),
-  );
+  await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon }, [{ attemptId, result: busy }]));
   await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' });
   expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(false);
   // The planner gives the waiting one its outcome, and the doubtful batch is still waited for.
@@ -444,8 +424,7 @@ test.for(dialects)('results stream in file order, one row for each row of the li
 
 test.for(dialects)('one process at a time sweeps an agent, until its lease runs out: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
-  const lease = (owner: string, now: number) =>
-    leaseAgent({ ...store, now: async () => now }, { agentId, owner, forMs: minuteMs });
+  const lease = (owner: string, now: number) => leaseAgent({ ...store, now: async () => now }, { agentId, owner, forMs: minuteMs });
   const both = await Promise.all([lease('one', noon), lease('other', noon)]);
   expect(both.filter(Boolean)).toHaveLength(1);
   const [holder, waiting] = both[0] ? ['one', 'other'] : ['other', 'one'];
@@ -458,10 +437,7 @@ test.for(dialects)('one process at a time sweeps an agent, until its lease runs 
 test.for(dialects)('three people in one batch: each is settled by its own record alone: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(3) });
   await scenario.dial(1);
-  const records = [
-    answered('c3', third, noon + 5_000),
-    { ...answered('c1', first, noon + 5_000), callResult: 'voicemail' as const },
-  ];
+  const records = [answered('c3', third, noon + 5_000), { ...answered('c1', first, noon + 5_000), callResult: 'voicemail' as const }];
   await scenario.sweep(noon + minuteMs, records);
   await scenario.sweep(noon + minuteMs, records);
   expect(await dispositionsOf(scenario)).toEqual(['voicemail', 'open', 'answered']);

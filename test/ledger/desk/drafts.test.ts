@@ -48,51 +48,45 @@ test.for(dialects)('a list is kept in pieces of at most 1 MB and read back byte 
   expect((await contentOf(store, list)).equals(bytes)).toBe(true);
 });
 
-test.for(dialects)(
-  'a draft is saved and found, and its old list goes when another one is sent: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const list = await keep(store, listOf(1000, 1));
-    const draft = await createDraft(store, { tokenId: 'desk', list, settings: '{}', nowReal: noon });
-    const other = await keep(store, listOf(500, 2));
-    expect(await saveDraft(store, draft.draftId, { settings: '{"a":1}', list: other, nowReal: noon + 5 })).toBe(true);
-    expect(await findDraft(store, draft.draftId, noon + 5)).toEqual({
-      ...draft,
-      settings: '{"a":1}',
-      list: other,
-      touchedReal: noon + 5,
-    });
-    expect(await piecesIn(store)).toEqual([500]);
-    await deleteDraft(store, draft.draftId);
-    expect(await findDraft(store, draft.draftId, noon)).toBeUndefined();
-    expect(await saveDraft(store, draft.draftId, { settings: '{}', nowReal: noon })).toBe(false);
-    expect(await piecesIn(store)).toEqual([]);
-  },
-);
+test.for(dialects)('a draft is saved and found, and its old list goes when another one is sent: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const list = await keep(store, listOf(1000, 1));
+  const draft = await createDraft(store, { tokenId: 'desk', list, settings: '{}', nowReal: noon });
+  const other = await keep(store, listOf(500, 2));
+  expect(await saveDraft(store, draft.draftId, { settings: '{"a":1}', list: other, nowReal: noon + 5 })).toBe(true);
+  expect(await findDraft(store, draft.draftId, noon + 5)).toEqual({
+    ...draft,
+    settings: '{"a":1}',
+    list: other,
+    touchedReal: noon + 5,
+  });
+  expect(await piecesIn(store)).toEqual([500]);
+  await deleteDraft(store, draft.draftId);
+  expect(await findDraft(store, draft.draftId, noon)).toBeUndefined();
+  expect(await saveDraft(store, draft.draftId, { settings: '{}', nowReal: noon })).toBe(false);
+  expect(await piecesIn(store)).toEqual([]);
+});
 
-test.for(dialects)(
-  'a draft lasts a week from when it was touched, and a list that no draft names an hour: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const begin = async (seed: number) =>
-      createDraft(store, {
-        tokenId: 'desk',
-        list: await keep(store, listOf(seed, seed)),
-        settings: '{}',
-        nowReal: noon,
-      });
-    const forgotten = await begin(11);
-    const touched = await begin(12);
-    await saveDraft(store, touched.draftId, { settings: '{}', nowReal: noon + hourMs });
-    const later = noon + draftLastsMs;
-    expect((await listDrafts(store, later)).map(({ draftId }) => draftId)).toEqual([touched.draftId]);
-    expect(await findDraft(store, forgotten.draftId, later)).toBeUndefined();
-    await keep(store, listOf(13, 1), later);
-    await sweepDrafts(store, later);
-    expect(await piecesIn(store)).toEqual([12, 13]);
-    await sweepDrafts(store, later + hourMs - 1);
-    expect(await piecesIn(store)).toEqual([12, 13]);
-    await sweepDrafts(store, later + hourMs);
-    expect(await piecesIn(store)).toEqual([]);
-  },
-);
+test.for(dialects)('a draft lasts a week from when it was touched, and a list that no draft names an hour: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const begin = async (seed: number) =>
+    createDraft(store, {
+      tokenId: 'desk',
+      list: await keep(store, listOf(seed, seed)),
+      settings: '{}',
+      nowReal: noon,
+    });
+  const forgotten = await begin(11);
+  const touched = await begin(12);
+  await saveDraft(store, touched.draftId, { settings: '{}', nowReal: noon + hourMs });
+  const later = noon + draftLastsMs;
+  expect((await listDrafts(store, later)).map(({ draftId }) => draftId)).toEqual([touched.draftId]);
+  expect(await findDraft(store, forgotten.draftId, later)).toBeUndefined();
+  await keep(store, listOf(13, 1), later);
+  await sweepDrafts(store, later);
+  expect(await piecesIn(store)).toEqual([12, 13]);
+  await sweepDrafts(store, later + hourMs - 1);
+  expect(await piecesIn(store)).toEqual([12, 13]);
+  await sweepDrafts(store, later + hourMs);
+  expect(await piecesIn(store)).toEqual([]);
+});

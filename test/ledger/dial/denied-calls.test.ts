@@ -124,8 +124,7 @@ test.for(dialects)('nor when the pre-dial hook is silent for too long: %s', asyn
   const place = 'pre_dial.url at hooks.example.com';
   const silence = { batchId: scenario.batchId(1), place, evidence: 'status 503', fault: 'status' };
   const now = noon + minuteMs + longestSilenceMs;
-  for (const at of [noon + minuteMs, now])
-    expect(await noteSilentHook(scenario.store, { ...silence, now: at })).toBe(true);
+  for (const at of [noon + minuteMs, now]) expect(await noteSilentHook(scenario.store, { ...silence, now: at })).toBe(true);
   expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed' });
   expect(await scenario.campaign()).toMatchObject({ state: 'running' });
   expect(await scenario.post(1, now)).toEqual({ kind: 'verdict', state: 'confirmed' });
@@ -163,41 +162,36 @@ test.for(dialects)('nor when the word that it was not sent comes after it was gi
   expect(await scenario.verdict(1, 'not_sent', late)).toBe('unknown');
   expect(await scenario.attempts()).toMatchObject(twice({ state: 'open' }));
   // The service's wish is obeyed all the same.
-  expect(await scenario.store.db.selectFrom('accounts').select('not_before').execute()).toEqual([
-    { not_before: noon + hourMs },
-  ]);
+  expect(await scenario.store.db.selectFrom('accounts').select('not_before').execute()).toEqual([{ not_before: noon + hourMs }]);
   expect(await violations(scenario.store)).toEqual([]);
 });
 
-test.for(dialects)(
-  'a record that comes after the batch was given back keeps its people from a second call: %s',
-  async (dialect) => {
-    const three = numbers(3);
-    const scenario = await beginProven(await openCleanStore(dialect), {
-      rows: buildRows(three, (index) => `Guest ${index}`),
-      rules: { pacing: { batchSize: 2, refillThreshold: 1 } },
-    });
-    await scenario.plan(1);
-    await scenario.post(1);
-    const until = noon + 20 * minuteMs;
-    await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
-    expect(await scenario.post(1, noon + 1)).toEqual({ kind: 'verdict', state: 'released' });
-    await scenario.sweep(noon + 30_000, [answered('c1', secondNumber, noon + 5_000)]);
-    // Who was not in that batch is called. Its record settles one call of it, and a person decides about the other.
-    expect(await scenario.dial(2, until)).toEqual(['spring/3/1']);
-    expect(await scenario.plan(3, until)).toMatchObject({ kind: 'wait' });
-    const ends = (await scenario.attempts()).map(({ attempt_id: id, state, detail }) => [id, [state, detail]]);
-    expect(Object.fromEntries(ends)).toEqual({
-      'spring/1/1': ['settled', 'records_not_told_apart'],
-      'spring/2/1': ['settled', null],
-      'spring/3/1': ['open', null],
-    });
-    expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', null]);
-    await scenario.sweep(until + minuteMs);
-    expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', null]);
-    expect(await violations(scenario.store)).toEqual([]);
-  },
-);
+test.for(dialects)('a record that comes after the batch was given back keeps its people from a second call: %s', async (dialect) => {
+  const three = numbers(3);
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: buildRows(three, (index) => `Guest ${index}`),
+    rules: { pacing: { batchSize: 2, refillThreshold: 1 } },
+  });
+  await scenario.plan(1);
+  await scenario.post(1);
+  const until = noon + 20 * minuteMs;
+  await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
+  expect(await scenario.post(1, noon + 1)).toEqual({ kind: 'verdict', state: 'released' });
+  await scenario.sweep(noon + 30_000, [answered('c1', secondNumber, noon + 5_000)]);
+  // Who was not in that batch is called. Its record settles one call of it, and a person decides about the other.
+  expect(await scenario.dial(2, until)).toEqual(['spring/3/1']);
+  expect(await scenario.plan(3, until)).toMatchObject({ kind: 'wait' });
+  const ends = (await scenario.attempts()).map(({ attempt_id: id, state, detail }) => [id, [state, detail]]);
+  expect(Object.fromEntries(ends)).toEqual({
+    'spring/1/1': ['settled', 'records_not_told_apart'],
+    'spring/2/1': ['settled', null],
+    'spring/3/1': ['open', null],
+  });
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', null]);
+  await scenario.sweep(until + minuteMs);
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', null]);
+  expect(await violations(scenario.store)).toEqual([]);
+});
 
 test.for(dialects)('without such a record they are called in another batch: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), { rows });

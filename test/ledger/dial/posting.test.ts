@@ -25,29 +25,26 @@ async function ends(scenario: Scenario) {
   };
 }
 
-test.for(dialects)(
-  'somebody who asked not to be called after the batch was planned is left out of it: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: two });
-    await scenario.plan(1);
-    const entry = { e164: firstNumber, scope: 'spring', source: 'person', reason: null, expiresAt: null };
-    await store.transaction((tx) => addSuppression(tx, entry, noon));
-    const step = await scenario.post(1);
-    expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([secondNumber]);
-    expect(await ends(scenario)).toEqual({
-      attempts: [
-        ['released', 'suppressed'],
-        ['posting', null],
-      ],
-      recipients: [
-        ['done', 'suppressed', 'suppressed'],
-        ['open', null, null],
-      ],
-    });
-    expect(await scenario.batch(1)).toMatchObject({ state: 'posting', size: 1, posts: 1 });
-  },
-);
+test.for(dialects)('somebody who asked not to be called after the batch was planned is left out of it: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: two });
+  await scenario.plan(1);
+  const entry = { e164: firstNumber, scope: 'spring', source: 'person', reason: null, expiresAt: null };
+  await store.transaction((tx) => addSuppression(tx, entry, noon));
+  const step = await scenario.post(1);
+  expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([secondNumber]);
+  expect(await ends(scenario)).toEqual({
+    attempts: [
+      ['released', 'suppressed'],
+      ['posting', null],
+    ],
+    recipients: [
+      ['done', 'suppressed', 'suppressed'],
+      ['open', null, null],
+    ],
+  });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'posting', size: 1, posts: 1 });
+});
 
 test.for(dialects)('a batch that comes too close to the end of the campaign is not sent: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -91,45 +88,36 @@ test.for(dialects)('a batch of a paused or cancelled campaign is given back unse
   expect(await store.db.selectFrom('posts').selectAll().execute()).toEqual([]);
 });
 
-test.for(dialects)(
-  'somebody reached by a record that came late is not called again by a planned batch: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: two });
-    await scenario.dial(1);
-    let now = noon;
-    for (; now <= noon + 22 * minuteMs; now += 2 * minuteMs) await scenario.sweep(now);
-    const retryAt = await scenario.lookAgain(now);
-    expect(await scenario.plan(2, retryAt)).toMatchObject({ kind: 'batch', size: 2 });
-    await scenario.sweep(retryAt, [answered('late', firstNumber, noon + 5_000)], false);
-    // The record came so late that one of the other may come as late.
-    expect(await scenario.post(2, retryAt)).toEqual({ kind: 'verdict', state: 'released' });
-    expect((await ends(scenario)).attempts).toEqual([
-      ['settled', null],
-      ['settled', null],
-      ['released', 'already_reached'],
-      ['released', 'evidence'],
-    ]);
-    expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed' });
-    expect(await scenario.dial(3, await scenario.lookAgain(retryAt + 3 * hourMs))).toEqual(['spring/2/3']);
-  },
-);
+test.for(dialects)('somebody reached by a record that came late is not called again by a planned batch: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: two });
+  await scenario.dial(1);
+  let now = noon;
+  for (; now <= noon + 22 * minuteMs; now += 2 * minuteMs) await scenario.sweep(now);
+  const retryAt = await scenario.lookAgain(now);
+  expect(await scenario.plan(2, retryAt)).toMatchObject({ kind: 'batch', size: 2 });
+  await scenario.sweep(retryAt, [answered('late', firstNumber, noon + 5_000)], false);
+  // The record came so late that one of the other may come as late.
+  expect(await scenario.post(2, retryAt)).toEqual({ kind: 'verdict', state: 'released' });
+  expect((await ends(scenario)).attempts).toEqual([
+    ['settled', null],
+    ['settled', null],
+    ['released', 'already_reached'],
+    ['released', 'evidence'],
+  ]);
+  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed' });
+  expect(await scenario.dial(3, await scenario.lookAgain(retryAt + 3 * hourMs))).toEqual(['spring/2/3']);
+});
 
-test.for(dialects)(
-  'whoever enters a batch second never sends it, and its fate becomes unknown: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: two });
-    await scenario.plan(1);
-    expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
-    for (const later of [1, hourMs])
-      expect(await scenario.post(1, noon + later)).toEqual({ kind: 'verdict', state: 'unknown' });
-    expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', posts: 1, unknown_since: noon + 1 });
-    expect((await scenario.attempts()).map(({ state, posted_at }) => [state, posted_at])).toEqual(
-      twice(['open', noon]),
-    );
-  },
-);
+test.for(dialects)('whoever enters a batch second never sends it, and its fate becomes unknown: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: two });
+  await scenario.plan(1);
+  expect(await scenario.post(1)).toMatchObject({ kind: 'post', k: 1 });
+  for (const later of [1, hourMs]) expect(await scenario.post(1, noon + later)).toEqual({ kind: 'verdict', state: 'unknown' });
+  expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', posts: 1, unknown_since: noon + 1 });
+  expect((await scenario.attempts()).map(({ state, posted_at }) => [state, posted_at])).toEqual(twice(['open', noon]));
+});
 
 test.for(bothDialects)('of many that enter a batch at once, exactly one may send: %s', async (dialect) => {
   const location = await emptyDatabase(dialect);
@@ -138,9 +126,7 @@ test.for(bothDialects)('of many that enter a batch at once, exactly one may send
   const other = dialect === 'postgres' ? await openAt(location) : store;
   const scenario = await beginProven(store, { rows: two });
   await scenario.plan(1);
-  const steps = await Promise.all(
-    [store, other, store, other, store, other].map((from) => scenario.post(1, noon, from)),
-  );
+  const steps = await Promise.all([store, other, store, other, store, other].map((from) => scenario.post(1, noon, from)));
   expect(steps.filter((step) => step.kind === 'post')).toHaveLength(1);
   expect(steps.filter((step) => step.kind === 'verdict')).toHaveLength(5);
   expect(await store.db.selectFrom('posts').selectAll().execute()).toHaveLength(1);
@@ -155,39 +141,32 @@ const legal = new Set([
   'held>confirmed', 'held>redial', 'held>given_up', 'not_sent>unknown', 'refused>unknown', 'redial>confirmed', 'given_up>confirmed',
 ]); // prettier-ignore
 
-test.for(dialects)(
-  'a batch changes its state where that is legal and it is what the caller thinks: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: two });
-    await scenario.plan(1);
-    const batchId = scenario.batchId(1);
-    await store.transaction(async (tx) => {
-      for (const [index, actual] of states.entries()) {
-        // What it is, and what it is not.
-        for (const from of [actual, states[(index + 1) % states.length] ?? actual]) {
-          for (const to of states) {
-            await tx.updateTable('batches').set({ state: actual }).where('batch_id', '=', batchId).execute();
-            const moved = await compareAndSetBatch(tx, batchId, { from: [from], to });
-            const { state } = await tx
-              .selectFrom('batches')
-              .select('state')
-              .where('batch_id', '=', batchId)
-              .executeTakeFirstOrThrow();
-            const expected = actual === from && legal.has(`${from}>${to}`);
-            expect({ actual, from, to, moved, state }).toEqual({
-              actual,
-              from,
-              to,
-              moved: expected,
-              state: expected ? to : actual,
-            });
-          }
+test.for(dialects)('a batch changes its state where that is legal and it is what the caller thinks: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: two });
+  await scenario.plan(1);
+  const batchId = scenario.batchId(1);
+  await store.transaction(async (tx) => {
+    for (const [index, actual] of states.entries()) {
+      // What it is, and what it is not.
+      for (const from of [actual, states[(index + 1) % states.length] ?? actual]) {
+        for (const to of states) {
+          await tx.updateTable('batches').set({ state: actual }).where('batch_id', '=', batchId).execute();
+          const moved = await compareAndSetBatch(tx, batchId, { from: [from], to });
+          const { state } = await tx.selectFrom('batches').select('state').where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+          const expected = actual === from && legal.has(`${from}>${to}`);
+          expect({ actual, from, to, moved, state }).toEqual({
+            actual,
+            from,
+            to,
+            moved: expected,
+            state: expected ? to : actual,
+          });
         }
       }
-    });
-  },
-);
+    }
+  });
+});
 
 test.for(dialects)('Retry-After holds every campaign of the account, and no other: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -242,18 +221,15 @@ test.for(dialects)('a batch that cannot be sent for a quarter of an hour is give
   expect((await scenario.recipients()).map((row) => row.counted)).toEqual([0, 0]);
 });
 
-test.for(dialects)(
-  'a Retry-After that outlasts the quarter of an hour gives the batch back at once: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: two });
-    await scenario.plan(1);
-    await scenario.post(1);
-    await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + 15 * minuteMs + 1 });
-    expect(await scenario.post(1, noon + 1)).toEqual({ kind: 'verdict', state: 'released' });
-    expect((await ends(scenario)).attempts).toEqual(twice(['released', 'not_sent_in_time']));
-  },
-);
+test.for(dialects)('a Retry-After that outlasts the quarter of an hour gives the batch back at once: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: two });
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + 15 * minuteMs + 1 });
+  expect(await scenario.post(1, noon + 1)).toEqual({ kind: 'verdict', state: 'released' });
+  expect((await ends(scenario)).attempts).toEqual(twice(['released', 'not_sent_in_time']));
+});
 
 const sightings = [
   { what: 'a number', facts: { calleeNumber: secondNumber }, seen: true },

@@ -91,113 +91,96 @@ test.for(denialCases)('a call that was seen outranks a late $verdict $status: $d
   expect(await scenario.campaign()).toMatchObject({ state: 'running' });
 });
 
-const refusals = dialects.flatMap((dialect) =>
-  [400, 422].flatMap((status) => [1, 2, 7].map((size) => ({ dialect, status, size }))),
-);
+const refusals = dialects.flatMap((dialect) => [400, 422].flatMap((status) => [1, 2, 7].map((size) => ({ dialect, status, size }))));
 
-test.for(refusals)(
-  'of $size calls refused with $status, all but the guilty one are made once: $dialect',
-  async (given) => {
-    const rows = buildRows(numbers(given.size), (index) => `Guest ${index}`);
-    const scenario = await posted(given.dialect, rows);
-    const guilty = numbers(given.size).at(Math.floor(given.size / 2)) ?? '';
-    // The first answer comes late, when the batch is already given up as unknown.
-    await scenario.post(1);
-    const accepted: string[] = [];
-    const posts = async () => (await scenario.attempts()).filter((row) => row.state === 'posting');
-    let now = noon;
-    // The service's word is believed when a list that was read a minute later shows nothing else.
-    const refuse = async (n: number, message: string | null = null) => {
-      expect(await scenario.verdict(n, 'refused', { status: given.status, message, now })).toBe('refused');
-      const before = await scenario.attempts();
-      await scenario.sweep(now + 60_000);
-      expect(await scenario.attempts()).toEqual(before);
-      now += 60_001;
-      await scenario.sweep(now);
-    };
-    await refuse(1, `bad number ${guilty}`);
-    for (let n = 2; ; n += 1) {
-      const plan = await scenario.plan(n, now);
-      if (plan.kind !== 'batch') break;
-      expect(plan.size).toBeLessThan(given.size);
-      await scenario.post(n, now);
-      const calls = (await posts()).map((row) => row.e164);
-      expect(calls).toHaveLength(plan.size);
-      if (calls.includes(guilty)) await refuse(n);
-      else {
-        accepted.push(...calls);
-        await scenario.verdict(n, 'confirmed', { callsInitiated: calls.length, now });
-      }
+test.for(refusals)('of $size calls refused with $status, all but the guilty one are made once: $dialect', async (given) => {
+  const rows = buildRows(numbers(given.size), (index) => `Guest ${index}`);
+  const scenario = await posted(given.dialect, rows);
+  const guilty = numbers(given.size).at(Math.floor(given.size / 2)) ?? '';
+  // The first answer comes late, when the batch is already given up as unknown.
+  await scenario.post(1);
+  const accepted: string[] = [];
+  const posts = async () => (await scenario.attempts()).filter((row) => row.state === 'posting');
+  let now = noon;
+  // The service's word is believed when a list that was read a minute later shows nothing else.
+  const refuse = async (n: number, message: string | null = null) => {
+    expect(await scenario.verdict(n, 'refused', { status: given.status, message, now })).toBe('refused');
+    const before = await scenario.attempts();
+    await scenario.sweep(now + 60_000);
+    expect(await scenario.attempts()).toEqual(before);
+    now += 60_001;
+    await scenario.sweep(now);
+  };
+  await refuse(1, `bad number ${guilty}`);
+  for (let n = 2; ; n += 1) {
+    const plan = await scenario.plan(n, now);
+    if (plan.kind !== 'batch') break;
+    expect(plan.size).toBeLessThan(given.size);
+    await scenario.post(n, now);
+    const calls = (await posts()).map((row) => row.e164);
+    expect(calls).toHaveLength(plan.size);
+    if (calls.includes(guilty)) await refuse(n);
+    else {
+      accepted.push(...calls);
+      await scenario.verdict(n, 'confirmed', { callsInitiated: calls.length, now });
     }
-    expect(accepted.toSorted()).toEqual(
-      numbers(given.size)
-        .filter((number) => number !== guilty)
-        .toSorted(),
-    );
-    const ended = (await scenario.recipients()).filter((row) => row.state === 'done');
-    expect(ended).toMatchObject([{ e164: guilty, outcome: 'undialable', reason: 'invalid_number' }]);
-    expect(await scenario.campaign()).toMatchObject({ state: 'running' });
-  },
-);
+  }
+  expect(accepted.toSorted()).toEqual(
+    numbers(given.size)
+      .filter((number) => number !== guilty)
+      .toSorted(),
+  );
+  const ended = (await scenario.recipients()).filter((row) => row.state === 'done');
+  expect(ended).toMatchObject([{ e164: guilty, outcome: 'undialable', reason: 'invalid_number' }]);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running' });
+});
 
-test.for(dialects)(
-  'many single calls refused in a row stop the campaign, an accepted one between them does not: %s',
-  async (dialect) => {
-    const rows = buildRows(numbers(12), (index) => `Guest ${index}`);
-    const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };
-    const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { pacing } });
-    let now = noon;
-    const refuse = async (n: number) => {
-      expect(await scenario.plan(n, now)).toMatchObject({ kind: 'batch', size: 1 });
-      await scenario.post(n, now);
-      await scenario.verdict(n, 'refused', { status: 422, now });
-      now += 60_001;
-      await scenario.sweep(now);
-    };
-    for (const n of [1, 2, 3, 4]) await refuse(n);
-    await scenario.dial(5, now);
-    for (const n of [6, 7, 8, 9]) await refuse(n);
-    expect(await scenario.campaign()).toMatchObject({ state: 'running' });
-    await refuse(10);
-    expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
-    expect(await scenario.plan(11, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
-    // A person has looked: it counts anew.
-    await resumeCampaign(scenario.store, { campaignId: 'spring', now });
-    await refuse(11);
-    expect(await scenario.campaign()).toMatchObject({ state: 'running' });
-  },
-);
+test.for(dialects)('many single calls refused in a row stop the campaign, an accepted one between them does not: %s', async (dialect) => {
+  const rows = buildRows(numbers(12), (index) => `Guest ${index}`);
+  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { pacing } });
+  let now = noon;
+  const refuse = async (n: number) => {
+    expect(await scenario.plan(n, now)).toMatchObject({ kind: 'batch', size: 1 });
+    await scenario.post(n, now);
+    await scenario.verdict(n, 'refused', { status: 422, now });
+    now += 60_001;
+    await scenario.sweep(now);
+  };
+  for (const n of [1, 2, 3, 4]) await refuse(n);
+  await scenario.dial(5, now);
+  for (const n of [6, 7, 8, 9]) await refuse(n);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running' });
+  await refuse(10);
+  expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
+  expect(await scenario.plan(11, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  // A person has looked: it counts anew.
+  await resumeCampaign(scenario.store, { campaignId: 'spring', now });
+  await refuse(11);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running' });
+});
 
 const pauses = [401, 402, 403, 404, 405, 413, 415, 418];
 const pauseCases = dialects.flatMap((dialect) => pauses.map((status) => ({ dialect, status })));
 
-test.for(pauseCases)(
-  'a refusal with $status pauses in our words, not in those of the service: $dialect',
-  async (given) => {
-    const scenario = await posted(given.dialect);
-    const message = `call to ${first} denied for account sk_live_123`;
-    await scenario.verdict(1, 'refused', { status: given.status, message, serviceRequestId: 'req_7' });
-    const { state, stateReason } = await scenario.campaign();
-    expect(state).toBe('paused');
-    expect(stateReason).toContain(`(${given.status})`);
-    expect(stateReason).not.toMatch(/denied|sk_live|\+1/);
-    const batch = await scenario.batch(1);
-    const events = await scenario.store.db
-      .selectFrom('events')
-      .selectAll()
-      .where('type', '!=', 'attempt.posted')
-      .execute();
-    expect(JSON.stringify([batch, events])).not.toMatch(/denied|sk_live/);
-    expect(await scenario.store.db.selectFrom('posts').selectAll().execute()).toMatchObject([
-      { status: given.status, service_request_id: 'req_7', message },
-    ]);
-  },
-);
+test.for(pauseCases)('a refusal with $status pauses in our words, not in those of the service: $dialect', async (given) => {
+  const scenario = await posted(given.dialect);
+  const message = `call to ${first} denied for account sk_live_123`;
+  await scenario.verdict(1, 'refused', { status: given.status, message, serviceRequestId: 'req_7' });
+  const { state, stateReason } = await scenario.campaign();
+  expect(state).toBe('paused');
+  expect(stateReason).toContain(`(${given.status})`);
+  expect(stateReason).not.toMatch(/denied|sk_live|\+1/);
+  const batch = await scenario.batch(1);
+  const events = await scenario.store.db.selectFrom('events').selectAll().where('type', '!=', 'attempt.posted').execute();
+  expect(JSON.stringify([batch, events])).not.toMatch(/denied|sk_live/);
+  expect(await scenario.store.db.selectFrom('posts').selectAll().execute()).toMatchObject([
+    { status: given.status, service_request_id: 'req_7', message },
+  ]);
+});
 
 test('the back-off doubles from half a minute to a quarter of an hour', () => {
-  expect([1, 2, 3, 4, 5, 6, 7, 50].map((streak) => unknownBackoffMs(streak) / 1_000)).toEqual([
-    30, 60, 120, 240, 480, 900, 900, 900,
-  ]);
+  expect([1, 2, 3, 4, 5, 6, 7, 50].map((streak) => unknownBackoffMs(streak) / 1_000)).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
 });
 
 test.for(dialects)('an answer, or the evidence of one, ends the row of unknown batches: %s', async (dialect) => {
@@ -277,8 +260,6 @@ test.for(dialects)('a late "not sent" puts the people back in line and holds the
   expect(redialled).toEqual(['spring/1/2', 'spring/2/2']);
   const result = { disposition: 'answered' as const, detail: null, counted: true };
   const settlements = redialled.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: 'spring', now: noon + hourMs }, settlements),
-  );
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon + hourMs }, settlements));
   expect(await scenario.recipients()).toMatchObject(twice({ outcome: 'completed', counted: 1 }));
 });

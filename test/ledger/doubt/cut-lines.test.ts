@@ -50,12 +50,7 @@ test('a line that was cut off within the first field speaks against others only 
   await known.dial(1);
   const before = talk(`Hello Hugo number 3${line}`, noon + 1_000);
   const after = talk(`Hello Ingrid number 4${line}`, noon + 9_000);
-  expect(await settle(known, [before, talk('Hello Daniel'), after])).toEqual([
-    doubt,
-    'no_record',
-    'answered',
-    'answered',
-  ]);
+  expect(await settle(known, [before, talk('Hello Daniel'), after])).toEqual([doubt, 'no_record', 'answered', 'answered']);
 });
 
 /** Who is called together. */

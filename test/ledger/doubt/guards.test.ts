@@ -32,11 +32,7 @@ async function callTwo(begin = beginProven): Promise<Scenario> {
 }
 
 /** Sweeps every minute, each of which shows the records that have begun. */
-async function sweepUntil(
-  scenario: Scenario,
-  until: number,
-  records: Partial<ConversationFacts>[] = [],
-): Promise<void> {
+async function sweepUntil(scenario: Scenario, until: number, records: Partial<ConversationFacts>[] = []): Promise<void> {
   for (let at = noon + minuteMs; at <= until; at += minuteMs)
     await scenario.sweep(
       at,

@@ -75,8 +75,7 @@ test.for(dialects)('an ended campaign is not adjusted, and the account tells tho
   const running = await begin(store, 'running', {}, 2, 100);
   expect(await adjustCampaign(store, 'over', { wish: { priority: 50 }, reset: false, now: noon })).toBeUndefined();
   expect(await adjustCampaign(store, 'nowhere', { wish: {}, reset: true, now: noon })).toBeUndefined();
-  const adjust = (wish: Parameters<typeof adjustAccount>[2]['wish']) =>
-    adjustAccount(store, accountId, { wish, now: noon });
+  const adjust = (wish: Parameters<typeof adjustAccount>[2]['wish']) => adjustAccount(store, accountId, { wish, now: noon });
   const first = await adjust({ maxConcurrentCalls: 30, keepFree: 300 });
   expect(first).toMatchObject({ from: { maxConcurrentCalls: null, keepFree: 0 }, to: { maxConcurrentCalls: 30 } });
   expect(first.campaigns.map(({ campaignId }) => campaignId)).toEqual(['running']);
@@ -88,30 +87,27 @@ test.for(dialects)('an ended campaign is not adjusted, and the account tells tho
   expect(await told(running, 'account.adjusted')).toHaveLength(2);
 });
 
-test.each(dialects)(
-  'a batch whose records were all read before its answer was lost is accepted, not unknown (%s)',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const scenario = await beginCampaign(store);
-    await scenario.plan(1);
-    const step = await scenario.post(1);
-    if (step.kind !== 'post') throw new Error('not posted');
-    const records = step.calls.map((call, index) => answered(`conv_${index}`, call.e164, noon + 5_000));
-    await scenario.sweep(noon + 60_000, records);
-    await scenario.verdict(1, 'unknown', { now: noon + 70_000 });
+test.each(dialects)('a batch whose records were all read before its answer was lost is accepted, not unknown (%s)', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginCampaign(store);
+  await scenario.plan(1);
+  const step = await scenario.post(1);
+  if (step.kind !== 'post') throw new Error('not posted');
+  const records = step.calls.map((call, index) => answered(`conv_${index}`, call.e164, noon + 5_000));
+  await scenario.sweep(noon + 60_000, records);
+  await scenario.verdict(1, 'unknown', { now: noon + 70_000 });
 
-    expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
-    const round = await store.db.selectFrom('rounds').select('unknown_streak').executeTakeFirstOrThrow();
-    expect(round.unknown_streak).toBe(0);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
+  const round = await store.db.selectFrom('rounds').select('unknown_streak').executeTakeFirstOrThrow();
+  expect(round.unknown_streak).toBe(0);
 
-    // Nothing is left over that would keep the campaign from ending.
-    await scenario.sweep(noon + 3_600_000, records);
-    expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
-    expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
-    expect(await closeRound(store, { campaignId: 'spring', now: noon + 3_600_000 }, 1)).toBe(true);
-    expect((await findRound(store.db, 'spring', 1))?.endedAt).toBe(noon + 3_600_000);
-  },
-);
+  // Nothing is left over that would keep the campaign from ending.
+  await scenario.sweep(noon + 3_600_000, records);
+  expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
+  expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
+  expect(await closeRound(store, { campaignId: 'spring', now: noon + 3_600_000 }, 1)).toBe(true);
+  expect((await findRound(store.db, 'spring', 1))?.endedAt).toBe(noon + 3_600_000);
+});
 
 const endsAt = noon + 2 * hourMs;
 const rowsFor = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
@@ -127,9 +123,7 @@ async function callUnproven(dialect: TestDialect, end: number | null): Promise<S
   const scenario = await beginCampaign(await openCleanStore(dialect), { rows: rowsFor(22), rules });
   const result = { disposition: 'failed' as const, detail: null, counted: true };
   const settlements = (await scenario.dial(1)).map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, settlements),
-  );
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, settlements));
   return scenario;
 }
 

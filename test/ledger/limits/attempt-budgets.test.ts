@@ -20,9 +20,7 @@ async function callOnce(scenario: Scenario, n: number, at: number, result = busy
 }
 
 async function settle(scenario: Scenario, attemptId: string, at: number, result = busy): Promise<void> {
-  await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: scenario.campaignId, now: at }, [{ attemptId, result }]),
-  );
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now: at }, [{ attemptId, result }]));
 }
 
 async function standing(scenario: Scenario): Promise<(string | null)[]> {
@@ -54,33 +52,30 @@ test.for(dialects)('a renewal that comes after the end never comes: %s', async (
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 });
 
-test.for(dialects)(
-  'a number has one budget over all campaigns, checked again before each request: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rules = { retry: { maxAttemptsPerNumber: 2, delays }, pacing };
-    const spring = await beginProven(store, { rows: oneRow, rules });
-    const autumn = await beginProven(store, { campaignId: 'autumn', rows: oneRow, rules });
-    await callOnce(spring, 1, noon);
-    await callOnce(spring, 2, noon + 11 * minuteMs);
-    const at = noon + hourMs;
-    expect(await autumn.plan(1, at)).toEqual({ kind: 'done' });
-    expect(await standing(autumn)).toEqual(['done', 'exhausted', 'attempts_used_up']);
+test.for(dialects)('a number has one budget over all campaigns, checked again before each request: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const rules = { retry: { maxAttemptsPerNumber: 2, delays }, pacing };
+  const spring = await beginProven(store, { rows: oneRow, rules });
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows: oneRow, rules });
+  await callOnce(spring, 1, noon);
+  await callOnce(spring, 2, noon + 11 * minuteMs);
+  const at = noon + hourMs;
+  expect(await autumn.plan(1, at)).toEqual({ kind: 'done' });
+  expect(await standing(autumn)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 
-    // A carrier failure that did not count is found to have counted after the batch was planned.
-    const other = buildRows(numbers(1, 5), () => 'Guest');
-    const winter = await beginProven(store, { campaignId: 'winter', rows: other, rules });
-    const summer = await beginProven(store, { campaignId: 'summer', rows: other, rules });
-    const failed: AttemptResult = { disposition: 'failed', detail: null, counted: false };
-    const first = await callOnce(summer, 1, at, failed);
-    await callOnce(summer, 2, at + hourMs);
-    const planned = at + 2 * hourMs;
-    expect(await winter.plan(1, planned)).toMatchObject({ kind: 'batch', size: 1 });
-    await settle(summer, first, planned, { disposition: 'voicemail', detail: null, counted: true });
-    expect(await winter.post(1, planned)).toEqual({ kind: 'verdict', state: 'released' });
-    expect(await standing(winter)).toEqual(['done', 'exhausted', 'attempts_used_up']);
-  },
-);
+  // A carrier failure that did not count is found to have counted after the batch was planned.
+  const other = buildRows(numbers(1, 5), () => 'Guest');
+  const winter = await beginProven(store, { campaignId: 'winter', rows: other, rules });
+  const summer = await beginProven(store, { campaignId: 'summer', rows: other, rules });
+  const failed: AttemptResult = { disposition: 'failed', detail: null, counted: false };
+  const first = await callOnce(summer, 1, at, failed);
+  await callOnce(summer, 2, at + hourMs);
+  const planned = at + 2 * hourMs;
+  expect(await winter.plan(1, planned)).toMatchObject({ kind: 'batch', size: 1 });
+  await settle(summer, first, planned, { disposition: 'voicemail', detail: null, counted: true });
+  expect(await winter.post(1, planned)).toEqual({ kind: 'verdict', state: 'released' });
+  expect(await standing(winter)).toEqual(['done', 'exhausted', 'attempts_used_up']);
+});
 
 test.for(dialects)('a correction that uses up the budget stops the retry that waits: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), {

@@ -27,35 +27,32 @@ async function callFour(scenario: Scenario, n: number, results: AttemptResult[],
   await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: endedAt }, settlements));
 }
 
-test.for(dialects)(
-  'too many failures pause the campaign with the evidence, and a person resumes: %s',
-  async (dialect) => {
-    const scenario = await begin(dialect);
-    await callFour(scenario, 1, [failed], noon + minuteMs);
-    expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
-    const [, second] = [await scenario.post(2, noon + minuteMs), await scenario.verdict(2, 'confirmed')];
-    expect(second).toBeDefined();
-    const open = (await scenario.attempts()).filter(({ state }) => state === 'open').map(({ attempt_id: id }) => id);
-    const at = noon + 2 * minuteMs;
-    await scenario.store.transaction((tx) =>
-      settleAttempts(
-        tx,
-        { campaignId: 'spring', now: at },
-        open.map((attemptId) => ({ attemptId, result: failed })),
-      ),
-    );
-    expect(await scenario.plan(3, at)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
-    expect(await scenario.campaign()).toMatchObject({
-      state: 'paused',
-      stateReason:
-        '5 of the 8 calls that ended in the last 30 min failed (5 failed), and breaker.failure_share is 50%. Find the cause, then resume.',
-    });
-    expect(await scenario.plan(3, at + 12 * hourMs)).toMatchObject({ reason: 'paused' });
-    // What a person has looked at opens it no more.
-    await resumeCampaign(scenario.store, { campaignId: 'spring', now: at + minuteMs });
-    expect(await scenario.plan(3, at + minuteMs)).toMatchObject({ kind: 'batch', size: 4 });
-  },
-);
+test.for(dialects)('too many failures pause the campaign with the evidence, and a person resumes: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await callFour(scenario, 1, [failed], noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
+  const [, second] = [await scenario.post(2, noon + minuteMs), await scenario.verdict(2, 'confirmed')];
+  expect(second).toBeDefined();
+  const open = (await scenario.attempts()).filter(({ state }) => state === 'open').map(({ attempt_id: id }) => id);
+  const at = noon + 2 * minuteMs;
+  await scenario.store.transaction((tx) =>
+    settleAttempts(
+      tx,
+      { campaignId: 'spring', now: at },
+      open.map((attemptId) => ({ attemptId, result: failed })),
+    ),
+  );
+  expect(await scenario.plan(3, at)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+  expect(await scenario.campaign()).toMatchObject({
+    state: 'paused',
+    stateReason:
+      '5 of the 8 calls that ended in the last 30 min failed (5 failed), and breaker.failure_share is 50%. Find the cause, then resume.',
+  });
+  expect(await scenario.plan(3, at + 12 * hourMs)).toMatchObject({ reason: 'paused' });
+  // What a person has looked at opens it no more.
+  await resumeCampaign(scenario.store, { campaignId: 'spring', now: at + minuteMs });
+  expect(await scenario.plan(3, at + minuteMs)).toMatchObject({ kind: 'batch', size: 4 });
+});
 
 test.for(dialects)('failures that are long ago say nothing, nor do few: %s', async (dialect) => {
   const scenario = await begin(dialect);

@@ -72,17 +72,8 @@ test.for(dialects)('a request has one number, and the first who is due decides w
   // Nobody's own state is Texas: its people go to the number that has been chosen least often, in their country.
   expect(await batchOf(scenario, 1)).toEqual(['pn_fl', [1, 3, 6]]);
   expect(await batchOf(scenario, 2)).toEqual(['pn_ny', [2, 4, 5]]);
-  expect((await scenario.recipients()).map(({ caller }) => caller)).toEqual([
-    'pn_fl',
-    'pn_ny',
-    'pn_fl',
-    'pn_ny',
-    'pn_ny',
-    'pn_fl',
-  ]);
-  expect((await readCallerUse(scenario.store.db, await scenario.campaign())).map(({ calls }) => calls)).toEqual([
-    3, 3, 0,
-  ]);
+  expect((await scenario.recipients()).map(({ caller }) => caller)).toEqual(['pn_fl', 'pn_ny', 'pn_fl', 'pn_ny', 'pn_ny', 'pn_fl']);
+  expect((await readCallerUse(scenario.store.db, await scenario.campaign())).map(({ calls }) => calls)).toEqual([3, 3, 0]);
 });
 
 test.for(dialects)('in turn, every number calls as often as the others: %s', async (dialect) => {
@@ -105,9 +96,7 @@ test.for(dialects)('a retry comes from the number that called before, unless tha
   const busyFrom = async (n: number, now: number) => {
     const [attemptId = ''] = await scenario.dial(n, now);
     const result = { disposition: 'busy' as const, detail: null, counted: true };
-    await scenario.store.transaction((tx) =>
-      settleAttempts(tx, { campaignId: scenario.campaignId, now }, [{ attemptId, result }]),
-    );
+    await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, [{ attemptId, result }]));
     return (await batchOf(scenario, n))[0];
   };
   await look(scenario);
@@ -121,37 +110,32 @@ test.for(dialects)('a retry comes from the number that called before, unless tha
   expect(given).toEqual([{ given: 1 }, { given: 1 }, { given: 0 }]);
 });
 
-test.for(dialects)(
-  'a planned batch of a number that is taken out is given back, and its people get another: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), {
-      rules: { pacing, callers: { numbers: pool, choice: 'region' } },
-      rows: rowsOf('NY', 'NY'),
-    });
-    await look(scenario);
-    await scenario.plan(1);
-    await look(scenario, { pn_ny: 'unknown' });
-    expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
-    expect(await scenario.batch(1)).toMatchObject({
-      caller: 'pn_ny',
-      state: 'released',
-      reason: 'caller_out',
-      posts: 0,
-    });
-    await scenario.dial(2);
-    expect(await batchOf(scenario, 2)).toEqual(['pn_fl', [1, 2]]);
-    expect(await events(scenario)).toEqual([
-      ['caller.out', { phoneNumberId: 'pn_ny', reason: 'unknown', calls: 0, failed: 0 }],
-    ]);
-    const posting = await readEvents(scenario.store.db, scenario.campaignId, {
-      afterSeq: 0,
-      limit: 1000,
-      types: ['batch.posting'],
-    });
-    expect(posting.map(({ data }) => (data as EventData['batch.posting']).caller)).toEqual(['pn_fl']);
-    expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
-  },
-);
+test.for(dialects)('a planned batch of a number that is taken out is given back, and its people get another: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing, callers: { numbers: pool, choice: 'region' } },
+    rows: rowsOf('NY', 'NY'),
+  });
+  await look(scenario);
+  await scenario.plan(1);
+  await look(scenario, { pn_ny: 'unknown' });
+  expect(await scenario.post(1)).toEqual({ kind: 'verdict', state: 'released' });
+  expect(await scenario.batch(1)).toMatchObject({
+    caller: 'pn_ny',
+    state: 'released',
+    reason: 'caller_out',
+    posts: 0,
+  });
+  await scenario.dial(2);
+  expect(await batchOf(scenario, 2)).toEqual(['pn_fl', [1, 2]]);
+  expect(await events(scenario)).toEqual([['caller.out', { phoneNumberId: 'pn_ny', reason: 'unknown', calls: 0, failed: 0 }]]);
+  const posting = await readEvents(scenario.store.db, scenario.campaignId, {
+    afterSeq: 0,
+    limit: 1000,
+    types: ['batch.posting'],
+  });
+  expect(posting.map(({ data }) => (data as EventData['batch.posting']).caller)).toEqual(['pn_fl']);
+  expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
 
 test.for(dialects)('the campaign pauses when no number is left, and says why: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), {
@@ -162,9 +146,7 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   const attemptIds = await scenario.dial(1);
   const result = { disposition: 'failed' as const, detail: null, counted: true };
   const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: scenario.campaignId, now: noon }, settlements),
-  );
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now: noon }, settlements));
   await look(scenario, { pn_fl: 'unknown' });
   expect((await scenario.campaign()).state).toBe('running');
   await look(scenario, { pn_fl: 'unknown', pn_ny: 'not_verified' });
@@ -193,8 +175,7 @@ test.for(dialects)('numbers that fail end a cool-down: only a person resumes the
   expect(await scenario.campaign()).toMatchObject({
     state: 'paused',
     resumeAt: null,
-    stateReason:
-      'Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume.',
+    stateReason: 'Phone number pn_main is not verified, so its calls would fail: verify it with the service, then resume.',
   });
 });
 
@@ -203,8 +184,7 @@ test.for(dialects)('one worker looks at the numbers at a time, and not again bef
     rules: { callers: { numbers: pool, choice: 'region' } },
   });
   const campaign = await scenario.campaign();
-  const claim = (now: number) =>
-    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
+  const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
   expect(await claim(noon + 10 * minuteMs - 1)).toBe('not_yet');
   expect(await claim(noon + 10 * minuteMs)).toBe('due');
@@ -228,8 +208,7 @@ test.for(dialects)('failed calls bring the next look forward, but not at once: %
   });
   await look(scenario);
   const campaign = await scenario.campaign();
-  const claim = (now: number) =>
-    claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
+  const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   await callAll(scenario, 1, 'answered', noon + minuteMs);
   await callAll(scenario, 2, 'failed', noon + 2 * minuteMs);
   expect(await claim(noon + 3 * minuteMs)).toBe('not_yet');
@@ -241,21 +220,18 @@ test.for(dialects)('failed calls bring the next look forward, but not at once: %
   expect(await claim(noon + 4 * minuteMs)).toBe('due');
 });
 
-test.for(dialects)(
-  'the breaker does not open for a number that is out, nor for its past when it is in again: %s',
-  async (dialect) => {
-    const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
-    const scenario = await beginProven(await openCleanStore(dialect), {
-      rules: { pacing, retry: never, breaker, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' } },
-      rows: rowsOf('NY', 'NY', 'NY', 'NY', 'FL', 'FL', 'FL', 'FL'),
-    });
-    await look(scenario);
-    await callAll(scenario, 1, 'failed', noon + 1);
-    await look(scenario, { pn_ny: 'not_verified' }, noon + minuteMs);
-    await callAll(scenario, 2, 'answered', noon + 2 * minuteMs);
-    expect(await scenario.plan(3, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
-    await look(scenario, {}, noon + 3 * minuteMs);
-    expect(await scenario.plan(3, noon + 3 * minuteMs)).toEqual({ kind: 'done' });
-    expect((await scenario.campaign()).state).toBe('running');
-  },
-);
+test.for(dialects)('the breaker does not open for a number that is out, nor for its past when it is in again: %s', async (dialect) => {
+  const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing, retry: never, breaker, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' } },
+    rows: rowsOf('NY', 'NY', 'NY', 'NY', 'FL', 'FL', 'FL', 'FL'),
+  });
+  await look(scenario);
+  await callAll(scenario, 1, 'failed', noon + 1);
+  await look(scenario, { pn_ny: 'not_verified' }, noon + minuteMs);
+  await callAll(scenario, 2, 'answered', noon + 2 * minuteMs);
+  expect(await scenario.plan(3, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
+  await look(scenario, {}, noon + 3 * minuteMs);
+  expect(await scenario.plan(3, noon + 3 * minuteMs)).toEqual({ kind: 'done' });
+  expect((await scenario.campaign()).state).toBe('running');
+});

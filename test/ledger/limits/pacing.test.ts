@@ -86,37 +86,34 @@ test.for(dialects)('a campaign with a start time warms up from then on: %s', asy
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test.for(dialects)(
-  'lines that come free go to a small urgent campaign first, beside a large one: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 20, keepFree: 500 }, now: noon });
-    const pacing = { maxConcurrentCalls: 50, batchSize: 20, refillThreshold: 10 };
-    const large = await begin(store, 'large', { ...pacing, priority: 10 }, 300);
-    const calls = await large.dial(1);
-    // Half of the twenty is kept free, and nobody else wants the rest.
-    expect(calls).toHaveLength(10);
-    const urgent = await begin(store, 'urgent', { ...pacing, priority: 100 }, 4, 400);
-    const waits = { kind: 'wait', reason: 'share', until: noon + 10_000 };
-    expect(await urgent.plan(1)).toMatchObject({ ...waits, outstanding: { open: 0 } });
-    expect(await isPlanReady(store, 'urgent', noon)).toBe(false);
-    expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
-    expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
-    // Each line that comes free is the urgent one's, as long as it could use more.
-    await settle(large, calls.slice(0, 3));
-    expect(await large.plan(2)).toMatchObject({ kind: 'wait', reason: 'share' });
-    expect(await isPlanReady(store, 'large', noon)).toBe(false);
-    expect(await isPlanReady(store, 'urgent', noon)).toBe(true);
-    const first = await urgent.dial(1);
-    expect(first).toHaveLength(3);
-    await settle(large, calls.slice(3, 6));
-    expect(await urgent.dial(2)).toHaveLength(1);
-    // What the urgent one leaves is the large one's again.
-    expect(await large.dial(2)).toHaveLength(2);
-    await settle(urgent, first);
-    expect(await large.dial(3)).toHaveLength(3);
-  },
-);
+test.for(dialects)('lines that come free go to a small urgent campaign first, beside a large one: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 20, keepFree: 500 }, now: noon });
+  const pacing = { maxConcurrentCalls: 50, batchSize: 20, refillThreshold: 10 };
+  const large = await begin(store, 'large', { ...pacing, priority: 10 }, 300);
+  const calls = await large.dial(1);
+  // Half of the twenty is kept free, and nobody else wants the rest.
+  expect(calls).toHaveLength(10);
+  const urgent = await begin(store, 'urgent', { ...pacing, priority: 100 }, 4, 400);
+  const waits = { kind: 'wait', reason: 'share', until: noon + 10_000 };
+  expect(await urgent.plan(1)).toMatchObject({ ...waits, outstanding: { open: 0 } });
+  expect(await isPlanReady(store, 'urgent', noon)).toBe(false);
+  expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
+  expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
+  // Each line that comes free is the urgent one's, as long as it could use more.
+  await settle(large, calls.slice(0, 3));
+  expect(await large.plan(2)).toMatchObject({ kind: 'wait', reason: 'share' });
+  expect(await isPlanReady(store, 'large', noon)).toBe(false);
+  expect(await isPlanReady(store, 'urgent', noon)).toBe(true);
+  const first = await urgent.dial(1);
+  expect(first).toHaveLength(3);
+  await settle(large, calls.slice(3, 6));
+  expect(await urgent.dial(2)).toHaveLength(1);
+  // What the urgent one leaves is the large one's again.
+  expect(await large.dial(2)).toHaveLength(2);
+  await settle(urgent, first);
+  expect(await large.dial(3)).toHaveLength(3);
+});
 
 test.for(dialects)('shares go by priority, and those who dial nothing have no say: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -174,35 +171,32 @@ async function countWaiting(store: Store): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test.for(bothDialects)(
-  'a campaign that comes while another one takes all lines does not take them once more: %s',
-  async (dialect) => {
-    const location = await emptyDatabase(dialect);
-    const store = await openAt(location);
-    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
-    const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
-    const one = await begin(store, 'one', pacing, 20);
-    const comeAndPlan = async () => (await begin(store, 'two', { ...pacing, priority: 100 }, 20, 100)).plan(1);
-    const plans = async (): Promise<Plan[]> => {
-      if (dialect === 'sqlite') return Promise.all([one.plan(1), comeAndPlan()]);
-      const other = await openAt(location);
-      const begun: Promise<Plan>[] = [];
-      await other.transaction(async (tx) => {
-        // The first has counted the lines and cannot write yet; the second counts them now.
-        await sql`lock table attempts in exclusive mode`.execute(tx);
-        begun.push(one.plan(1));
-        await until('the first is about to write', async () => (await countWaiting(store)) >= 1);
-        begun.push(comeAndPlan());
-        await until('the second waits too', async () => (await countWaiting(store)) >= 2);
-      });
-      return Promise.all(begun);
-    };
-    expect(await plans()).toMatchObject([
-      { kind: 'batch', size: 7 },
-      { kind: 'wait', reason: 'share' },
-    ]);
-  },
-);
+test.for(bothDialects)('a campaign that comes while another one takes all lines does not take them once more: %s', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openAt(location);
+  await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
+  const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
+  const one = await begin(store, 'one', pacing, 20);
+  const comeAndPlan = async () => (await begin(store, 'two', { ...pacing, priority: 100 }, 20, 100)).plan(1);
+  const plans = async (): Promise<Plan[]> => {
+    if (dialect === 'sqlite') return Promise.all([one.plan(1), comeAndPlan()]);
+    const other = await openAt(location);
+    const begun: Promise<Plan>[] = [];
+    await other.transaction(async (tx) => {
+      // The first has counted the lines and cannot write yet; the second counts them now.
+      await sql`lock table attempts in exclusive mode`.execute(tx);
+      begun.push(one.plan(1));
+      await until('the first is about to write', async () => (await countWaiting(store)) >= 1);
+      begun.push(comeAndPlan());
+      await until('the second waits too', async () => (await countWaiting(store)) >= 2);
+    });
+    return Promise.all(begun);
+  };
+  expect(await plans()).toMatchObject([
+    { kind: 'batch', size: 7 },
+    { kind: 'wait', reason: 'share' },
+  ]);
+});
 
 test.for(dialects)(
   'three campaigns share an account to their ends, never above its lines, and the most urgent ends first: %s',

@@ -63,9 +63,7 @@ async function allowedAfter(
 const settled = async (spring: Scenario) => {
   const [attemptId = ''] = await spring.dial(1);
   const settlement = { attemptId, result: busy };
-  await spring.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [settlement]),
-  );
+  await spring.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [settlement]));
 };
 
 test.for(bothDialects)(

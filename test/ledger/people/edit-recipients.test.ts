@@ -96,26 +96,15 @@ test.for(dialects)('who has a call planned or open is not touched, and is report
   const corrected = [0, 1, 2].map((index) => uploadRow(index + 1, idOf(index), numberOf(20 + index)));
   await scenario.plan(1);
   const before = (await scenario.recipients()).slice(0, 2);
-  expect(told(await upload(scenario.store, corrected))).toEqual([
-    ['failed', 'call_open'],
-    ['failed', 'call_open'],
-    'corrected',
-  ]);
+  expect(told(await upload(scenario.store, corrected))).toEqual([['failed', 'call_open'], ['failed', 'call_open'], 'corrected']);
   expect((await scenario.recipients()).slice(0, 2)).toEqual(before);
   const step = await scenario.post(1);
   expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([numberOf(0), numberOf(1)]);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 2 });
-  expect(told(await upload(scenario.store, corrected))).toEqual([
-    ['failed', 'call_open'],
-    ['failed', 'call_open'],
-    'unchanged',
-  ]);
+  expect(told(await upload(scenario.store, corrected))).toEqual([['failed', 'call_open'], ['failed', 'call_open'], 'unchanged']);
   // What is the same as before needs no word.
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0))]))).toEqual(['unchanged']);
-  expect((await withdraw(scenario, { ids: ['id0', 'id3'] })).map(({ result }) => result)).toEqual([
-    'call_open',
-    'withdrawn',
-  ]);
+  expect((await withdraw(scenario, { ids: ['id0', 'id3'] })).map(({ result }) => result)).toEqual(['call_open', 'withdrawn']);
   // After the call a retry goes to the new number, and the history keeps the old one.
   await settle(scenario, 'spring/1/1', 'busy', noon + minuteMs);
   expect(told(await upload(scenario.store, corrected, {}, noon + 2 * minuteMs))).toEqual([
@@ -158,8 +147,7 @@ test.for(dialects)('rows that never could be dialled are corrected and go back i
 
   // The only attempt that the rules allow goes to the new number.
   expect((await scenario.dial(2, noon + hourMs)).sort()).toEqual(['spring/2/1', 'spring/4/2']);
-  for (const attemptId of ['spring/2/1', 'spring/4/2'])
-    await settle(scenario, attemptId, 'answered', noon + hourMs + minuteMs);
+  for (const attemptId of ['spring/2/1', 'spring/4/2']) await settle(scenario, attemptId, 'answered', noon + hourMs + minuteMs);
   expect(await outcomes(scenario)).toEqual({ rejected: 1, completed: 3 });
   expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * hourMs }, 1)).toBe(true);
   expect(await violations(store)).toEqual([]);
@@ -173,11 +161,7 @@ test.for(dialects)('a withdrawn row is cancelled, and comes back only when that 
     { key: 'nobody', campaignRow: null, result: 'not_found' },
   ]);
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting' });
-  expect((await withdraw(scenario, { rows: [2, 3, 99] })).map(({ result }) => result)).toEqual([
-    'withdrawn',
-    'withdrawn',
-    'not_found',
-  ]);
+  expect((await withdraw(scenario, { rows: [2, 3, 99] })).map(({ result }) => result)).toEqual(['withdrawn', 'withdrawn', 'not_found']);
   expect((await withdraw(scenario, { rows: [2] })).map(({ result }) => result)).toEqual(['already_ended']);
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
   expect(await outcomes(scenario)).toEqual({ cancelled: 2 });
@@ -242,24 +226,21 @@ test.for(dialects)('a dry run tells what an upload would do, and changes nothing
   expect(told(real)).toEqual(['corrected', 'corrected', 'corrected', 'corrected', 'accepted']);
 });
 
-test.for(dialects)(
-  'a row that waits keeps its turn, and one that was deferred is looked at anew: %s',
-  async (dialect) => {
-    const scenario = await begin(dialect, { rules: { ...idRules, ...small } });
-    const { store } = scenario;
-    await scenario.dial(1);
-    await settle(scenario, 'spring/1/1', 'busy', noon);
-    await store.db
-      .updateTable('recipients')
-      .set({ due_at: noon + hourMs })
-      .where('row_number', '=', 4)
-      .execute();
-    await upload(store, [uploadRow(1, 'id0', numberOf(0), 'X'), uploadRow(2, 'id3', numberOf(3), 'Y')]);
-    const [first, , , fourth] = await scenario.recipients();
-    expect(first).toMatchObject({ tier: 0, due_at: noon + 5 * minuteMs, counted: 1 });
-    expect(fourth).toMatchObject({ tier: 1, due_at: 0 });
-  },
-);
+test.for(dialects)('a row that waits keeps its turn, and one that was deferred is looked at anew: %s', async (dialect) => {
+  const scenario = await begin(dialect, { rules: { ...idRules, ...small } });
+  const { store } = scenario;
+  await scenario.dial(1);
+  await settle(scenario, 'spring/1/1', 'busy', noon);
+  await store.db
+    .updateTable('recipients')
+    .set({ due_at: noon + hourMs })
+    .where('row_number', '=', 4)
+    .execute();
+  await upload(store, [uploadRow(1, 'id0', numberOf(0), 'X'), uploadRow(2, 'id3', numberOf(3), 'Y')]);
+  const [first, , , fourth] = await scenario.recipients();
+  expect(first).toMatchObject({ tier: 0, due_at: noon + 5 * minuteMs, counted: 1 });
+  expect(fourth).toMatchObject({ tier: 1, due_at: 0 });
+});
 
 test.for(dialects)('a campaign that is not at its end is edited, another is refused: %s', async (dialect) => {
   const scenario = await begin(dialect);
@@ -267,13 +248,9 @@ test.for(dialects)('a campaign that is not at its end is edited, another is refu
   const edit = (now = noon) => upload(store, [uploadRow(1, `id${now}`, numberOf(40))], { dryRun: true }, now);
   await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' });
   expect(told(await edit())).toEqual(['accepted']);
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'draining', reason: 'cancelled' }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'draining', reason: 'cancelled' }));
   await expect(edit()).rejects.toThrow(/spring is draining/);
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'cancelled', reason: null }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'cancelled', reason: null }));
   await expect(edit()).rejects.toMatchObject({
     isBadInput: true,
     message: expect.stringMatching(/has ended \(cancelled\), so its rows cannot be changed\.$/),
@@ -328,10 +305,10 @@ const steps = fc.array(
   fc.oneof(
     fc.record({
       kind: fc.constant('upload' as const),
-      rows: fc.uniqueArray(
-        fc.record({ id: fc.nat({ max: 9 }), number: fc.nat({ max: 14 }), name: fc.nat({ max: 2 }) }),
-        { maxLength: 6, selector: ({ id }) => id },
-      ),
+      rows: fc.uniqueArray(fc.record({ id: fc.nat({ max: 9 }), number: fc.nat({ max: 14 }), name: fc.nat({ max: 2 }) }), {
+        maxLength: 6,
+        selector: ({ id }) => id,
+      }),
       restore: fc.boolean(),
     }),
     fc.record({ kind: fc.constant('withdraw' as const), ids: fc.array(fc.nat({ max: 9 }), { maxLength: 3 }) }),
@@ -368,8 +345,7 @@ async function play(scenario: Scenario, script: readonly Step[]): Promise<void> 
     } else if (step.kind === 'settle') {
       const calls = (await scenario.attempts()).filter((row) => row.state === 'open');
       const call = calls[step.pick % Math.max(1, calls.length)];
-      if (call !== undefined)
-        await settle(scenario, call.attempt_id, dispositions[step.pick % dispositions.length] ?? 'busy', now);
+      if (call !== undefined) await settle(scenario, call.attempt_id, dispositions[step.pick % dispositions.length] ?? 'busy', now);
     }
     const attempts = (await scenario.attempts()).filter(({ state }) => ['planned', 'posting', 'open'].includes(state));
     const rows = new Map((await scenario.recipients()).map((row) => [row.recipient_id, row]));

@@ -50,20 +50,17 @@ test.for(dialects)('open calls are given up only after an hour without a word of
   expect(await scenario.plan(2, since + hourMs)).toEqual({ kind: 'done' });
 });
 
-test.for(dialects)(
-  'what is given up is dialled by nobody, also where unknown calls are redialled: %s',
-  async (dialect) => {
-    const scenario = await openCalls(dialect, { retry: redialling });
-    const { store } = scenario;
-    const now = noon + 2 * hourMs;
-    expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
-    expect(await outcomes(scenario)).toEqual(givenUpTwice);
-    expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });
-    expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
-    expect(await closeRound(store, { campaignId: 'spring', now }, 1)).toBe(true);
-    expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
-  },
-);
+test.for(dialects)('what is given up is dialled by nobody, also where unknown calls are redialled: %s', async (dialect) => {
+  const scenario = await openCalls(dialect, { retry: redialling });
+  const { store } = scenario;
+  const now = noon + 2 * hourMs;
+  expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
+  expect(await outcomes(scenario)).toEqual(givenUpTwice);
+  expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });
+  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
+  expect(await closeRound(store, { campaignId: 'spring', now }, 1)).toBe(true);
+  expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
+});
 
 test.for(dialects)('calls of a lost batch that nobody decided about are given up with it: %s', async (dialect) => {
   const store = await openCleanStore(dialect);

@@ -74,32 +74,27 @@ test.for(dialects)('nor whom it would have called again: %s', async (dialect) =>
   expect(await openRound(store, 'spring', noon + hourMs)).toBeUndefined();
 });
 
-test.for(dialects)(
-  'who waits again after a late record may be edited, and the log tells of it: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
-    await scenario.dial(1);
-    await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
-    expect(await standing(scenario)).toEqual(['done', 'unresolved', 'unknown', ['unresolved']]);
-    await settle(scenario, 'spring/1/1', 'busy', noon + 2 * minuteMs);
-    expect(await standing(scenario)).toEqual(['waiting', null, null, []]);
-    await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + 3 * minuteMs);
-    expect(await violations(scenario.store)).toEqual([]);
-    // Was it never given an outcome again, the log shows it.
-    await scenario.store.transaction((tx) =>
-      changeCampaignState(tx, { campaignId: 'spring', now: noon + hourMs }, { to: 'completed', reason: null }),
-    );
-    expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }, { rule: 'cause_missing' }]);
-  },
-);
+test.for(dialects)('who waits again after a late record may be edited, and the log tells of it: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
+  await scenario.dial(1);
+  await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
+  expect(await standing(scenario)).toEqual(['done', 'unresolved', 'unknown', ['unresolved']]);
+  await settle(scenario, 'spring/1/1', 'busy', noon + 2 * minuteMs);
+  expect(await standing(scenario)).toEqual(['waiting', null, null, []]);
+  await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + 3 * minuteMs);
+  expect(await violations(scenario.store)).toEqual([]);
+  // Was it never given an outcome again, the log shows it.
+  await scenario.store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: 'spring', now: noon + hourMs }, { to: 'completed', reason: null }),
+  );
+  expect(await violations(scenario.store)).toMatchObject([{ rule: 'outcome_missing' }, { rule: 'cause_missing' }]);
+});
 
 test.for(dialects)('whom a person decides to call again has no outcome in the log either: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), { rows: listRows(1), rules: idRules });
   await scenario.dial(1);
   await settle(scenario, 'spring/1/1', 'unknown', noon + minuteMs);
-  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 'redial')).toMatchObject(
-    { recipients: 1 },
-  );
+  expect(await resolveUnresolved(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 'redial')).toMatchObject({ recipients: 1 });
   await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + hourMs);
   expect(await violations(scenario.store)).toEqual([]);
 });

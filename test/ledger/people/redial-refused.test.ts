@@ -23,16 +23,13 @@ async function heldBatch(dialect: (typeof dialects)[number], rules: RulesChanges
 
 async function expectUntouched(scenario: Scenario): Promise<void> {
   expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
-  for (const row of await scenario.recipients())
-    expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', counted: 1 });
+  for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', counted: 1 });
 }
 
 test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresolved: %s', async (dialect) => {
   const scenario = await heldBatch(dialect, { endsAt });
   const { store } = scenario;
-  const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch(
-    (error: unknown) => error,
-  );
+  const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RedialRefusedError);
   expect(refused).toMatchObject({
     isBadInput: true,
@@ -60,16 +57,12 @@ test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dia
     const { store } = scenario;
     const now = noon + hourMs + minuteMs;
     await endCampaign(store, { campaignId: 'spring', now }, { why });
-    const refused = await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial').catch(
-      (error: unknown) => error,
-    );
+    const refused = await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RedialRefusedError);
     expect(refused).toMatchObject({
       isBadInput: true,
       remedy: { kind: 'await_end', campaignId: 'spring' },
-      message: expect.stringMatching(
-        /^Campaign spring is draining: .* stay unresolved\. Repeat this when it has ended/,
-      ),
+      message: expect.stringMatching(/^Campaign spring is draining: .* stay unresolved\. Repeat this when it has ended/),
     });
     await expectUntouched(scenario);
     expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });

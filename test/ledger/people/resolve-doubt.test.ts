@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  DecisionsRefusedError,
-  type DecisionLine,
-  type DoubtDecision,
-} from '../../../src/ledger/people/decision-checks.ts';
+import { DecisionsRefusedError, type DecisionLine, type DoubtDecision } from '../../../src/ledger/people/decision-checks.ts';
 import { findUnresolved, readDoubtfulRows } from '../../../src/ledger/doubt/doubtful-rows.ts';
 import { resolveDoubt } from '../../../src/ledger/people/resolve-doubt.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
@@ -61,80 +57,64 @@ test.for(dialects)('rows in doubt are shown with every record that may be theirs
   ).toEqual([1, 2, 3].map((row) => [row, 'records_not_told_apart', [`spring/${row}/1`, ['conv_a', 'conv_b']]]));
 });
 
-test.for(dialects)(
-  'a record that a person ascribes settles its row, and who is left can be dialled: %s',
-  async (dialect) => {
-    const spring = await threeInDoubt(dialect);
-    const lines = [
-      line(1, 'conv_a', 'theirs'),
-      line(1, 'conv_b', null),
-      line(2, 'conv_a', null),
-      line(2, 'conv_b', 'theirs'),
-      line(3, 'conv_a', 'redial'),
-      line(3, 'conv_b', null),
-    ];
-    expect(await decide(spring, ...lines)).toEqual({ assigned: 2, dismissed: 0, redialled: 1, givenUp: 0, over: 0 });
-    expect(await spring.attempts()).toMatchObject([
-      { disposition: 'answered', conversation_id: 'conv_a', evidence: 'person', candidates: null },
-      { disposition: 'answered', conversation_id: 'conv_b', evidence: 'person' },
-      { disposition: 'unknown', counted: 0, reason: 'redial' },
-    ]);
-    expect(await spring.recipients()).toMatchObject([
-      { outcome: 'completed' },
-      { outcome: 'completed' },
-      { state: 'waiting', outcome: null, counted: 0 },
-    ]);
-    expect(await decisionsIn(spring)).toEqual([
-      { decision: 'theirs', conversation: 'conv_a', by: 'person' },
-      { decision: 'theirs', conversation: 'conv_b', by: 'person' },
-      { decision: 'redial', by: 'person' },
-    ]);
-    const before = await stateOf(spring);
-    expect(await decide(spring, ...lines)).toEqual({ assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 1 });
-    expect(await stateOf(spring)).toEqual(before);
-    expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await spring.post(2, later)).toMatchObject({ kind: 'post' });
-    expect(await violations(spring.store)).toEqual([]);
-  },
-);
+test.for(dialects)('a record that a person ascribes settles its row, and who is left can be dialled: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect);
+  const lines = [
+    line(1, 'conv_a', 'theirs'),
+    line(1, 'conv_b', null),
+    line(2, 'conv_a', null),
+    line(2, 'conv_b', 'theirs'),
+    line(3, 'conv_a', 'redial'),
+    line(3, 'conv_b', null),
+  ];
+  expect(await decide(spring, ...lines)).toEqual({ assigned: 2, dismissed: 0, redialled: 1, givenUp: 0, over: 0 });
+  expect(await spring.attempts()).toMatchObject([
+    { disposition: 'answered', conversation_id: 'conv_a', evidence: 'person', candidates: null },
+    { disposition: 'answered', conversation_id: 'conv_b', evidence: 'person' },
+    { disposition: 'unknown', counted: 0, reason: 'redial' },
+  ]);
+  expect(await spring.recipients()).toMatchObject([
+    { outcome: 'completed' },
+    { outcome: 'completed' },
+    { state: 'waiting', outcome: null, counted: 0 },
+  ]);
+  expect(await decisionsIn(spring)).toEqual([
+    { decision: 'theirs', conversation: 'conv_a', by: 'person' },
+    { decision: 'theirs', conversation: 'conv_b', by: 'person' },
+    { decision: 'redial', by: 'person' },
+  ]);
+  const before = await stateOf(spring);
+  expect(await decide(spring, ...lines)).toEqual({ assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 1 });
+  expect(await stateOf(spring)).toEqual(before);
+  expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await spring.post(2, later)).toMatchObject({ kind: 'post' });
+  expect(await violations(spring.store)).toEqual([]);
+});
 
-test.for(dialects)(
-  'whom a person has dialled again is dialled past records that are not theirs: %s',
-  async (dialect) => {
-    const spring = await threeInDoubt(dialect);
-    // Bulk redial leaves them alone: nobody has looked at the records.
-    expect(await resolveUnresolved(spring.store, { campaignId: 'spring', now: later }, 'redial')).toMatchObject({
-      recipients: 0,
-    });
-    const all = [1, 2, 3].flatMap((row) => [
-      line(row, 'conv_a', row === 3 ? null : 'redial'),
-      line(row, 'conv_b', null),
-    ]);
-    expect(await decide(spring, ...all)).toMatchObject({ redialled: 2, dismissed: 4 });
-    expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 2 });
-    expect(await spring.post(2, later)).toMatchObject({ kind: 'post', calls: [{ attemptId: 'spring/1/2' }, {}] });
-    expect(await violations(spring.store)).toEqual([]);
-  },
-);
+test.for(dialects)('whom a person has dialled again is dialled past records that are not theirs: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect);
+  // Bulk redial leaves them alone: nobody has looked at the records.
+  expect(await resolveUnresolved(spring.store, { campaignId: 'spring', now: later }, 'redial')).toMatchObject({
+    recipients: 0,
+  });
+  const all = [1, 2, 3].flatMap((row) => [line(row, 'conv_a', row === 3 ? null : 'redial'), line(row, 'conv_b', null)]);
+  expect(await decide(spring, ...all)).toMatchObject({ redialled: 2, dismissed: 4 });
+  expect(await spring.plan(2, later)).toMatchObject({ kind: 'batch', size: 2 });
+  expect(await spring.post(2, later)).toMatchObject({ kind: 'post', calls: [{ attemptId: 'spring/1/2' }, {}] });
+  expect(await violations(spring.store)).toEqual([]);
+});
 
-test.for(dialects)(
-  'a record that turns up after the word of a person keeps the row from being dialled: %s',
-  async (dialect) => {
-    const spring = await threeInDoubt(dialect, [talk('conv_a')]);
-    expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 1 });
-    await spring.sweep(later, [talk('conv_late')], false);
-    expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
-    expect(await spring.recipients()).toMatchObject([
-      { outcome: 'unresolved', reason: 'records_not_told_apart' },
-      {},
-      {},
-    ]);
-    // The old file asks for what was done already; the new record has to be looked at.
-    expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 0, over: 1 });
-    expect(await decide(spring, line(1, 'conv_late', 'not_theirs'))).toMatchObject({ dismissed: 1 });
-    expect(await violations(spring.store)).toEqual([]);
-  },
-);
+test.for(dialects)('a record that turns up after the word of a person keeps the row from being dialled: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect, [talk('conv_a')]);
+  expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 1 });
+  await spring.sweep(later, [talk('conv_late')], false);
+  expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
+  expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved', reason: 'records_not_told_apart' }, {}, {}]);
+  // The old file asks for what was done already; the new record has to be looked at.
+  expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 0, over: 1 });
+  expect(await decide(spring, line(1, 'conv_late', 'not_theirs'))).toMatchObject({ dismissed: 1 });
+  expect(await violations(spring.store)).toEqual([]);
+});
 
 test.for(dialects)('a row is not dialled again past a record that the person has not seen: %s', async (dialect) => {
   const spring = await threeInDoubt(dialect);
@@ -147,11 +127,7 @@ test.for(dialects)('a row is not dialled again past a record that the person has
 
 test.for(dialects)('an assignment that cannot be is refused, and nothing of the rest is done: %s', async (dialect) => {
   const shows = { ...answered('conv_shown', three[0] ?? '', noon + 6_000), openingLine: 'Hello Guest' };
-  const spring = await threeInDoubt(dialect, [
-    talk('conv_a'),
-    shows,
-    talk('conv_other', { calleeNumber: '+12125550199' }),
-  ]);
+  const spring = await threeInDoubt(dialect, [talk('conv_a'), shows, talk('conv_other', { calleeNumber: '+12125550199' })]);
   expect(await spring.recipients()).toMatchObject([{ outcome: 'completed' }, { outcome: 'unresolved' }, {}]);
   const before = await stateOf(spring);
   expect(
@@ -187,19 +163,15 @@ test.for(dialects)('an assignment that cannot be is refused, and nothing of the 
   expect(await stateOf(spring)).toEqual(before);
 });
 
-test.for(dialects)(
-  'an opt-out in a record that a person ascribes is heard, and those it may have been are free: %s',
-  async (dialect) => {
-    const spring = await threeInDoubt(dialect, [talk('conv_a', { collected: { do_not_call: true } })]);
-    const listed = () =>
-      spring.store.db.selectFrom('suppressions').select(['e164', 'source']).orderBy('e164').execute();
-    expect(await listed()).toHaveLength(3);
-    expect(await decide(spring, line(2, 'conv_a', 'theirs'))).toMatchObject({ assigned: 1 });
-    expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved' }, { outcome: 'opted_out' }, {}]);
-    expect((await listed()).every(({ e164 }) => e164 === three[1])).toBe(true);
-    expect(await violations(spring.store)).toEqual([]);
-  },
-);
+test.for(dialects)('an opt-out in a record that a person ascribes is heard, and those it may have been are free: %s', async (dialect) => {
+  const spring = await threeInDoubt(dialect, [talk('conv_a', { collected: { do_not_call: true } })]);
+  const listed = () => spring.store.db.selectFrom('suppressions').select(['e164', 'source']).orderBy('e164').execute();
+  expect(await listed()).toHaveLength(3);
+  expect(await decide(spring, line(2, 'conv_a', 'theirs'))).toMatchObject({ assigned: 1 });
+  expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved' }, { outcome: 'opted_out' }, {}]);
+  expect((await listed()).every(({ e164 }) => e164 === three[1])).toBe(true);
+  expect(await violations(spring.store)).toEqual([]);
+});
 
 test.for(dialects)('a row that a person gives up stays as it is, and is asked about no more: %s', async (dialect) => {
   const spring = await threeInDoubt(dialect);
@@ -210,36 +182,30 @@ test.for(dialects)('a row that a person gives up stays as it is, and is asked ab
   expect(await violations(spring.store)).toEqual([]);
 });
 
-test.for(dialects)(
-  'the proof of a held batch calls off what a person had dialled again row by row: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const spring = await beginProven(store, { rows: buildRows(three, (index) => `Guest ${index}`) });
-    await spring.plan(1);
-    await spring.post(1);
-    await spring.verdict(1, 'unknown');
-    for (let now = noon + minuteMs; now <= noon + hourMs; now += 10 * minuteMs) await spring.sweep(now);
-    expect(await spring.attempts()).toMatchObject([{ detail: 'held' }, { detail: 'held' }, { detail: 'held' }]);
-    expect(await decide(spring, line(1, null, 'redial'))).toMatchObject({ redialled: 1 });
-    await spring.sweep(later, [answered('conv_2', three[1] ?? '', noon + 5_000)], false);
-    expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
-    expect(await spring.recipients()).toMatchObject([
-      { outcome: 'unresolved', reason: 'accepted_late' },
-      { outcome: 'completed' },
-      { outcome: 'unresolved' },
-    ]);
-    expect(await violations(store)).toEqual([]);
-  },
-);
+test.for(dialects)('the proof of a held batch calls off what a person had dialled again row by row: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const spring = await beginProven(store, { rows: buildRows(three, (index) => `Guest ${index}`) });
+  await spring.plan(1);
+  await spring.post(1);
+  await spring.verdict(1, 'unknown');
+  for (let now = noon + minuteMs; now <= noon + hourMs; now += 10 * minuteMs) await spring.sweep(now);
+  expect(await spring.attempts()).toMatchObject([{ detail: 'held' }, { detail: 'held' }, { detail: 'held' }]);
+  expect(await decide(spring, line(1, null, 'redial'))).toMatchObject({ redialled: 1 });
+  await spring.sweep(later, [answered('conv_2', three[1] ?? '', noon + 5_000)], false);
+  expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
+  expect(await spring.recipients()).toMatchObject([
+    { outcome: 'unresolved', reason: 'accepted_late' },
+    { outcome: 'completed' },
+    { outcome: 'unresolved' },
+  ]);
+  expect(await violations(store)).toEqual([]);
+});
 
-test.for(dialects)(
-  'a record that a person ascribes outranks others, also when it says to call again: %s',
-  async (dialect) => {
-    const rang = talk('conv_rang', { callResult: 'no_answer', userTurns: 0 });
-    const spring = await threeInDoubt(dialect, [rang, talk('conv_b')]);
-    expect(await decide(spring, line(1, 'conv_rang', 'theirs'))).toMatchObject({ assigned: 1 });
-    expect(await spring.recipients()).toMatchObject([{ state: 'waiting', outcome: null }, {}, {}]);
-    expect(await spring.plan(2, later + 25 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await violations(spring.store)).toEqual([]);
-  },
-);
+test.for(dialects)('a record that a person ascribes outranks others, also when it says to call again: %s', async (dialect) => {
+  const rang = talk('conv_rang', { callResult: 'no_answer', userTurns: 0 });
+  const spring = await threeInDoubt(dialect, [rang, talk('conv_b')]);
+  expect(await decide(spring, line(1, 'conv_rang', 'theirs'))).toMatchObject({ assigned: 1 });
+  expect(await spring.recipients()).toMatchObject([{ state: 'waiting', outcome: null }, {}, {}]);
+  expect(await spring.plan(2, later + 25 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await violations(spring.store)).toEqual([]);
+});

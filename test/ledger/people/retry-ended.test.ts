@@ -34,12 +34,7 @@ async function endedCampaign(dialect: (typeof dialects)[number]): Promise<Scenar
 }
 
 async function standings(scenario: Scenario) {
-  return (await scenario.recipients()).map(({ state, outcome, counted, attempts }) => [
-    state,
-    outcome,
-    counted,
-    attempts,
-  ]);
+  return (await scenario.recipients()).map(({ state, outcome, counted, attempts }) => [state, outcome, counted, attempts]);
 }
 
 test.for(dialects)('rows that were not reached get a budget anew, and their history stays: %s', async (dialect) => {
@@ -105,9 +100,7 @@ test.for(dialects)('a campaign that runs, or has ended for good, is not retried:
   await expect(retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['exhausted'])).rejects.toThrow(
     /ended for good at 2030-01-15T15:00/,
   );
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'running', reason: null }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'running', reason: null }));
   await expect(retryEnded(store, { campaignId: 'spring', now: noon }, ['exhausted'])).rejects.toThrow(
     /is running; retry it when it has ended/,
   );

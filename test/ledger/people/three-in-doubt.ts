@@ -15,10 +15,7 @@ export function talk(conversationId: string, more: Partial<ConversationFacts> = 
 }
 
 /** Three people called at once with the same words; two records that nobody can ascribe. */
-export async function threeInDoubt(
-  dialect: (typeof dialects)[number],
-  records = [talk('conv_a'), talk('conv_b')],
-): Promise<Scenario> {
+export async function threeInDoubt(dialect: (typeof dialects)[number], records = [talk('conv_a'), talk('conv_b')]): Promise<Scenario> {
   const store = await openCleanStore(dialect);
   const rules = { sharedWords: 'unresolved' as const, optOut };
   const spring = await beginProven(store, { rows: buildRows(three, () => 'Guest'), rules });

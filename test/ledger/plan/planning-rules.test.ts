@@ -34,22 +34,19 @@ async function settle(scenario: Scenario, attemptIds: string[], disposition: 'bu
   await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
-test.for(dialects)(
-  'somebody who must not be called gets the outcome and the others are planned: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rows: buildRows(numbers(3), (index) => `Guest ${index}`) });
-    const entry = { source: 'person', reason: null, expiresAt: null };
-    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: first, scope: 'account' }, noon));
-    await store.transaction((tx) => addSuppression(tx, { ...entry, e164: second, scope: 'spring' }, noon));
-    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await standings(scenario)).toEqual([
-      ['done', 'suppressed', 'suppressed'],
-      ['done', 'suppressed', 'suppressed'],
-      ['open', null, null],
-    ]);
-  },
-);
+test.for(dialects)('somebody who must not be called gets the outcome and the others are planned: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rows: buildRows(numbers(3), (index) => `Guest ${index}`) });
+  const entry = { source: 'person', reason: null, expiresAt: null };
+  await store.transaction((tx) => addSuppression(tx, { ...entry, e164: first, scope: 'account' }, noon));
+  await store.transaction((tx) => addSuppression(tx, { ...entry, e164: second, scope: 'spring' }, noon));
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await standings(scenario)).toEqual([
+    ['done', 'suppressed', 'suppressed'],
+    ['done', 'suppressed', 'suppressed'],
+    ['open', null, null],
+  ]);
+});
 
 test.for(dialects)('each waits for its own hours, and who has no time zone is not called: %s', async (dialect) => {
   const zones = [
@@ -77,74 +74,67 @@ test.for(dialects)('each waits for its own hours, and who has no time zone is no
   expect((await standings(scenario))[0]).toEqual(['waiting', 25 * hourMs]);
 });
 
-test.for(dialects)(
-  'the law of the state holds when a batch is planned and again when it is dialled: %s',
-  async (dialect) => {
-    const week = (from: number, to: number) =>
-      Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
-    const rule = { country: 'US', closedOn: [], from: null, until: null, caps: [], source: 'test' };
-    const law = [
-      { ...rule, id: 'us', region: null, hours: week(6, 21) },
-      { ...rule, id: 'us-ky', region: 'KY', hours: week(10, 21) },
-      { ...rule, id: 'us-ri', region: 'RI', hours: week(6, 7.5) },
-    ];
-    const regions = [['NY'], ['KY'], null, ['RI']];
-    const rows = buildRows(numbers(4), (index) => `Guest ${index}`);
-    const scenario = await beginProven(await openCleanStore(dialect), {
-      rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
-      rules: { law },
-    });
-    // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
-    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
-    expect(await standings(scenario)).toEqual([
-      ['open', null, null],
-      ['waiting', 3 * hourMs],
-      ['done', 'undialable', 'no_open_window_before_end'],
-      ['open', null, null],
-    ]);
-    const late = noon + 25 * minuteMs;
-    expect(await scenario.post(1, late)).toMatchObject({ kind: 'post', calls: [{ e164: first }] });
-    expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
-  },
-);
+test.for(dialects)('the law of the state holds when a batch is planned and again when it is dialled: %s', async (dialect) => {
+  const week = (from: number, to: number) => Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
+  const rule = { country: 'US', closedOn: [], from: null, until: null, caps: [], source: 'test' };
+  const law = [
+    { ...rule, id: 'us', region: null, hours: week(6, 21) },
+    { ...rule, id: 'us-ky', region: 'KY', hours: week(10, 21) },
+    { ...rule, id: 'us-ri', region: 'RI', hours: week(6, 7.5) },
+  ];
+  const regions = [['NY'], ['KY'], null, ['RI']];
+  const rows = buildRows(numbers(4), (index) => `Guest ${index}`);
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
+    rules: { law },
+  });
+  // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+  expect(await standings(scenario)).toEqual([
+    ['open', null, null],
+    ['waiting', 3 * hourMs],
+    ['done', 'undialable', 'no_open_window_before_end'],
+    ['open', null, null],
+  ]);
+  const late = noon + 25 * minuteMs;
+  expect(await scenario.post(1, late)).toMatchObject({ kind: 'post', calls: [{ e164: first }] });
+  expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
+});
 
-test.for(dialects)(
-  'caps hold over all campaigns, by number and by person, when planned and when dialled: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rowsOf = (...people: [e164: string, person: string][]) =>
-      buildRows(
-        people.map(([e164]) => e164),
-        (index) => `${people[index]?.[0]} ${people[index]?.[1]}`,
-      ).map((row, index) => ({ ...row, externalId: people[index]?.[1] ?? null }));
-    const caps = [
-      { by: 'number' as const, calls: 1, withinMs: 24 * hourMs },
-      { by: 'person' as const, calls: 1, withinMs: 48 * hourMs },
-    ];
-    const [third = ''] = numbers(3).slice(2);
-    const spring = await beginProven(store, { rows: rowsOf([first, 'ana'], [second, 'ben']) });
-    await spring.dial(1);
-    // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
-    const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
-    const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
-    await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
-    // Each rang as soon as it was posted, to the second of its record.
-    await store.db
-      .updateTable('attempts')
-      .set({ rang_at: noon - 1000 })
-      .execute();
-    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-    expect(await standings(autumn)).toEqual([
-      ['waiting', 24 * hourMs],
-      ['waiting', 48 * hourMs],
-      ['open', null, null],
-    ]);
-    // What was given back or never sent is no call; what another campaign placed meanwhile is one.
-    await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
-    expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
-    expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
-  },
-);
+test.for(dialects)('caps hold over all campaigns, by number and by person, when planned and when dialled: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const rowsOf = (...people: [e164: string, person: string][]) =>
+    buildRows(
+      people.map(([e164]) => e164),
+      (index) => `${people[index]?.[0]} ${people[index]?.[1]}`,
+    ).map((row, index) => ({ ...row, externalId: people[index]?.[1] ?? null }));
+  const caps = [
+    { by: 'number' as const, calls: 1, withinMs: 24 * hourMs },
+    { by: 'person' as const, calls: 1, withinMs: 48 * hourMs },
+  ];
+  const [third = ''] = numbers(3).slice(2);
+  const spring = await beginProven(store, { rows: rowsOf([first, 'ana'], [second, 'ben']) });
+  await spring.dial(1);
+  // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
+  const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
+  const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
+  await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+  // Each rang as soon as it was posted, to the second of its record.
+  await store.db
+    .updateTable('attempts')
+    .set({ rang_at: noon - 1000 })
+    .execute();
+  expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await standings(autumn)).toEqual([
+    ['waiting', 24 * hourMs],
+    ['waiting', 48 * hourMs],
+    ['open', null, null],
+  ]);
+  // What was given back or never sent is no call; what another campaign placed meanwhile is one.
+  await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
+  expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
+  expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
+});
 
 test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
   const endsAt = noon + hourMs;
@@ -178,29 +168,26 @@ test.for(dialects)('a paused campaign waits and keeps its place: %s', async (dia
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 6 });
 });
 
-test.for(dialects)(
-  'a cancelled campaign closes all who wait, more than one look holds, and collects the rest: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rows = buildRows(
-      Array.from({ length: 1_500 }, (_, index) => `+1212555${String(index).padStart(4, '0')}`),
-      (index) => `Guest ${index}`,
-    );
-    const scenario = await beginProven(store, { rows });
-    const open = await scenario.dial(1);
-    expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
-    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'too late' })).toBe(false);
-    expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(false);
-    expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
-    const outcomes = (await scenario.recipients()).map((row) => row.outcome);
-    expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
-    // Calls that were open are settled as they are; their retries fall away.
-    await settle(scenario, open.slice(0, 1), 'busy');
-    await settle(scenario, open.slice(1), 'answered');
-    expect(await scenario.plan(2)).toEqual({ kind: 'done' });
-    expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'cancelled', counted: 1 });
-  },
-);
+test.for(dialects)('a cancelled campaign closes all who wait, more than one look holds, and collects the rest: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const rows = buildRows(
+    Array.from({ length: 1_500 }, (_, index) => `+1212555${String(index).padStart(4, '0')}`),
+    (index) => `Guest ${index}`,
+  );
+  const scenario = await beginProven(store, { rows });
+  const open = await scenario.dial(1);
+  expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
+  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'too late' })).toBe(false);
+  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(false);
+  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
+  const outcomes = (await scenario.recipients()).map((row) => row.outcome);
+  expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
+  // Calls that were open are settled as they are; their retries fall away.
+  await settle(scenario, open.slice(0, 1), 'busy');
+  await settle(scenario, open.slice(1), 'answered');
+  expect(await scenario.plan(2)).toEqual({ kind: 'done' });
+  expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'cancelled', counted: 1 });
+});
 
 test.for(dialects)('no more calls start in a minute than the file allows: %s', async (dialect) => {
   const pacing = { maxConcurrentCalls: 50, startsPerMinute: 3, batchSize: 2, refillThreshold: 1 };
@@ -215,8 +202,7 @@ test.for(dialects)('no more calls start in a minute than the file allows: %s', a
 
 test.for(dialects)('who has nothing to be told is not called: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['America/New_York'], ['UTC']) });
-  const render = (cells: readonly string[]) =>
-    cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null };
+  const render = (cells: readonly string[]) => (cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null });
   const input = { campaignId: 'spring', round: 1, n: 1, now: noon, render };
   expect(await planBatch(scenario.store, input)).toMatchObject({ kind: 'batch', size: 1 });
   expect((await standings(scenario))[0]).toEqual(['done', 'undialable', 'missing_value']);
@@ -321,28 +307,24 @@ const situations: Situation[] = [
 ];
 const situationCases = dialects.flatMap((dialect) => situations.map((situation) => ({ dialect, ...situation })));
 
-test.for(situationCases)(
-  'the collector ends for the planner when it has something to do: $what, $dialect',
-  async (situation) => {
-    const store = await openCleanStore(situation.dialect);
-    const scenario = await beginProven(store, {
-      rows: buildRows(numbers(6), (index) => `Guest ${index}`),
-      rules: {
-        pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 },
-        endsAt: situation.endsAt ?? null,
-      },
-    });
-    if (situation.unproven === true)
-      await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
-    const { n, now } = await situation.arrange(scenario);
-    const ready = await isPlanReady(store, 'spring', now);
-    const plan = await scenario.plan(n, now);
-    expect(plan).toMatchObject(situation.answer);
-    expect(ready).toBe(plan.kind !== 'wait');
-    // Asked again, it finds nothing new: the two would otherwise chase each other.
-    expect(await isPlanReady(store, 'spring', now)).toBe(false);
-  },
-);
+test.for(situationCases)('the collector ends for the planner when it has something to do: $what, $dialect', async (situation) => {
+  const store = await openCleanStore(situation.dialect);
+  const scenario = await beginProven(store, {
+    rows: buildRows(numbers(6), (index) => `Guest ${index}`),
+    rules: {
+      pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 },
+      endsAt: situation.endsAt ?? null,
+    },
+  });
+  if (situation.unproven === true) await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
+  const { n, now } = await situation.arrange(scenario);
+  const ready = await isPlanReady(store, 'spring', now);
+  const plan = await scenario.plan(n, now);
+  expect(plan).toMatchObject(situation.answer);
+  expect(ready).toBe(plan.kind !== 'wait');
+  // Asked again, it finds nothing new: the two would otherwise chase each other.
+  expect(await isPlanReady(store, 'spring', now)).toBe(false);
+});
 
 test.for(dialects)('while a batch is on its way the collector does not end for the planner: %s', async (dialect) => {
   const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };

@@ -49,17 +49,14 @@ test.for(dialects)('the same n always answers the same batch: %s', async (dialec
   expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ batchId: 'spring/1/1', state: 'confirmed' });
 });
 
-test.runIf(bothDialects.includes('postgres'))(
-  'two processes that plan the same n at the same time plan one batch',
-  async () => {
-    const location = await emptyDatabase('postgres');
-    const scenario = await beginProven(await openAt(location), { rules: { pacing } });
-    const other = new Scenario(await openAt(location), 'spring');
-    const plans = await Promise.all([scenario.plan(1), other.plan(1), scenario.plan(1), other.plan(1)]);
-    expect(new Set(plans.map((plan) => plan.kind === 'batch' && plan.batchId))).toEqual(new Set(['spring/1/1']));
-    expect(await scenario.attempts()).toHaveLength(2);
-  },
-);
+test.runIf(bothDialects.includes('postgres'))('two processes that plan the same n at the same time plan one batch', async () => {
+  const location = await emptyDatabase('postgres');
+  const scenario = await beginProven(await openAt(location), { rules: { pacing } });
+  const other = new Scenario(await openAt(location), 'spring');
+  const plans = await Promise.all([scenario.plan(1), other.plan(1), scenario.plan(1), other.plan(1)]);
+  expect(new Set(plans.map((plan) => plan.kind === 'batch' && plan.batchId))).toEqual(new Set(['spring/1/1']));
+  expect(await scenario.attempts()).toHaveLength(2);
+});
 
 test.for(dialects)('a ledger that lost its last batch is refused: %s', async (dialect) => {
   const store = await openTestStore(dialect);
@@ -171,22 +168,19 @@ test.for(dialects)('open calls hold their slots, and a batch waits until enough 
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test.for(dialects)(
-  'who may not be called now leaves no place in the batch empty, however many they are: %s',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const day = [{ from: 9 * 60, to: 20 * 60 }];
-    const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
-    // Noon in UTC; in Honolulu it is two at night.
-    const asleep = 9;
-    const rows = buildRows(numbers(asleep + 3), () => 'Guest').map((row, index) => ({
-      ...row,
-      zones: [index === 1 || index > asleep ? 'Europe/London' : 'Pacific/Honolulu'],
-    }));
-    const rules = { pacing, calendar: { hours, closedOn: [] }, sharedWords: 'unresolved' as const };
-    const scenario = await beginProven(store, { rules, rows });
-    expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
-    const called = (await scenario.attempts()).map(({ recipient_id: id }) => id);
-    expect(called).toEqual(['spring/2', `spring/${asleep + 2}`]);
-  },
-);
+test.for(dialects)('who may not be called now leaves no place in the batch empty, however many they are: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const day = [{ from: 9 * 60, to: 20 * 60 }];
+  const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
+  // Noon in UTC; in Honolulu it is two at night.
+  const asleep = 9;
+  const rows = buildRows(numbers(asleep + 3), () => 'Guest').map((row, index) => ({
+    ...row,
+    zones: [index === 1 || index > asleep ? 'Europe/London' : 'Pacific/Honolulu'],
+  }));
+  const rules = { pacing, calendar: { hours, closedOn: [] }, sharedWords: 'unresolved' as const };
+  const scenario = await beginProven(store, { rules, rows });
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+  const called = (await scenario.attempts()).map(({ recipient_id: id }) => id);
+  expect(called).toEqual(['spring/2', `spring/${asleep + 2}`]);
+});

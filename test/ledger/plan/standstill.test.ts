@@ -16,23 +16,16 @@ async function why(scenario: Scenario, now: number) {
   return readStandstill(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
 }
 
-test.for(dialects)(
-  'a campaign that would dial does not stand still, and one that is paused says since when: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect));
-    expect(await why(scenario, noon)).toBeNull();
-    await pauseCampaign(
-      scenario.store,
-      { campaignId: scenario.campaignId, now: noon + minuteMs },
-      { reason: 'paused by a person' },
-    );
-    expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
-      ...nothingMore,
-      reason: 'paused',
-      since: noon + minuteMs,
-    });
-  },
-);
+test.for(dialects)('a campaign that would dial does not stand still, and one that is paused says since when: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect));
+  expect(await why(scenario, noon)).toBeNull();
+  await pauseCampaign(scenario.store, { campaignId: scenario.campaignId, now: noon + minuteMs }, { reason: 'paused by a person' });
+  expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
+    ...nothingMore,
+    reason: 'paused',
+    since: noon + minuteMs,
+  });
+});
 
 test.for(dialects)('ten calls of a batch that was not sent are not said to be open: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect), { rows: people(10) });
@@ -110,36 +103,33 @@ test.for(dialects)('closed hours are named as such, until they open: %s', async 
   expect(await why(scenario, noon)).toMatchObject({ reason: 'due', until, rule: 'outside_hours' });
 });
 
-test.for(dialects)(
-  'while all lines are busy one reason stands, whichever step the next batch has reached: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openCleanStore(dialect), {
-      rows: people(30),
-      rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } },
-    });
-    const reasons: (string | undefined)[] = [];
-    let at = noon;
-    const look = async () => reasons.push((await why(scenario, at))?.reason);
-    for (let n = 1; n <= 3; n += 1) {
-      await scenario.plan(n, at);
-      await look();
-      const step = await scenario.post(n, at + 1_000);
-      const ids = step.kind === 'post' ? step.calls.map(({ attemptId }) => attemptId) : [];
-      await look();
-      await scenario.verdict(n, 'confirmed', { now: at + 2_000 });
-      await look();
-      at += 10_000;
-      const result = { disposition: 'answered', detail: null, counted: true } as const;
-      await scenario.store.transaction((tx) =>
-        settleAttempts(
-          tx,
-          { campaignId: 'spring', now: at },
-          ids.map((attemptId) => ({ attemptId, result })),
-        ),
-      );
-      // All lines are free, and the next batch is still to be planned.
-      await look();
-    }
-    expect(new Set(reasons)).toEqual(new Set(['capacity']));
-  },
-);
+test.for(dialects)('while all lines are busy one reason stands, whichever step the next batch has reached: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: people(30),
+    rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } },
+  });
+  const reasons: (string | undefined)[] = [];
+  let at = noon;
+  const look = async () => reasons.push((await why(scenario, at))?.reason);
+  for (let n = 1; n <= 3; n += 1) {
+    await scenario.plan(n, at);
+    await look();
+    const step = await scenario.post(n, at + 1_000);
+    const ids = step.kind === 'post' ? step.calls.map(({ attemptId }) => attemptId) : [];
+    await look();
+    await scenario.verdict(n, 'confirmed', { now: at + 2_000 });
+    await look();
+    at += 10_000;
+    const result = { disposition: 'answered', detail: null, counted: true } as const;
+    await scenario.store.transaction((tx) =>
+      settleAttempts(
+        tx,
+        { campaignId: 'spring', now: at },
+        ids.map((attemptId) => ({ attemptId, result })),
+      ),
+    );
+    // All lines are free, and the next batch is still to be planned.
+    await look();
+  }
+  expect(new Set(reasons)).toEqual(new Set(['capacity']));
+});

@@ -22,52 +22,49 @@ function rowsIn(places: readonly { zones: string[]; regions: string[] }[]) {
   return buildRows(numbers(places.length), (n) => `Guest ${n}`).map((row, n) => ({ ...row, ...places[n] }));
 }
 
-test.for(bothDialects)(
-  'each zone shows its clock, its rows, its hours today and its next opening: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const ny = { regions: ['NY'] };
-    const scenario = await beginProven(store, {
-      rules: { calendar: { hours, closedOn: [] } },
-      rows: rowsIn([
-        { zones: [london], ...ny },
-        { zones: [london], ...ny },
-        { zones: [losAngeles], ...ny },
-        { zones: [london, losAngeles], ...ny },
-      ]),
-    });
-    const campaign = await scenario.campaign();
-    const { zones, more } = await readClockStrip(store.db, campaign, noon);
-    expect(more).toBe(0);
-    const own = { rule: 'campaign', law: null, holiday: false } as const;
-    const nineInLosAngeles = noon + 5 * hourMs;
-    expect(zones).toEqual([
-      {
-        zone: london,
-        rows: 3,
-        wallMinutes: 12 * 60,
-        // Of the row that may be in Los Angeles too, both zones are never open at once: London closes as Los Angeles opens.
-        today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 2 }],
-        open: 2,
-        opensAt: null,
-        opensThere: null,
-        boundBy: [{ ...own, zone: losAngeles }],
-      },
-      {
-        zone: losAngeles,
-        rows: 2,
-        wallMinutes: 4 * 60,
-        today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 1 }],
-        open: 0,
-        opensAt: nineInLosAngeles,
-        opensThere: { date: null, wallMinutes: 9 * 60 },
-        boundBy: [{ ...own, zone: null }],
-      },
-    ]);
-    // Each hour is that of the planner: who it would call then.
-    expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
-  },
-);
+test.for(bothDialects)('each zone shows its clock, its rows, its hours today and its next opening: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const ny = { regions: ['NY'] };
+  const scenario = await beginProven(store, {
+    rules: { calendar: { hours, closedOn: [] } },
+    rows: rowsIn([
+      { zones: [london], ...ny },
+      { zones: [london], ...ny },
+      { zones: [losAngeles], ...ny },
+      { zones: [london, losAngeles], ...ny },
+    ]),
+  });
+  const campaign = await scenario.campaign();
+  const { zones, more } = await readClockStrip(store.db, campaign, noon);
+  expect(more).toBe(0);
+  const own = { rule: 'campaign', law: null, holiday: false } as const;
+  const nineInLosAngeles = noon + 5 * hourMs;
+  expect(zones).toEqual([
+    {
+      zone: london,
+      rows: 3,
+      wallMinutes: 12 * 60,
+      // Of the row that may be in Los Angeles too, both zones are never open at once: London closes as Los Angeles opens.
+      today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 2 }],
+      open: 2,
+      opensAt: null,
+      opensThere: null,
+      boundBy: [{ ...own, zone: losAngeles }],
+    },
+    {
+      zone: losAngeles,
+      rows: 2,
+      wallMinutes: 4 * 60,
+      today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 1 }],
+      open: 0,
+      opensAt: nineInLosAngeles,
+      opensThere: { date: null, wallMinutes: 9 * 60 },
+      boundBy: [{ ...own, zone: null }],
+    },
+  ]);
+  // Each hour is that of the planner: who it would call then.
+  expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
+});
 
 test.for(bothDialects)('law that closes earlier than the campaign is shown, and is named: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
@@ -120,17 +117,11 @@ test('of more than 24 zones those with the most rows are shown, by name where th
   const rows = [...zones.toReversed(), many, many].map((zone) => ({ zones: [zone], regions: [] }));
   const scenario = await beginProven(store, { rows: rowsIn(rows) });
   const strip = await readClockStrip(store.db, await scenario.campaign(), noon);
-  expect(strip.zones.map(({ zone }) => zone)).toEqual(
-    [many, few, ...zones.filter((zone) => zone !== few && zone !== many)].slice(0, 24),
-  );
+  expect(strip.zones.map(({ zone }) => zone)).toEqual([many, few, ...zones.filter((zone) => zone !== few && zone !== many)].slice(0, 24));
   expect([strip.zones[0]?.rows, strip.more]).toEqual([3, 3]);
   const exactly = rowsIn(zones.slice(0, 24).map((zone) => ({ zones: [zone], regions: [] })));
   const other = await openCleanStore('sqlite');
-  const { zones: shown, more } = await readClockStrip(
-    other.db,
-    await (await beginProven(other, { rows: exactly })).campaign(),
-    noon,
-  );
+  const { zones: shown, more } = await readClockStrip(other.db, await (await beginProven(other, { rows: exactly })).campaign(), noon);
   expect([shown.length, more]).toEqual([24, 0]);
 });
 

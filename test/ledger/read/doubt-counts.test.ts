@@ -26,35 +26,32 @@ test.for(bothDialects)('rows that wait for an open call with the same words are 
   expect(await countAt(spring, noon + minuteMs)).toMatchObject({ waitingForWords: 0 });
 });
 
-test.for(bothDialects)(
-  'rows that ended in doubt are counted by cause, and name what may be theirs: %s',
-  async (dialect) => {
-    const rows = buildRows(numbers(2), () => 'Guest');
-    const spring = await beginProven(await openCleanStore(dialect), { rows, rules: { sharedWords: 'unresolved' } });
-    await spring.dial(1);
-    const talk = {
-      ...answered('conv', '', noon + 5_000),
-      calleeNumber: null,
-      callResult: null,
-      openingLine: 'Hello Guest',
-    };
-    for (let now = noon + minuteMs; now <= noon + 30 * minuteMs; now += 2 * minuteMs)
-      await spring.sweep(now, now === noon + minuteMs ? [talk] : []);
-    expect(await countAt(spring, noon + 31 * minuteMs)).toMatchObject({
-      waitingForWords: 0,
-      unresolved: { records_not_told_apart: 2 },
-    });
-    const candidatesOf = async () => {
-      const all: string[][] = [];
-      for await (const { candidates } of readResults(spring.store.db, 'spring')) all.push(candidates);
-      return all;
-    };
-    expect(await candidatesOf()).toEqual([['conv'], ['conv']]);
-    // Once it is known whose it is, it is nobody else's candidate.
-    await spring.store.db.updateTable('conversations').set({ attempt_id: 'spring/1/1' }).execute();
-    expect(await candidatesOf()).toEqual([[], []]);
-  },
-);
+test.for(bothDialects)('rows that ended in doubt are counted by cause, and name what may be theirs: %s', async (dialect) => {
+  const rows = buildRows(numbers(2), () => 'Guest');
+  const spring = await beginProven(await openCleanStore(dialect), { rows, rules: { sharedWords: 'unresolved' } });
+  await spring.dial(1);
+  const talk = {
+    ...answered('conv', '', noon + 5_000),
+    calleeNumber: null,
+    callResult: null,
+    openingLine: 'Hello Guest',
+  };
+  for (let now = noon + minuteMs; now <= noon + 30 * minuteMs; now += 2 * minuteMs)
+    await spring.sweep(now, now === noon + minuteMs ? [talk] : []);
+  expect(await countAt(spring, noon + 31 * minuteMs)).toMatchObject({
+    waitingForWords: 0,
+    unresolved: { records_not_told_apart: 2 },
+  });
+  const candidatesOf = async () => {
+    const all: string[][] = [];
+    for await (const { candidates } of readResults(spring.store.db, 'spring')) all.push(candidates);
+    return all;
+  };
+  expect(await candidatesOf()).toEqual([['conv'], ['conv']]);
+  // Once it is known whose it is, it is nobody else's candidate.
+  await spring.store.db.updateTable('conversations').set({ attempt_id: 'spring/1/1' }).execute();
+  expect(await candidatesOf()).toEqual([[], []]);
+});
 
 const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
 const [first = '', second = '', third = ''] = numbers(3);
@@ -97,55 +94,46 @@ test.for(bothDialects.flatMap((dialect) => cases.map((given) => ({ dialect, ...g
   },
 );
 
-test.for(bothDialects)(
-  'what a do-not-call entry stops is counted by what is under way to its number: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
-    await scenario.dial(1);
-    await scenario.plan(2);
-    expect(await countCallsTo(store.db, numbers(6))).toEqual({ waiting: 2, planned: 2, open: 2 });
-    expect(await countCallsTo(store.db, numbers(1))).toEqual({ waiting: 0, planned: 0, open: 1 });
-    expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
-  },
-);
+test.for(bothDialects)('what a do-not-call entry stops is counted by what is under way to its number: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+  await scenario.dial(1);
+  await scenario.plan(2);
+  expect(await countCallsTo(store.db, numbers(6))).toEqual({ waiting: 2, planned: 2, open: 2 });
+  expect(await countCallsTo(store.db, numbers(1))).toEqual({ waiting: 0, planned: 0, open: 1 });
+  expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
+});
 
-test.for(bothDialects)(
-  'entries are counted by scope, those that are over apart, that of all campaigns first: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginProven(store, { campaignId: 'aster' });
-    const entries = numbers(3).map((e164, index) => ({
+test.for(bothDialects)('entries are counted by scope, those that are over apart, that of all campaigns first: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store, { campaignId: 'aster' });
+  const entries = numbers(3).map((e164, index) => ({
     e164, scope: 'account', source: 'person', reason: null, expiresAt: index === 0 ? noon + 1 : null,
   })); // prettier-ignore
-    const [first] = entries;
-    await addSuppressions(store, [...entries, ...(first === undefined ? [] : [{ ...first, scope: 'aster' }])], noon);
-    expect(await countEntries(store.db, noon)).toEqual([
-      { scope: 'account', holding: 3, over: 0 },
-      { scope: 'aster', holding: 1, over: 0 },
-    ]);
-    expect(await countEntries(store.db, noon + 1)).toEqual([
-      { scope: 'account', holding: 2, over: 1 },
-      { scope: 'aster', holding: 0, over: 1 },
-    ]);
-  },
-);
+  const [first] = entries;
+  await addSuppressions(store, [...entries, ...(first === undefined ? [] : [{ ...first, scope: 'aster' }])], noon);
+  expect(await countEntries(store.db, noon)).toEqual([
+    { scope: 'account', holding: 3, over: 0 },
+    { scope: 'aster', holding: 1, over: 0 },
+  ]);
+  expect(await countEntries(store.db, noon + 1)).toEqual([
+    { scope: 'account', holding: 2, over: 1 },
+    { scope: 'aster', holding: 0, over: 1 },
+  ]);
+});
 
-test.for(bothDialects)(
-  'rows are counted as a retry would take them, without those that a person has to speak for: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginProven(store);
-    const ends = [
+test.for(bothDialects)('rows are counted as a retry would take them, without those that a person has to speak for: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store);
+  const ends = [
     ['exhausted', 'no_answer'], ['exhausted', null], ['cancelled', 'withdrawn'],
     ['unresolved', 'records_not_told_apart'], ['unresolved', 'held'], ['completed', 'answered'],
   ] as const; // prettier-ignore
-    for (const [index, [outcome, reason]] of ends.entries())
-      await store.db
-        .updateTable('recipients')
-        .set({ state: 'done', outcome, reason })
-        .where('row_number', '=', index + 1)
-        .execute();
-    expect(await countRetriable(store.db, 'spring')).toEqual({ exhausted: 2, unresolved: 1 });
-  },
-);
+  for (const [index, [outcome, reason]] of ends.entries())
+    await store.db
+      .updateTable('recipients')
+      .set({ state: 'done', outcome, reason })
+      .where('row_number', '=', index + 1)
+      .execute();
+  expect(await countRetriable(store.db, 'spring')).toEqual({ exhausted: 2, unresolved: 1 });
+});

@@ -78,22 +78,14 @@ test.skipIf(!bothDialects.includes('postgres')).for([1, 2, 3])(
     let over = false;
     const following = wants.map((wanted) => follow(store, wanted, () => over));
     await Promise.all(
-      Array.from({ length: writers }, (_, nth) =>
-        write(others[nth % others.length] ?? store, new Random('storm', seed, nth)),
-      ),
+      Array.from({ length: writers }, (_, nth) => write(others[nth % others.length] ?? store, new Random('storm', seed, nth))),
     );
     over = true;
     const seen = await Promise.all(following);
-    const committed = await store.db
-      .selectFrom('events')
-      .select(['seq', 'campaign_id', 'type'])
-      .orderBy('seq')
-      .execute();
+    const committed = await store.db.selectFrom('events').select(['seq', 'campaign_id', 'type']).orderBy('seq').execute();
     for (const [index, { campaignId, types: kinds, limit }] of wants.entries()) {
       const theirs = committed.filter(
-        (row) =>
-          (campaignId === null || row.campaign_id === campaignId) &&
-          (kinds === null || kinds.some((type) => type === row.type)),
+        (row) => (campaignId === null || row.campaign_id === campaignId) && (kinds === null || kinds.some((type) => type === row.type)),
       );
       const pages = seen[index] ?? [];
       expect(pages.flat()).toEqual(theirs.map(({ seq }) => seq));

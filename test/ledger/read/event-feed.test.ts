@@ -5,8 +5,7 @@ import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
 import { emptyDatabase, bothDialects, openAt, openTestStore } from '../test-stores.ts';
 import { patienceMs } from '../../support/until.ts';
 
-const event = (round: number, campaignId = 'spring') =>
-  ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
+const event = (round: number, campaignId = 'spring') => ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
 
 test.for(bothDialects)('a feed goes on from its cursor, over what was not wanted too: %s', async (dialect) => {
   const store = await openAt(await emptyDatabase(dialect));
@@ -18,9 +17,7 @@ test.for(bothDialects)('a feed goes on from its cursor, over what was not wanted
   expect(await feed.read({ ...spring, afterSeq: first.cursor })).toEqual({ events: [], cursor: first.cursor });
   const page = await feed.read({ campaignId: null, afterSeq: 0, limit: 2 });
   expect(page.events.map(({ at }) => at)).toEqual([1, 2]);
-  expect((await feed.read({ campaignId: null, afterSeq: page.cursor, limit: 2 })).events.map(({ at }) => at)).toEqual([
-    3,
-  ]);
+  expect((await feed.read({ campaignId: null, afterSeq: page.cursor, limit: 2 })).events.map(({ at }) => at)).toEqual([3]);
   const none = await feed.read({ campaignId: null, afterSeq: 0, limit: 2, types: ['round.ended'] });
   expect(none).toEqual({ events: [], cursor: first.cursor });
 });
@@ -80,9 +77,7 @@ test.skipIf(!bothDialects.includes('postgres'))(
     // A row has its number by the time that its own trigger runs; there the first one meets a door that is shut.
     await sql`create function meet_door() returns trigger language plpgsql as
       $$ begin if new.at = 1 then perform pg_advisory_xact_lock(4711); end if; return new; end $$`.execute(store.db);
-    await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(
-      store.db,
-    );
+    await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(store.db);
     await store.transaction((tx) => appendEvents(tx, [event(0)]));
     const feed = new EventFeed(store);
     const { cursor: afterSeq } = await feed.read({ campaignId: null, afterSeq: 0, limit: 10 });

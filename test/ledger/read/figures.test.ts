@@ -14,8 +14,7 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
   return beginProven(await openCleanStore(dialect), { rows, rules: { pacing: { batchSize: 2 } } });
 }
 
-const setState = (spring: Scenario, state: CampaignState) =>
-  spring.store.transaction((tx) => updateCampaign(tx, 'spring', { state }));
+const setState = (spring: Scenario, state: CampaignState) => spring.store.transaction((tx) => updateCampaign(tx, 'spring', { state }));
 
 const at = async (spring: Scenario, now: number) => readFigures(spring.store.db, await spring.campaign(), now);
 
@@ -105,11 +104,7 @@ test.for(bothDialects)('campaigns are watched while somebody works for them, or 
     await setState(spring, state);
     return listWatched(spring.store.db, noon);
   };
-  expect([await watchedIn('running'), await watchedIn('paused'), await watchedIn('failed')]).toEqual([
-    ['spring'],
-    ['spring'],
-    ['spring'],
-  ]);
+  expect([await watchedIn('running'), await watchedIn('paused'), await watchedIn('failed')]).toEqual([['spring'], ['spring'], ['spring']]);
   expect([await watchedIn('draft'), await watchedIn('completed')]).toEqual([[], []]);
   // One that ended between two readings is shown all the same.
   await spring.store.db.updateTable('rounds').set({ ended_at: noon }).execute();

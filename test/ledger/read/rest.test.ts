@@ -7,62 +7,54 @@ import { bothDialects } from '../test-stores.ts';
 
 const hourMs = 3_600_000;
 
-test.for(bothDialects)(
-  'waiting rows are counted by when they are due, in the campaign’s own day: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginProven(store);
-    const campaign = await requireCampaign(store.db, 'spring');
-    // Noon in UTC is nine in the evening in Tokyo: its day ends three hours later.
-    const dues = [-hourMs, hourMs, 3 * hourMs - 1, 3 * hourMs, 30 * hourMs].map((ms) => noon + ms);
-    for (const [index, due] of dues.entries())
-      await store.db
-        .updateTable('recipients')
-        .set({ due_at: due })
-        .where('row_number', '=', index + 1)
-        .execute();
-    await store.db.updateTable('recipients').set({ state: 'done' }).where('row_number', '>', dues.length).execute();
-    const shades = await readDueShades(
-      store.db,
-      { ...campaign, rules: { ...campaign.rules, list: { ...campaign.rules.list, fallbackTimezone: 'Asia/Tokyo' } } },
-      noon,
-    );
-    expect(shades).toEqual({ now: 1, hour: 1, today: 1, later: 2 });
-  },
-);
+test.for(bothDialects)('waiting rows are counted by when they are due, in the campaign’s own day: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store);
+  const campaign = await requireCampaign(store.db, 'spring');
+  // Noon in UTC is nine in the evening in Tokyo: its day ends three hours later.
+  const dues = [-hourMs, hourMs, 3 * hourMs - 1, 3 * hourMs, 30 * hourMs].map((ms) => noon + ms);
+  for (const [index, due] of dues.entries())
+    await store.db
+      .updateTable('recipients')
+      .set({ due_at: due })
+      .where('row_number', '=', index + 1)
+      .execute();
+  await store.db.updateTable('recipients').set({ state: 'done' }).where('row_number', '>', dues.length).execute();
+  const shades = await readDueShades(
+    store.db,
+    { ...campaign, rules: { ...campaign.rules, list: { ...campaign.rules.list, fallbackTimezone: 'Asia/Tokyo' } } },
+    noon,
+  );
+  expect(shades).toEqual({ now: 1, hour: 1, today: 1, later: 2 });
+});
 
-test.for(bothDialects)(
-  'rows that wait are grouped with the attempts they had and when the last of them is due: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    await beginProven(store);
-    const campaign = await requireCampaign(store.db, 'spring');
-    const all = (await readWaitingGroups(store.db, campaign, noon)).reduce((sum, { count }) => sum + count, 0);
-    expect(all).toBe(6);
-    await store.db
-      .updateTable('recipients')
-      .set({ counted: 1, due_at: noon + hourMs })
-      .where('row_number', '=', 1)
-      .execute();
-    await store.db
-      .updateTable('recipients')
-      .set({ counted: 1, due_at: noon + 2 * hourMs })
-      .where('row_number', '=', 2)
-      .execute();
-    await store.db
-      .updateTable('recipients')
-      .set({ counted: 1, due_at: noon + 3 * hourMs, expires_at: noon + 9 * hourMs })
-      .where('row_number', '=', 3)
-      .execute();
-    const groups = await readWaitingGroups(store.db, campaign, noon);
-    const retries = groups
-      .filter(({ attempts }) => attempts === 1)
-      .map(({ count, notBefore, expiresAt }) => [count, notBefore, expiresAt]);
-    expect(retries.toSorted(([, a], [, b]) => (a ?? 0) - (b ?? 0))).toEqual([
-      [1, noon + hourMs, null],
-      [1, noon + 2 * hourMs, null],
-      [1, noon + 3 * hourMs, noon + 9 * hourMs],
-    ]);
-    expect(await readTalkMs(store.db, 'spring')).toBeNull();
-  },
-);
+test.for(bothDialects)('rows that wait are grouped with the attempts they had and when the last of them is due: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store);
+  const campaign = await requireCampaign(store.db, 'spring');
+  const all = (await readWaitingGroups(store.db, campaign, noon)).reduce((sum, { count }) => sum + count, 0);
+  expect(all).toBe(6);
+  await store.db
+    .updateTable('recipients')
+    .set({ counted: 1, due_at: noon + hourMs })
+    .where('row_number', '=', 1)
+    .execute();
+  await store.db
+    .updateTable('recipients')
+    .set({ counted: 1, due_at: noon + 2 * hourMs })
+    .where('row_number', '=', 2)
+    .execute();
+  await store.db
+    .updateTable('recipients')
+    .set({ counted: 1, due_at: noon + 3 * hourMs, expires_at: noon + 9 * hourMs })
+    .where('row_number', '=', 3)
+    .execute();
+  const groups = await readWaitingGroups(store.db, campaign, noon);
+  const retries = groups.filter(({ attempts }) => attempts === 1).map(({ count, notBefore, expiresAt }) => [count, notBefore, expiresAt]);
+  expect(retries.toSorted(([, a], [, b]) => (a ?? 0) - (b ?? 0))).toEqual([
+    [1, noon + hourMs, null],
+    [1, noon + 2 * hourMs, null],
+    [1, noon + 3 * hourMs, noon + 9 * hourMs],
+  ]);
+  expect(await readTalkMs(store.db, 'spring')).toBeNull();
+});

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextSince } from '../../../src/interfaces/cli/results/results.ts';
 import type { Disposition } from '../../../src/rules/disposition.ts';
-import {
-  everyResult,
-  lastChange,
-  readReasons,
-  readResults,
-  type ResultFilter,
-} from '../../../src/ledger/read/result-rows.ts';
+import { everyResult, lastChange, readReasons, readResults, type ResultFilter } from '../../../src/ledger/read/result-rows.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
@@ -40,28 +34,24 @@ async function mixed(dialect: (typeof bothDialects)[number]): Promise<Scenario> 
   const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { retry: { maxAttempts: 2 } } });
   await scenario.dial(1, noon + minuteMs);
   const ends: Disposition[] = ['answered', 'busy', 'voicemail', 'busy'];
-  for (const [index, end] of ends.entries())
-    await settle(scenario, `spring/${index + 1}/1`, end, noon + (index + 2) * minuteMs);
+  for (const [index, end] of ends.entries()) await settle(scenario, `spring/${index + 1}/1`, end, noon + (index + 2) * minuteMs);
   return scenario;
 }
 
-test.for(bothDialects)(
-  'results are chosen by outcome, latest disposition and reason, and by all of them: %s',
-  async (dialect) => {
-    const scenario = await mixed(dialect);
-    expect(await rowsBy(scenario, {})).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await rowsBy(scenario, { outcomes: ['completed', 'rejected'] })).toEqual([1, 6]);
-    expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toEqual([2, 4, 5]);
-    expect(await rowsBy(scenario, { outcomes: ['in_progress', 'exhausted'] })).toEqual([2, 3, 4, 5]);
-    expect(await rowsBy(scenario, { dispositions: ['busy', 'voicemail'] })).toEqual([2, 3, 4]);
-    expect(await rowsBy(scenario, { reasons: ['invalid_phone'] })).toEqual([6]);
-    expect(await rowsBy(scenario, { outcomes: ['in_progress'], dispositions: ['busy', 'answered'] })).toEqual([2, 4]);
-    expect(await readReasons(scenario.store.db, 'spring')).toContain('invalid_phone');
-    // The latest call is open again: how the one before ended no longer counts.
-    await scenario.dial(2, noon + hourMs);
-    expect(await rowsBy(scenario, { dispositions: ['busy'] })).toEqual([]);
-  },
-);
+test.for(bothDialects)('results are chosen by outcome, latest disposition and reason, and by all of them: %s', async (dialect) => {
+  const scenario = await mixed(dialect);
+  expect(await rowsBy(scenario, {})).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(await rowsBy(scenario, { outcomes: ['completed', 'rejected'] })).toEqual([1, 6]);
+  expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toEqual([2, 4, 5]);
+  expect(await rowsBy(scenario, { outcomes: ['in_progress', 'exhausted'] })).toEqual([2, 3, 4, 5]);
+  expect(await rowsBy(scenario, { dispositions: ['busy', 'voicemail'] })).toEqual([2, 3, 4]);
+  expect(await rowsBy(scenario, { reasons: ['invalid_phone'] })).toEqual([6]);
+  expect(await rowsBy(scenario, { outcomes: ['in_progress'], dispositions: ['busy', 'answered'] })).toEqual([2, 4]);
+  expect(await readReasons(scenario.store.db, 'spring')).toContain('invalid_phone');
+  // The latest call is open again: how the one before ended no longer counts.
+  await scenario.dial(2, noon + hourMs);
+  expect(await rowsBy(scenario, { dispositions: ['busy'] })).toEqual([]);
+});
 
 test.for(bothDialects)('a filter leaves out nothing at the seams of pages: %s', async (dialect) => {
   const count = 1_700;
@@ -75,38 +65,32 @@ test.for(bothDialects)('a filter leaves out nothing at the seams of pages: %s', 
   expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toHaveLength(count - wanted.length);
 });
 
-test.for(bothDialects)(
-  'a row has changed when its call is placed, ends or is corrected, and not otherwise: %s',
-  async (dialect) => {
-    const scenario = await mixed(dialect);
-    expect(await since(scenario, noon)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await since(scenario, noon + 1)).toEqual([1, 2, 3, 4, 5]);
-    expect(await since(scenario, noon + 3 * minuteMs)).toEqual([2, 3, 4]);
-    expect(await lastChange(scenario.store.db, 'spring')).toBe(noon + 5 * minuteMs);
-    await settle(scenario, 'spring/3/1', 'voicemail', noon + 6 * minuteMs);
-    expect(await since(scenario, noon + 6 * minuteMs)).toEqual([]);
-    await settle(scenario, 'spring/3/1', 'answered', noon + 7 * minuteMs);
-    expect(await since(scenario, noon + 6 * minuteMs)).toEqual([3]);
-  },
-);
+test.for(bothDialects)('a row has changed when its call is placed, ends or is corrected, and not otherwise: %s', async (dialect) => {
+  const scenario = await mixed(dialect);
+  expect(await since(scenario, noon)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(await since(scenario, noon + 1)).toEqual([1, 2, 3, 4, 5]);
+  expect(await since(scenario, noon + 3 * minuteMs)).toEqual([2, 3, 4]);
+  expect(await lastChange(scenario.store.db, 'spring')).toBe(noon + 5 * minuteMs);
+  await settle(scenario, 'spring/3/1', 'voicemail', noon + 6 * minuteMs);
+  expect(await since(scenario, noon + 6 * minuteMs)).toEqual([]);
+  await settle(scenario, 'spring/3/1', 'answered', noon + 7 * minuteMs);
+  expect(await since(scenario, noon + 6 * minuteMs)).toEqual([3]);
+});
 
-test.for(bothDialects)(
-  'rows that end without a call, or whose earlier call is corrected, have changed: %s',
-  async (dialect) => {
-    const endsAt = noon + 3 * hourMs;
-    const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
-    const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { endsAt } });
-    await scenario.dial(1);
-    await settle(scenario, 'spring/1/1', 'busy', noon + minuteMs);
-    await settle(scenario, 'spring/2/1', 'busy', noon + minuteMs);
-    await scenario.store.db.updateTable('recipients').set({ due_at: endsAt }).where('row_number', '=', 2).execute();
-    expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
-    await settle(scenario, 'spring/1/1', 'no_answer', noon + 2 * hourMs);
-    expect(await since(scenario, noon + 2 * hourMs)).toEqual([1]);
-    await scenario.plan(3, endsAt);
-    expect(await rowsBy(scenario, { outcomes: ['expired'], changedSince: endsAt })).toEqual([2]);
-  },
-);
+test.for(bothDialects)('rows that end without a call, or whose earlier call is corrected, have changed: %s', async (dialect) => {
+  const endsAt = noon + 3 * hourMs;
+  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
+  const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { endsAt } });
+  await scenario.dial(1);
+  await settle(scenario, 'spring/1/1', 'busy', noon + minuteMs);
+  await settle(scenario, 'spring/2/1', 'busy', noon + minuteMs);
+  await scenario.store.db.updateTable('recipients').set({ due_at: endsAt }).where('row_number', '=', 2).execute();
+  expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
+  await settle(scenario, 'spring/1/1', 'no_answer', noon + 2 * hourMs);
+  expect(await since(scenario, noon + 2 * hourMs)).toEqual([1]);
+  await scenario.plan(3, endsAt);
+  expect(await rowsBy(scenario, { outcomes: ['expired'], changedSince: endsAt })).toEqual([2]);
+});
 
 test.for(bothDialects)('values that come in after the outcome change the row: %s', async (dialect) => {
   const [number = ''] = numbers(1);
@@ -150,26 +134,23 @@ test('the next delta begins after the last change, or before it as long as other
   expect(nextSince({ lastChange: noon - hourMs, now: noon, speed: 600 })).toBe(noon - hourMs - 1_200 * minuteMs);
 });
 
-test.for(bothDialects)(
-  'a job that follows the deltas sees every change, also one that was committed late: %s',
-  async (dialect) => {
-    const scenario = await mixed(dialect);
-    const seen = new Map<number, string | null>();
-    let from = 0;
-    const delta = async (now: number): Promise<void> => {
-      const next = nextSince({ lastChange: await lastChange(scenario.store.db, 'spring'), now, speed: 1 });
-      for await (const row of readResults(scenario.store.db, 'spring', { ...everyResult, changedSince: from }))
-        seen.set(row.row, row.disposition);
-      from = next ?? from;
-    };
-    await delta(noon + 5 * minuteMs + 1);
-    // Its time lies before the last change that was seen: its transaction began earlier and took longer.
-    await settle(scenario, 'spring/5/1', 'no_answer', noon + 4 * minuteMs);
-    await delta(noon + 6 * minuteMs);
-    expect(seen.get(5)).toBe('no_answer');
-    expect(from).toBe(noon + 3 * minuteMs);
-    await delta(noon + hourMs);
-    expect(from).toBe(noon + 5 * minuteMs + 1);
-    expect(await since(scenario, from)).toEqual([]);
-  },
-);
+test.for(bothDialects)('a job that follows the deltas sees every change, also one that was committed late: %s', async (dialect) => {
+  const scenario = await mixed(dialect);
+  const seen = new Map<number, string | null>();
+  let from = 0;
+  const delta = async (now: number): Promise<void> => {
+    const next = nextSince({ lastChange: await lastChange(scenario.store.db, 'spring'), now, speed: 1 });
+    for await (const row of readResults(scenario.store.db, 'spring', { ...everyResult, changedSince: from }))
+      seen.set(row.row, row.disposition);
+    from = next ?? from;
+  };
+  await delta(noon + 5 * minuteMs + 1);
+  // Its time lies before the last change that was seen: its transaction began earlier and took longer.
+  await settle(scenario, 'spring/5/1', 'no_answer', noon + 4 * minuteMs);
+  await delta(noon + 6 * minuteMs);
+  expect(seen.get(5)).toBe('no_answer');
+  expect(from).toBe(noon + 3 * minuteMs);
+  await delta(noon + hourMs);
+  expect(from).toBe(noon + 5 * minuteMs + 1);
+  expect(await since(scenario, from)).toEqual([]);
+});

@@ -18,23 +18,20 @@ function rowsOf(campaign: number) {
   return (campaign === 1 ? named.toReversed() : named).map((row, index) => ({ ...row, row: index + 1 }));
 }
 
-test.for(bothDialects)(
-  'campaigns that dial the same people at the same moment keep a cap by person together: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rules = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
-    const scenarios: Scenario[] = [];
-    for (const [index, campaignId] of ['autumn', 'spring', 'summer'].entries())
-      scenarios.push(await beginProven(store, { campaignId, rules, rows: rowsOf(index) }));
-    for (const scenario of scenarios) expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: people });
-    // Each has a connection of its own, or they would take turns to get one.
-    await Promise.all(scenarios.map((scenario) => store.transaction((tx) => findCampaign(tx, scenario.campaignId))));
-    await Promise.all(scenarios.map((scenario) => scenario.post(1)));
-    expect(await violations(store)).toEqual([]);
-    const attempts = await store.db.selectFrom('attempts').select('state').where('state', '=', 'posting').execute();
-    expect(attempts).toHaveLength(people);
-  },
-);
+test.for(bothDialects)('campaigns that dial the same people at the same moment keep a cap by person together: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const rules = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
+  const scenarios: Scenario[] = [];
+  for (const [index, campaignId] of ['autumn', 'spring', 'summer'].entries())
+    scenarios.push(await beginProven(store, { campaignId, rules, rows: rowsOf(index) }));
+  for (const scenario of scenarios) expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: people });
+  // Each has a connection of its own, or they would take turns to get one.
+  await Promise.all(scenarios.map((scenario) => store.transaction((tx) => findCampaign(tx, scenario.campaignId))));
+  await Promise.all(scenarios.map((scenario) => scenario.post(1)));
+  expect(await violations(store)).toEqual([]);
+  const attempts = await store.db.selectFrom('attempts').select('state').where('state', '=', 'posting').execute();
+  expect(attempts).toHaveLength(people);
+});
 
 /** After a call without an answer. */
 const retryAfterMs = 10 * minuteMs;
@@ -56,29 +53,22 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
   const scenario = await dialOnce(dialect, 2);
   await settle(scenario, 'spring/1/1', 'no_answer', noon + minuteMs);
   const finish = { recipientId: 'spring/1', outcome: 'undialable' as const, reason: 'pre_dial:no_consent' };
-  await scenario.store.transaction((tx) =>
-    finishRecipients(tx, { campaignId: 'spring', now: noon + minuteMs }, [finish]),
-  );
+  await scenario.store.transaction((tx) => finishRecipients(tx, { campaignId: 'spring', now: noon + minuteMs }, [finish]));
   return scenario;
 }
 
-test.for(dialects)(
-  'a corrected row with the number it had keeps its used attempts and its turn: %s',
-  async (dialect) => {
-    const scenario = await begin(dialect);
-    const now = noon + 2 * minuteMs;
-    expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, now))).toEqual([
-      'corrected',
-    ]);
-    const dueAt = noon + minuteMs + retryAfterMs;
-    expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 0, counted: 1, due_at: dueAt }]);
-    expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', until: dueAt });
-    expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
-    await settle(scenario, 'spring/1/2', 'no_answer', noon + hourMs + minuteMs);
-    expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', counted: 2 }]);
-    expect(await violations(scenario.store)).toEqual([]);
-  },
-);
+test.for(dialects)('a corrected row with the number it had keeps its used attempts and its turn: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const now = noon + 2 * minuteMs;
+  expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, now))).toEqual(['corrected']);
+  const dueAt = noon + minuteMs + retryAfterMs;
+  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 0, counted: 1, due_at: dueAt }]);
+  expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', until: dueAt });
+  expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
+  await settle(scenario, 'spring/1/2', 'no_answer', noon + hourMs + minuteMs);
+  expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', counted: 2 }]);
+  expect(await violations(scenario.store)).toEqual([]);
+});
 
 test.for(dialects)('nobody is called beyond the budget for a new name in the list: %s', async (dialect) => {
   const scenario = await begin(dialect);

@@ -36,8 +36,7 @@ test.for(bothDialects)('of many who enter at once, one posts: %s', async (dialec
   const location = await emptyDatabase(dialect);
   const scenario = await beginProven(await openAt(location), { rules: { pacing } });
   // A SQLite file has one worker process; its activities still overlap.
-  const stores =
-    dialect === 'sqlite' ? [scenario.store] : [scenario.store, await openAt(location), await openAt(location)];
+  const stores = dialect === 'sqlite' ? [scenario.store] : [scenario.store, await openAt(location), await openAt(location)];
   await scenario.plan(1);
   const steps = await Promise.all([...stores, ...stores].map((store) => scenario.post(1, noon, store)));
   expect(steps.filter((step) => step.kind === 'post')).toHaveLength(1);
@@ -63,26 +62,19 @@ test.for(dialects)('an expired suppression, or one of another campaign, stops no
   await scenario.plan(1);
   const [first = '', second = ''] = numbers(2);
   const common = { source: 'test', reason: null };
-  await scenario.store.transaction((tx) =>
-    addSuppression(tx, { ...common, e164: first, scope: 'account', expiresAt: noon - 1 }, noon),
-  );
-  await scenario.store.transaction((tx) =>
-    addSuppression(tx, { ...common, e164: second, scope: 'autumn', expiresAt: null }, noon),
-  );
+  await scenario.store.transaction((tx) => addSuppression(tx, { ...common, e164: first, scope: 'account', expiresAt: noon - 1 }, noon));
+  await scenario.store.transaction((tx) => addSuppression(tx, { ...common, e164: second, scope: 'autumn', expiresAt: null }, noon));
   const step = await scenario.post(1);
   expect(step.kind === 'post' && step.calls).toHaveLength(2);
 });
 
-test.for(dialects)(
-  'nothing is dialled when the campaign end is nearer than the dispatch margin: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing, endsAt: noon + hourMs } });
-    await scenario.plan(1);
-    expect(await scenario.post(1, noon + 51 * minuteMs)).toEqual({ kind: 'verdict', state: 'released' });
-    expect((await scenario.recipients()).slice(0, 2)).toMatchObject([{ outcome: 'expired' }, { outcome: 'expired' }]);
-    expect(await scenario.batch(1)).toMatchObject({ state: 'released', reason: 'nobody_eligible', posts: 0 });
-  },
-);
+test.for(dialects)('nothing is dialled when the campaign end is nearer than the dispatch margin: %s', async (dialect) => {
+  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing, endsAt: noon + hourMs } });
+  await scenario.plan(1);
+  expect(await scenario.post(1, noon + 51 * minuteMs)).toEqual({ kind: 'verdict', state: 'released' });
+  expect((await scenario.recipients()).slice(0, 2)).toMatchObject([{ outcome: 'expired' }, { outcome: 'expired' }]);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'released', reason: 'nobody_eligible', posts: 0 });
+});
 
 test.for(dialects)('a calling window that closes between planning and dialling sends nobody: %s', async (dialect) => {
   // 09:00 to 17:00 in New York is 14:00 to 22:00 UTC in January.
@@ -147,19 +139,16 @@ test.for(dialects)('batches change state only as the table allows: %s', async (d
   }
 });
 
-test.for(dialects)(
-  'a change is refused when the batch is in another state than the caller thinks: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
-    await scenario.plan(1);
-    const { store } = scenario;
-    const move = (from: BatchState, to: BatchState) =>
-      store.transaction((tx) => compareAndSetBatch(tx, scenario.batchId(1), { from: [from], to }));
-    expect(await move('not_sent', 'posting')).toBe(false);
-    const both = await Promise.all([move('intent', 'posting'), move('intent', 'released')]);
-    expect(both.filter(Boolean)).toHaveLength(1);
-  },
-);
+test.for(dialects)('a change is refused when the batch is in another state than the caller thinks: %s', async (dialect) => {
+  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
+  await scenario.plan(1);
+  const { store } = scenario;
+  const move = (from: BatchState, to: BatchState) =>
+    store.transaction((tx) => compareAndSetBatch(tx, scenario.batchId(1), { from: [from], to }));
+  expect(await move('not_sent', 'posting')).toBe(false);
+  const both = await Promise.all([move('intent', 'posting'), move('intent', 'released')]);
+  expect(both.filter(Boolean)).toHaveLength(1);
+});
 
 test.for(dialects)('the first verdict of a POST stays; repeating one changes nothing: %s', async (dialect) => {
   const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
@@ -183,32 +172,26 @@ test.for(dialects)('a verdict that comes late outranks what was missing: %s', as
       now: noon + minuteMs,
       status: verdict === 'refused' ? 401 : null,
     });
-    expect([verdict, state]).toEqual([
-      verdict,
-      { confirmed: 'confirmed', not_sent: 'released', refused: 'refused' }[verdict],
-    ]);
+    expect([verdict, state]).toEqual([verdict, { confirmed: 'confirmed', not_sent: 'released', refused: 'refused' }[verdict]]);
     const states = (await scenario.attempts()).map((row) => row.state);
     expect(states).toEqual(verdict === 'confirmed' ? ['open', 'open'] : ['released', 'released']);
   }
 });
 
-test.for(dialects)(
-  'a reply that comes after the batch was held confirms it; a late "not sent" does not: %s',
-  async (dialect) => {
-    for (const [verdict, state] of [
-      ['confirmed', 'confirmed'],
-      ['not_sent', 'held'],
-    ] as const) {
-      const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
-      await scenario.plan(1);
-      await scenario.post(1);
-      await scenario.post(1);
-      await scenario.sweep(noon + 30 * minuteMs);
-      expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
-      expect(await scenario.verdict(1, verdict)).toBe(state);
-    }
-  },
-);
+test.for(dialects)('a reply that comes after the batch was held confirms it; a late "not sent" does not: %s', async (dialect) => {
+  for (const [verdict, state] of [
+    ['confirmed', 'confirmed'],
+    ['not_sent', 'held'],
+  ] as const) {
+    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
+    await scenario.plan(1);
+    await scenario.post(1);
+    await scenario.post(1);
+    await scenario.sweep(noon + 30 * minuteMs);
+    expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
+    expect(await scenario.verdict(1, verdict)).toBe(state);
+  }
+});
 
 test.for(dialects)('a batch that was not sent is posted again under the next number: %s', async (dialect) => {
   const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
@@ -223,20 +206,15 @@ test.for(dialects)('a batch that was not sent is posted again under the next num
   ]);
 });
 
-test.for(dialects)(
-  'a call that shows up although the service refused for its rate forbids a second POST: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
-    await scenario.plan(1);
-    await scenario.post(1);
-    await scenario.verdict(1, 'not_sent', { status: 429 });
-    await scenario.sweep(noon + 5_000, [
-      { ...answered('conv', numbers(2)[1] ?? '', noon + 1_000), status: 'in-progress' },
-    ]);
-    expect(await scenario.post(1, noon + 6_000)).toEqual({ kind: 'verdict', state: 'confirmed' });
-    expect(await scenario.store.db.selectFrom('posts').selectAll().execute()).toHaveLength(1);
-  },
-);
+test.for(dialects)('a call that shows up although the service refused for its rate forbids a second POST: %s', async (dialect) => {
+  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'not_sent', { status: 429 });
+  await scenario.sweep(noon + 5_000, [{ ...answered('conv', numbers(2)[1] ?? '', noon + 1_000), status: 'in-progress' }]);
+  expect(await scenario.post(1, noon + 6_000)).toEqual({ kind: 'verdict', state: 'confirmed' });
+  expect(await scenario.store.db.selectFrom('posts').selectAll().execute()).toHaveLength(1);
+});
 
 const ofNobody = { conversationId: 'conv', startedAt: noon + 1_000, hasTranscript: true, agentTurns: 1, userTurns: 1 };
 
@@ -334,95 +312,86 @@ test.for(dialects)('a batch that cannot be sent within fifteen minutes is given 
   }
 });
 
-test.for(dialects)(
-  'while a batch is unknown nothing is sent before a read has succeeded and the back-off is over: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
-    await scenario.plan(1);
-    await scenario.post(1);
-    await scenario.verdict(1, 'unknown');
-    // The back-off is over, but nothing has been read since.
-    expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'blocked' });
-    await scenario.sweep(noon + 1_000);
-    expect(await scenario.plan(2, noon + 10_000)).toMatchObject({
-      kind: 'wait',
-      reason: 'blocked',
-      until: noon + 30_000,
-    });
-    await scenario.sweep(noon + minuteMs);
-    expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
-  },
-);
+test.for(dialects)('while a batch is unknown nothing is sent before a read has succeeded and the back-off is over: %s', async (dialect) => {
+  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'unknown');
+  // The back-off is over, but nothing has been read since.
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'blocked' });
+  await scenario.sweep(noon + 1_000);
+  expect(await scenario.plan(2, noon + 10_000)).toMatchObject({
+    kind: 'wait',
+    reason: 'blocked',
+    until: noon + 30_000,
+  });
+  await scenario.sweep(noon + minuteMs);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
+});
 
-test.for(dialects)(
-  'three batches in a row without a known answer pause the campaign, the back-off doubling: %s',
-  async (dialect) => {
-    const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
-    let now = noon;
-    const backoffs: number[] = [];
-    for (const n of [1, 2, 3]) {
-      expect(await scenario.plan(n, now)).toMatchObject({ kind: 'batch' });
-      await scenario.post(n, now);
-      await scenario.verdict(n, 'unknown', { now });
-      const round = await scenario.store.db.selectFrom('rounds').selectAll().executeTakeFirstOrThrow();
-      backoffs.push(round.blocked_until - now);
-      now = round.blocked_until + 1;
+test.for(dialects)('three batches in a row without a known answer pause the campaign, the back-off doubling: %s', async (dialect) => {
+  const scenario = await beginProven(await openTestStore(dialect), { rules: { pacing } });
+  let now = noon;
+  const backoffs: number[] = [];
+  for (const n of [1, 2, 3]) {
+    expect(await scenario.plan(n, now)).toMatchObject({ kind: 'batch' });
+    await scenario.post(n, now);
+    await scenario.verdict(n, 'unknown', { now });
+    const round = await scenario.store.db.selectFrom('rounds').selectAll().executeTakeFirstOrThrow();
+    backoffs.push(round.blocked_until - now);
+    now = round.blocked_until + 1;
+    await scenario.sweep(now);
+  }
+  expect(backoffs).toEqual([30_000, 60_000, 120_000]);
+  expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
+  expect(await scenario.plan(4, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  await resumeCampaign(scenario.store, { campaignId: 'spring', now });
+  expect(await scenario.campaign()).toMatchObject({ state: 'running' });
+});
+
+test.for(dialects)('a refused batch is halved until the guilty call is found, and the others are called: %s', async (dialect) => {
+  const guilty = 13;
+  const rows = buildRows(numbers(60), (index) => `Guest ${index}`);
+  const scenario = await beginProven(await openTestStore(dialect), {
+    rules: { pacing: { ...pacing, batchSize: 20 } },
+    rows,
+  });
+  const bad = numbers(60)[guilty] ?? '';
+  let posts = 0;
+  let now = noon;
+  for (let n = 1; ; n += 1) {
+    const plan = await scenario.plan(n, now);
+    if (plan.kind !== 'batch') break;
+    const step = await scenario.post(n, now);
+    if (step.kind !== 'post') continue;
+    posts += 1;
+    const refused = step.calls.some((call) => call.e164 === bad);
+    await scenario.verdict(n, refused ? 'refused' : 'confirmed', { now, ...(refused ? { status: 422 } : {}) });
+    if (refused) {
+      // The refusal is a claim: a list that was read a minute later is to show nothing else before its people are called again.
+      await scenario.sweep(now + 50_000);
+      expect((await scenario.attempts()).filter((row) => row.state === 'open')).toHaveLength(step.calls.length);
+      now += 61_000;
       await scenario.sweep(now);
-    }
-    expect(backoffs).toEqual([30_000, 60_000, 120_000]);
-    expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
-    expect(await scenario.plan(4, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
-    await resumeCampaign(scenario.store, { campaignId: 'spring', now });
-    expect(await scenario.campaign()).toMatchObject({ state: 'running' });
-  },
-);
-
-test.for(dialects)(
-  'a refused batch is halved until the guilty call is found, and the others are called: %s',
-  async (dialect) => {
-    const guilty = 13;
-    const rows = buildRows(numbers(60), (index) => `Guest ${index}`);
-    const scenario = await beginProven(await openTestStore(dialect), {
-      rules: { pacing: { ...pacing, batchSize: 20 } },
-      rows,
-    });
-    const bad = numbers(60)[guilty] ?? '';
-    let posts = 0;
-    let now = noon;
-    for (let n = 1; ; n += 1) {
-      const plan = await scenario.plan(n, now);
-      if (plan.kind !== 'batch') break;
-      const step = await scenario.post(n, now);
-      if (step.kind !== 'post') continue;
-      posts += 1;
-      const refused = step.calls.some((call) => call.e164 === bad);
-      await scenario.verdict(n, refused ? 'refused' : 'confirmed', { now, ...(refused ? { status: 422 } : {}) });
-      if (refused) {
-        // The refusal is a claim: a list that was read a minute later is to show nothing else before its people are called again.
-        await scenario.sweep(now + 50_000);
-        expect((await scenario.attempts()).filter((row) => row.state === 'open')).toHaveLength(step.calls.length);
-        now += 61_000;
-        await scenario.sweep(now);
-      } else
-        await scenario.store.transaction((tx) =>
-          settleAttempts(
-            tx,
-            { campaignId: 'spring', now: noon },
-            step.calls.map((call) => ({
-              attemptId: call.attemptId,
-              result: { disposition: 'answered', detail: null, counted: true },
-            })),
-          ),
-        );
-    }
-    // 20, 10, 5, 3, 2 or 1 and their other halves, beside the two good batches.
-    expect(posts).toBeLessThanOrEqual(13);
-    const outcomes = (await scenario.recipients()).map((row) => [row.row_number, row.outcome]);
-    expect(outcomes.filter(([, outcome]) => outcome !== 'completed')).toEqual([[guilty + 1, 'undialable']]);
-    const last = (await scenario.attempts()).find((row) => row.disposition === 'invalid_number');
-    expect(last).toMatchObject({ e164: bad, state: 'settled' });
-  },
-);
+    } else
+      await scenario.store.transaction((tx) =>
+        settleAttempts(
+          tx,
+          { campaignId: 'spring', now: noon },
+          step.calls.map((call) => ({
+            attemptId: call.attemptId,
+            result: { disposition: 'answered', detail: null, counted: true },
+          })),
+        ),
+      );
+  }
+  // 20, 10, 5, 3, 2 or 1 and their other halves, beside the two good batches.
+  expect(posts).toBeLessThanOrEqual(13);
+  const outcomes = (await scenario.recipients()).map((row) => [row.row_number, row.outcome]);
+  expect(outcomes.filter(([, outcome]) => outcome !== 'completed')).toEqual([[guilty + 1, 'undialable']]);
+  const last = (await scenario.attempts()).find((row) => row.disposition === 'invalid_number');
+  expect(last).toMatchObject({ e164: bad, state: 'settled' });
+});
 
 test.for(dialects)(
   'a refusal of the whole request pauses the campaign with the reason, and the rows go back in line: %s',
@@ -487,9 +456,7 @@ test('a retry that is planned waits where its due time is still to come by the c
   // The record is read once more, and says that nobody answered: that asks for another delay.
   const { attempt_id: attemptId = '' } = (await scenario.attempts())[0] ?? {};
   const result = { disposition: 'no_answer', detail: null, counted: true } as const;
-  await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: 'spring', now: due }, [{ attemptId, result }]),
-  );
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: due }, [{ attemptId, result }]));
   expect(await scenario.post(2, due)).toEqual({ kind: 'blocked', until: due + 10 * minuteMs });
   expect(await scenario.post(2, due + 10 * minuteMs)).toMatchObject({ kind: 'post' });
   expect((await verifyLog(scenario.store.db, null)).ok).toBe(true);

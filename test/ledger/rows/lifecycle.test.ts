@@ -20,9 +20,7 @@ const busy = { disposition: 'busy', detail: null, counted: true } as const;
 
 async function settle(scenario: Scenario, attemptId: string, now = noon): Promise<void> {
   await scenario.store.transaction((tx) =>
-    settleAttempts(tx, { campaignId: scenario.campaignId, now }, [
-      { attemptId, result: { ...busy, disposition: 'answered' } },
-    ]),
+    settleAttempts(tx, { campaignId: scenario.campaignId, now }, [{ attemptId, result: { ...busy, disposition: 'answered' } }]),
   );
 }
 
@@ -42,9 +40,7 @@ test.for(dialects)('a campaign changes only as the table says, also when it is a
     for (const to of campaignStates) {
       await store.db.updateTable('campaigns').set({ state: from }).execute();
       const allowed: readonly CampaignState[] = campaignTransitions[from];
-      const changed = await store.transaction((tx) =>
-        changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to, reason: null }),
-      );
+      const changed = await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to, reason: null }));
       expect([from, to, changed]).toEqual([from, to, from === to || allowed.includes(to)]);
       const row = await store.db.selectFrom('campaigns').select('state').executeTakeFirstOrThrow();
       expect([from, to, row.state]).toEqual([from, to, changed ? to : from]);
@@ -97,29 +93,26 @@ test.for(dialects)('one that drains can still be cancelled, and then ends so: %s
   expect(await standing(scenario)).toEqual(['cancelled', null]);
 });
 
-test.for(dialects)(
-  'a paused campaign ends at its end, and goes on by itself after a cool-down: %s',
-  async (dialect) => {
-    const endsAt = noon + 2 * hourMs;
-    const scenario = await beginProven(await openCleanStore(dialect), { rules: { endsAt } });
-    await pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'too many failed' });
-    expect(await scenario.plan(1)).toMatchObject({ reason: 'paused', until: endsAt });
-    const resumeAt = noon + 30 * minuteMs;
-    await scenario.store.db.updateTable('campaigns').set({ resume_at: resumeAt }).execute();
-    expect(await scenario.plan(1, resumeAt - 1)).toMatchObject({ reason: 'paused', until: resumeAt });
-    expect(await scenario.plan(1, resumeAt)).toMatchObject({ kind: 'batch' });
-    expect(await standing(scenario)).toEqual(['running', 'its cool-down is over']);
-    expect((await scenario.campaign()).resumeAt).toBeNull();
+test.for(dialects)('a paused campaign ends at its end, and goes on by itself after a cool-down: %s', async (dialect) => {
+  const endsAt = noon + 2 * hourMs;
+  const scenario = await beginProven(await openCleanStore(dialect), { rules: { endsAt } });
+  await pauseCampaign(scenario.store, { campaignId: 'spring', now: noon }, { reason: 'too many failed' });
+  expect(await scenario.plan(1)).toMatchObject({ reason: 'paused', until: endsAt });
+  const resumeAt = noon + 30 * minuteMs;
+  await scenario.store.db.updateTable('campaigns').set({ resume_at: resumeAt }).execute();
+  expect(await scenario.plan(1, resumeAt - 1)).toMatchObject({ reason: 'paused', until: resumeAt });
+  expect(await scenario.plan(1, resumeAt)).toMatchObject({ kind: 'batch' });
+  expect(await standing(scenario)).toEqual(['running', 'its cool-down is over']);
+  expect((await scenario.campaign()).resumeAt).toBeNull();
 
-    await pauseCampaign(scenario.store, { campaignId: 'spring', now: resumeAt }, { reason: 'again' });
-    expect(await scenario.post(1, resumeAt)).toEqual({ kind: 'verdict', state: 'released' });
-    expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
-    expect(await standing(scenario)).toEqual(['draining', 'its end (ends_at) has come']);
-    expect(new Set((await outcomes(scenario)).map(String))).toEqual(new Set(['expired,campaign_end']));
-    expect(await closeRound(scenario.store, { campaignId: 'spring', now: endsAt }, 1)).toBe(true);
-    expect(await standing(scenario)).toEqual(['completed', null]);
-  },
-);
+  await pauseCampaign(scenario.store, { campaignId: 'spring', now: resumeAt }, { reason: 'again' });
+  expect(await scenario.post(1, resumeAt)).toEqual({ kind: 'verdict', state: 'released' });
+  expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
+  expect(await standing(scenario)).toEqual(['draining', 'its end (ends_at) has come']);
+  expect(new Set((await outcomes(scenario)).map(String))).toEqual(new Set(['expired,campaign_end']));
+  expect(await closeRound(scenario.store, { campaignId: 'spring', now: endsAt }, 1)).toBe(true);
+  expect(await standing(scenario)).toEqual(['completed', null]);
+});
 
 test.for(dialects)('a campaign that failed dials nobody until it is started again: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));

@@ -126,10 +126,7 @@ onPostgres('an import of a list and opt-outs of the same people end without a de
   release.open();
   await settled;
   expect(await imported).toBe(0);
-  expect((await findEntries(person.db, [first, second])).map(({ source }) => source)).toEqual([
-    `call:${one}`,
-    `call:${other}`,
-  ]);
+  expect((await findEntries(person.db, [first, second])).map(({ source }) => source)).toEqual([`call:${one}`, `call:${other}`]);
 });
 
 onPostgres('of two transactions that wait for each other the one that is broken off is run again', async () => {

@@ -37,19 +37,11 @@ test.for(dialects)('after a cool-down shorter than the window the old failures o
 
 test.for(dialects)('a person who pauses it ends the cool-down: only a person resumes: %s', async (dialect) => {
   const scenario = await breakOff(dialect);
-  expect(
-    await pauseCampaign(
-      scenario.store,
-      { campaignId: 'spring', now: ended + minuteMs },
-      { reason: 'paused by a person' },
-    ),
-  ).toBe(true);
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'paused by a person' })).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ stateReason: 'paused by a person', resumeAt: null });
   expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ reason: 'paused', until: null });
   // Repeating a pause without a cool-down keeps the reason that it has.
-  expect(
-    await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'once more' }),
-  ).toBe(true);
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'once more' })).toBe(true);
   expect((await scenario.campaign()).stateReason).toBe('paused by a person');
   expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: ended + coolDownMs })).toBe(true);
   expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ kind: 'batch', size: 4 });

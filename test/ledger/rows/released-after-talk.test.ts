@@ -14,9 +14,7 @@ async function settle(scenario: Scenario, attemptId: string, disposition: Dispos
   await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
 }
 
-const talks = dialects.flatMap((dialect) =>
-  (['answered', 'opted_out'] as const).map((disposition) => [dialect, disposition] as const),
-);
+const talks = dialects.flatMap((dialect) => (['answered', 'opted_out'] as const).map((disposition) => [dialect, disposition] as const));
 
 test.for(talks)(
   'who was reached by a call before has that outcome when a later one is given back: %s, %s',
@@ -36,9 +34,7 @@ test.for(talks)(
     expect(await scenario.recipients()).toMatchObject([{ state: 'open', outcome: null }]);
     await scenario.verdict(2, 'not_sent', { now: again + 2 * minuteMs });
     const outcome = disposition === 'answered' ? 'completed' : 'opted_out';
-    expect(await scenario.recipients()).toMatchObject([
-      { state: 'done', outcome, reason: 'reached_by_earlier_attempt' },
-    ]);
+    expect(await scenario.recipients()).toMatchObject([{ state: 'done', outcome, reason: 'reached_by_earlier_attempt' }]);
     await endCampaign(store, { campaignId: 'spring', now: again + 3 * minuteMs }, { why: 'cancelled' });
     expect(await scenario.plan(3, again + 3 * minuteMs)).toEqual({ kind: 'done' });
     expect(await closeRound(store, { campaignId: 'spring', now: again + 3 * minuteMs }, 1)).toBe(true);

@@ -56,11 +56,7 @@ async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<
       if (call.hasRecord) {
         // To the second, as records are, and on the service's clock.
         const start = Math.floor((call.rings + weather.skewMs) / secondMs) * secondMs;
-        await store.db
-          .updateTable('attempts')
-          .set({ rang_at: start })
-          .where('attempt_id', '=', call.attemptId)
-          .execute();
+        await store.db.updateTable('attempts').set({ rang_at: start }).where('attempt_id', '=', call.attemptId).execute();
       }
       const settlement = { attemptId: call.attemptId, result: busy };
       await store.transaction((tx) => settleAttempts(tx, { campaignId: call.scenario.campaignId, now }, [settlement]));

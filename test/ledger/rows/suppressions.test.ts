@@ -23,8 +23,7 @@ function entry(e164: string, changes: Partial<Suppression> = {}): Suppression {
 test.for(bothDialects)('an entry is never shortened, and one that was over is made anew: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const add = (changes: Partial<Suppression>, now = noon) => addSuppressions(store, [entry(first, changes)], now);
-  const isSuppressed = async (at: number) =>
-    (await findSuppressed(store.db, { campaignId: 'spring', now: at }, [first])).size === 1;
+  const isSuppressed = async (at: number) => (await findSuppressed(store.db, { campaignId: 'spring', now: at }, [first])).size === 1;
   expect(await add({ expiresAt: noon + day, reason: 'a pause' })).toBe(1);
   expect(await add({ expiresAt: noon + day / 2 })).toBe(0);
   expect([await isSuppressed(noon + day - 1), await isSuppressed(noon + day)]).toEqual([true, false]);
@@ -37,28 +36,21 @@ test.for(bothDialects)('an entry is never shortened, and one that was over is ma
   ]);
 });
 
-test.for(bothDialects)(
-  'entries of a campaign stop that one, and every change stands in the log: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
-    expect(await addSuppressions(store, entries, noon)).toBe(3);
-    expect(await addSuppressions(store, entries, noon)).toBe(0);
-    expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
-      new Set([first, second]),
-    );
-    expect(await removeSuppressions(store, { scope: 'account', now: noon }, [first, second])).toBe(1);
-    expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(
-      new Set([second]),
-    );
-    const log = await readEvents(store.db, 'account');
-    expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
-      ['suppression.added', first],
-      ['suppression.removed', first],
-    ]);
-    expect(await readEvents(store.db, 'spring')).toHaveLength(1);
-  },
-);
+test.for(bothDialects)('entries of a campaign stop that one, and every change stands in the log: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
+  expect(await addSuppressions(store, entries, noon)).toBe(3);
+  expect(await addSuppressions(store, entries, noon)).toBe(0);
+  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(new Set([first, second]));
+  expect(await removeSuppressions(store, { scope: 'account', now: noon }, [first, second])).toBe(1);
+  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(new Set([second]));
+  const log = await readEvents(store.db, 'account');
+  expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
+    ['suppression.added', first],
+    ['suppression.removed', first],
+  ]);
+  expect(await readEvents(store.db, 'spring')).toHaveLength(1);
+});
 
 test.for(bothDialects)('the list is read in pages that lose and repeat nothing: %s', async (dialect) => {
   const store = await openCleanStore(dialect);

@@ -3,13 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Control } from '../../../src/operations/control/control.ts';
-import {
-  applyUpdate,
-  findMissing,
-  openUpdate,
-  withdrawMissing,
-  type ListUpdate,
-} from '../../../src/operations/control/update.ts';
+import { applyUpdate, findMissing, openUpdate, withdrawMissing, type ListUpdate } from '../../../src/operations/control/update.ts';
 import { UpdateCounts } from '../../../src/operations/control/update-counts.ts';
 import { withdraw } from '../../../src/operations/control/withdraw.ts';
 import { idRules, listRows, numberOf } from '../../ledger/edit-world.ts';
@@ -36,11 +30,7 @@ async function apply(control: Control, update: ListUpdate): Promise<UpdateCounts
 
 test('a list is applied and counted, and the rows that it does not have are withdrawn', () =>
   withLedgerAlone(async (control) => {
-    const update = await openList(control, [
-      `${numberOf(0)},Guest id0,id0`,
-      `${numberOf(7)},New,id7`,
-      'no number,Bad,id1',
-    ]);
+    const update = await openList(control, [`${numberOf(0)},Guest id0,id0`, `${numberOf(7)},New,id7`, 'no number,Bad,id1']);
     const counts = await apply(control, update);
     expect(counts.summary()).toMatchObject({ rows: 3, accepted: 1, failed: 1, mayStillBeCalled: 1 });
     const missing = await findMissing(control, update);

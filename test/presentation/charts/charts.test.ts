@@ -20,15 +20,9 @@ const nothing: SampleData = {
 test('each chart is named, told in words, and drawn without anything that a strict policy refuses', () => {
   for (const [name, { title, drawing }] of Object.entries(allCharts(sample))) {
     const svg = drawing?.text ?? '';
-    expect([name, svg.includes(`<title>${title}</title>`), /<desc>[^<]{10,}<\/desc>/.test(svg)]).toEqual([
-      name,
-      true,
-      true,
-    ]);
+    expect([name, svg.includes(`<title>${title}</title>`), /<desc>[^<]{10,}<\/desc>/.test(svg)]).toEqual([name, true, true]);
     expect([name, svg.includes('role="img"')]).toEqual([name, true]);
-    expect([name, svg.match(/ (?:style|id|class|on\w+|href)=|<style|<script|NaN|undefined|#[0-9a-f]{3,8}\b/g)]).toEqual(
-      [name, null],
-    );
+    expect([name, svg.match(/ (?:style|id|class|on\w+|href)=|<style|<script|NaN|undefined|#[0-9a-f]{3,8}\b/g)]).toEqual([name, null]);
   }
 });
 
@@ -82,9 +76,7 @@ test('stretches of the course are added up in a table that can be read', () => {
   ]);
   const started = figures.rows.reduce((sum, { cells }) => sum + Number(cells[1]), 0);
   expect(started).toBe(100);
-  expect(drawing?.text).toContain(
-    '100 calls started, at most 5 open at a time, 2 requests beyond the rate limit, 2 pauses.',
-  );
+  expect(drawing?.text).toContain('100 calls started, at most 5 open at a time, 2 requests beyond the rate limit, 2 pauses.');
 });
 
 test('without data a chart says so, and draws nothing', () => {

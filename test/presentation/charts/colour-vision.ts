@@ -6,9 +6,7 @@ export type Scheme = 'light' | 'dark';
 /** The colours of charts by name, as the style sheet gives them. */
 export function chartColours(scheme: Scheme): Map<string, Rgb> {
   const found = chartStyles.matchAll(/--chart-([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)/g);
-  return new Map(
-    [...found].map(([, name = '', light = '', dark = '']) => [name, parse(scheme === 'light' ? light : dark)]),
-  );
+  return new Map([...found].map(([, name = '', light = '', dark = '']) => [name, parse(scheme === 'light' ? light : dark)]));
 }
 
 function parse(hex: string): Rgb {

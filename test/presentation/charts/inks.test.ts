@@ -2,19 +2,7 @@ import { expect, test } from 'vitest';
 import { chartStyles, heatInks, inks } from '../../../src/presentation/charts/inks.ts';
 import { chartColours, contrast, distance, visions, type Rgb } from './colour-vision.ts';
 
-const segments = [
-  'completed',
-  'exhausted',
-  'opted-out',
-  'never',
-  'stopped',
-  'unresolved',
-  'open',
-  'ready',
-  'hour',
-  'today',
-  'later',
-];
+const segments = ['completed', 'exhausted', 'opted-out', 'never', 'stopped', 'unresolved', 'open', 'ready', 'hour', 'today', 'later'];
 /** What may stand side by side, or one over the other. */
 const together: string[][] = [
   ...segments.flatMap((a, index) => segments.slice(index + 1).map((b) => [a, b])),
@@ -43,8 +31,7 @@ for (const scheme of ['light', 'dark'] as const) {
   test(`what means something keeps a contrast of 3 to its ground in the ${scheme} scheme, and words 4.5`, () => {
     for (const name of [...segments.slice(0, -3), 'main', 'limit', 'alarm'])
       expect([name, contrast(colour(name), colour('ground')) >= 3]).toEqual([name, true]);
-    for (const ground of ['ground', 'band'])
-      expect([ground, contrast(colour('text'), colour(ground)) >= 4.5]).toEqual([ground, true]);
+    for (const ground of ['ground', 'band']) expect([ground, contrast(colour('text'), colour(ground)) >= 4.5]).toEqual([ground, true]);
     for (const step of [0, 1, 2, 3, 4])
       expect([step, contrast(colour(`heat-${step}`), colour(`on-heat-${step}`)) >= 4.5]).toEqual([step, true]);
   });

@@ -47,16 +47,13 @@ const two = (): ReportData =>
     people: [samplePeople('spring', 5), samplePeople('autumn', 5)],
   });
 
-browserTest.for(['light', 'dark'] as const)(
-  'axe finds nothing in the %s scheme, from 320 pixels to wide',
-  async (colorScheme) => {
-    const page = await open(two(), { colorScheme });
-    for (const width of [320, 768, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect({ width, findings: await axeFindings(page) }).toEqual({ width, findings: [] });
-    }
-  },
-);
+browserTest.for(['light', 'dark'] as const)('axe finds nothing in the %s scheme, from 320 pixels to wide', async (colorScheme) => {
+  const page = await open(two(), { colorScheme });
+  for (const width of [320, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect({ width, findings: await axeFindings(page) }).toEqual({ width, findings: [] });
+  }
+});
 
 browserTest('at no width is the report wider than the window, and words in charts stay readable', async () => {
   const page = await open(two());
@@ -95,8 +92,7 @@ browserTest('it prints on A4, upright, and nothing is cut off at the right', asy
     Math.round(Number(height)),
   ]);
   expect(boxes.length).toBeGreaterThan(1);
-  for (const box of boxes)
-    expect(box).toEqual([595, 842].map((side) => expect.toSatisfy((value: number) => Math.abs(value - side) <= 1)));
+  for (const box of boxes) expect(box).toEqual([595, 842].map((side) => expect.toSatisfy((value: number) => Math.abs(value - side) <= 1)));
   // The width of A4 between its margins, at 96 pixels to the inch.
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width: 687, height: 1000 });
@@ -122,9 +118,7 @@ browserTest('hostile text is shown, and does nothing', async () => {
   expect(await page.evaluate('window.ran')).toBeUndefined();
   expect(await page.locator('img, script:not([type="application/json"])').count()).toBe(0);
   expect(await page.locator('figure table tbody th').allTextContents()).toContain(hostile);
-  expect(await page.evaluate('JSON.parse(document.getElementById("data").textContent).campaigns[0].name')).toBe(
-    hostile,
-  );
+  expect(await page.evaluate('JSON.parse(document.getElementById("data").textContent).campaigns[0].name')).toBe(hostile);
 });
 
 browserTest('every chart can be reached with the keyboard, and has a name and a table', async () => {

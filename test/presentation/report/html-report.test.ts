@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import { withInstants } from '../../../src/shared/input/times.ts';
-import {
-  mostReportBytes,
-  renderHtmlReport,
-  ReportTooLargeError,
-} from '../../../src/presentation/report/html-report.ts';
+import { mostReportBytes, renderHtmlReport, ReportTooLargeError } from '../../../src/presentation/report/html-report.ts';
 import type { ReportData } from '../../../src/presentation/report/report-data.ts';
 import { callLine } from '../charts/sample-data.ts';
 import { sampleCampaign, samplePeople, sampleReport } from './sample-report.ts';
@@ -26,9 +22,7 @@ test('equal data give an equal file', () => {
 
 test('nothing in it runs, and nothing in it is asked for elsewhere', () => {
   const text = renderHtmlReport(sampleReport({ people: [samplePeople('spring', 3)] }));
-  expect(text).not.toMatch(
-    /<(?:img|link|iframe|object|embed|audio|video|form|base)\b|\son\w+=|url\(|@import|src=|href=|xlink/,
-  );
+  expect(text).not.toMatch(/<(?:img|link|iframe|object|embed|audio|video|form|base)\b|\son\w+=|url\(|@import|src=|href=|xlink/);
   expect(text.match(/<script[^>]*>/g)).toEqual(['<script type="application/json" id="data">']);
   expect(text).toMatch(/http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;/);
 });
@@ -82,13 +76,9 @@ test('10,000 values, 1,000 collected names, 200 caller numbers and a year of day
     count: 10_000 - n,
     share: 0.0001,
   }));
-  const days = Array.from({ length: 365 }, (_, n) =>
-    callLine(new Date(Date.UTC(2030, 0, 1 + n)).toISOString().slice(0, 10), 9, 3),
-  );
+  const days = Array.from({ length: 365 }, (_, n) => callLine(new Date(Date.UTC(2030, 0, 1 + n)).toISOString().slice(0, 10), 9, 3));
   const campaign = sampleCampaign('spring', {
-    collected: Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, n) => [`wish_${n}`, n === 0 ? values : values.slice(0, 3)]),
-    ),
+    collected: Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`wish_${n}`, n === 0 ? values : values.slice(0, 3)])),
     caller: Array.from({ length: 200 }, (_, n) => ({ ...callLine(`pn_${n}`, 9 * 365, 3 * 365), days })),
     day: days,
     zone: Array.from({ length: 300 }, (_, n) => callLine(`Zone/${n}`, 3, 1)),
@@ -109,14 +99,10 @@ test('10,000 values, 1,000 collected names, 200 caller numbers and a year of day
 test('four full campaigns with their people fit side by side; so many that they do not are refused with what to do', () => {
   const ids = ['spring', 'summer', 'autumn', 'winter'];
   const campaigns = ids.map((id) => sampleCampaign(id));
-  expect(size(sampleReport({ campaigns, people: ids.map((id) => samplePeople(id, 500)) }))).toBeLessThanOrEqual(
-    mostReportBytes,
-  );
+  expect(size(sampleReport({ campaigns, people: ids.map((id) => samplePeople(id, 500)) }))).toBeLessThanOrEqual(mostReportBytes);
   const many = Array.from({ length: 60 }, (_, n) => sampleCampaign(`campaign-${n}`));
   expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(ReportTooLargeError);
-  expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(
-    /The report of 60 campaigns would have \d+ KB.* Name fewer/,
-  );
+  expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(/The report of 60 campaigns would have \d+ KB.* Name fewer/);
 });
 
 test('a campaign that has called nobody has a report as well', () => {

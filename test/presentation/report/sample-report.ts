@@ -52,9 +52,7 @@ export function sampleReport(more: Partial<ReportData> = {}): ReportData {
       calls: 103,
       checks: 33,
       found: 1,
-      violations: [
-        { campaignId: 'spring', promise: 'nobody is called twice', at: noon, what: 'call spring/1/1 was repeated' },
-      ],
+      violations: [{ campaignId: 'spring', promise: 'nobody is called twice', at: noon, what: 'call spring/1/1 was repeated' }],
       notes: ["The service's own list of conversations was not read: no service was named."],
     },
     people: null,

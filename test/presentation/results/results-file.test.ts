@@ -252,9 +252,7 @@ test('what was imported can be read back from the results, cell by cell', async 
   const cell = fc.string({ unit: 'binary', maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 10 }), async (original) => {
-      const list = original
-        .map((cells) => cells.map((value) => `"${value.replaceAll('"', '""')}"`).join(','))
-        .join('\n');
+      const list = original.map((cells) => cells.map((value) => `"${value.replaceAll('"', '""')}"`).join(',')).join('\n');
       const { columns, rows } = await importList(minimalCampaign, `phone,note\n${list}\n`);
       const [, ...lines] = await write({ columns, results: rows.map((row) => ({ ...blank, cells: row.cells })) });
       expect(lines.map((line) => line.slice(0, 2))).toEqual(original);

@@ -122,16 +122,12 @@ test('cells of JSON Lines are an object, whatever the columns are called', async
 });
 
 test('a workbook opens again with the cells of the list and what became of them', async () => {
-  const { path } = await write(
-    'results.xlsx',
-    [called, { ...blankResult, cells: ['', 'y'], reason: 'missing_phone' }],
-    {
-      format: 'xlsx',
-      columns: ['phone', 'name'],
-      collectedKeys: ['confirmed', 'seats', 'slots'],
-      evaluationKeys: ['polite'],
-    },
-  );
+  const { path } = await write('results.xlsx', [called, { ...blankResult, cells: ['', 'y'], reason: 'missing_phone' }], {
+    format: 'xlsx',
+    columns: ['phone', 'name'],
+    collectedKeys: ['confirmed', 'seats', 'slots'],
+    evaluationKeys: ['polite'],
+  });
   const [header, first, second] = await readWorkbook(path);
   expect(header?.slice(0, 5)).toEqual(['phone', 'name', 'outcome', 'reason', 'attempts']);
   expect(Object.fromEntries(header?.map((name, at) => [name, first?.[at]]) ?? [])).toMatchObject({
@@ -199,9 +195,7 @@ test('any text survives in a workbook', async () => {
 
 test('a text longer than a cell may be is cut with a word about it, and CSV keeps it whole', async () => {
   const long = 'x'.repeat(40_000);
-  const [, row] = await readWorkbook(
-    (await write('r.xlsx', [{ ...blankResult, cells: [long] }], { format: 'xlsx' })).path,
-  );
+  const [, row] = await readWorkbook((await write('r.xlsx', [{ ...blankResult, cells: [long] }], { format: 'xlsx' })).path);
   expect(row?.[0]).toHaveLength(32_767);
   expect(row?.[0]).toMatch(/^x+ … \(cut: .*CSV and JSON Lines have the whole text\)$/);
   const csv = await readFile((await write('r.csv', [{ ...blankResult, cells: [long] }])).path, 'utf8');
@@ -228,9 +222,7 @@ test('more columns than a sheet holds are refused before anything is written', a
   const columns = Array.from({ length: 16_384 }, (_, n) => `c${n}`);
   const { path, rows } = await write('r.csv', [], { columns });
   expect(rows).toBe(0);
-  expect(await messageOf(write('r.xlsx', [], { columns, format: 'xlsx' }))).toMatch(
-    /more columns than a sheet.*16384.*CSV/,
-  );
+  expect(await messageOf(write('r.xlsx', [], { columns, format: 'xlsx' }))).toMatch(/more columns than a sheet.*16384.*CSV/);
   expect((await readFile(path, 'utf8')).startsWith('c0,c1,')).toBe(true);
 });
 
@@ -244,25 +236,22 @@ test('a workbook that grows beyond what Excel opens is refused with another way'
   expect(await messageOf(refused)).toMatch(/r\.xlsx: the results are more than the 4 GiB .*write CSV or JSON Lines/);
 });
 
-test.each(['csv', 'jsonl', 'xlsx'] as const)(
-  '%s: rows that fail, or a person who leaves, leave nothing behind',
-  async (format) => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'results');
-    await writeFile(path, 'before');
-    function* endless(): Generator<ResultRow> {
-      for (let n = 0; ; n++) yield { ...blankResult, cells: [String(n)] };
-    }
-    const onRow = (rows: number): void => {
-      if (rows === 2_000) throw new Error('left');
-    };
-    await expect(write('', [], { path, format, rows: rowsOf(endless()), onRow })).rejects.toThrow('left');
-    async function* failing(): AsyncGenerator<ResultRow> {
-      for (let n = 0; n < 2_000; n++) yield { ...blankResult, cells: [String(n)] };
-      throw new Error('the database went away');
-    }
-    await expect(write('', [], { path, format, rows: failing() })).rejects.toThrow('the database went away');
-    expect(await readFile(path, 'utf8')).toBe('before');
-    expect(await readdir(folder)).toEqual(['results']);
-  },
-);
+test.each(['csv', 'jsonl', 'xlsx'] as const)('%s: rows that fail, or a person who leaves, leave nothing behind', async (format) => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'results');
+  await writeFile(path, 'before');
+  function* endless(): Generator<ResultRow> {
+    for (let n = 0; ; n++) yield { ...blankResult, cells: [String(n)] };
+  }
+  const onRow = (rows: number): void => {
+    if (rows === 2_000) throw new Error('left');
+  };
+  await expect(write('', [], { path, format, rows: rowsOf(endless()), onRow })).rejects.toThrow('left');
+  async function* failing(): AsyncGenerator<ResultRow> {
+    for (let n = 0; n < 2_000; n++) yield { ...blankResult, cells: [String(n)] };
+    throw new Error('the database went away');
+  }
+  await expect(write('', [], { path, format, rows: failing() })).rejects.toThrow('the database went away');
+  expect(await readFile(path, 'utf8')).toBe('before');
+  expect(await readdir(folder)).toEqual(['results']);
+});

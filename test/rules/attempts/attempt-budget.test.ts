@@ -49,9 +49,7 @@ test('no combination of rules, results and renewals exceeds a budget', () => {
     }),
   });
   const call = fc.record({
-    disposition: fc.constantFrom<Disposition>(
-      ...dispositions.filter((word) => word !== 'answered' && word !== 'opted_out'),
-    ),
+    disposition: fc.constantFrom<Disposition>(...dispositions.filter((word) => word !== 'answered' && word !== 'opted_out')),
     uncounted: fc.boolean(),
     takesMs: fc.integer({ min: 1_000, max: 3_600_000 }),
   });
@@ -72,8 +70,7 @@ test('no combination of rules, results and renewals exceeds a budget', () => {
           attempts: 0,
         }));
         const placed: { row: number; number: number; at: number; counts: boolean }[] = [];
-        const usedBy = (number: number) =>
-          placed.filter((each) => each.number === number && each.counts).map(({ at }) => at);
+        const usedBy = (number: number) => placed.filter((each) => each.number === number && each.counts).map(({ at }) => at);
         for (const { disposition, uncounted, takesMs } of calls) {
           const next = rows.filter(({ done }) => !done).sort((a, b) => a.dueAt - b.dueAt)[0];
           if (next === undefined) break;
@@ -119,9 +116,7 @@ test('no combination of rules, results and renewals exceeds a budget', () => {
         for (const { row, number, at } of counting) {
           const within = counting.filter((each) => each.at <= at && each.at > at - span);
           expect(within.filter((each) => each.row === row).length).toBeLessThanOrEqual(retry.maxAttempts);
-          expect(within.filter((each) => each.number === number).length).toBeLessThanOrEqual(
-            retry.maxAttemptsPerNumber ?? Infinity,
-          );
+          expect(within.filter((each) => each.number === number).length).toBeLessThanOrEqual(retry.maxAttemptsPerNumber ?? Infinity);
         }
         for (const [index] of rows.entries()) {
           const own = placed.filter(({ row }) => row === index);

@@ -10,11 +10,7 @@ const day = 24 * hour;
 /** Noon of a day in UTC. */
 const now = Date.UTC(2026, 5, 15, 12);
 
-function law(
-  region: string | null,
-  caps: readonly [calls: number, withinMs: number][],
-  dates: Partial<LegalHours> = {},
-) {
+function law(region: string | null, caps: readonly [calls: number, withinMs: number][], dates: Partial<LegalHours> = {}) {
   return {
     id: `us-${region}`,
     country: 'US',
@@ -94,9 +90,7 @@ test('whoever calls no sooner than allowed keeps the caps of every possible stat
   const anyCap = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 40 }));
   const anyLaw = fc.record({ region: fc.constantFrom(null, ...states), caps: fc.array(anyCap, { maxLength: 2 }) });
   const exceeded = (caps: readonly LegalCap[], ats: readonly number[]): boolean =>
-    caps.some(({ calls, withinMs }) =>
-      ats.some((end) => ats.filter((at) => at <= end && at > end - withinMs).length > calls),
-    );
+    caps.some(({ calls, withinMs }) => ats.some((end) => ats.filter((at) => at <= end && at > end - withinMs).length > calls));
   fc.assert(
     fc.property(
       fc.array(anyLaw, { maxLength: 4 }),

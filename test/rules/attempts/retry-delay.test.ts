@@ -15,9 +15,7 @@ const base = {
 
 test('the first, second and each further retry have their own delays', () => {
   const delays = [hourMs, 2 * hourMs];
-  expect([1, 2, 3, 9].map((nth) => retryAt({ ...base, delays, nth }))).toEqual(
-    [1, 2, 2, 2].map((hours) => base.from + hours * hourMs),
-  );
+  expect([1, 2, 3, 9].map((nth) => retryAt({ ...base, delays, nth }))).toEqual([1, 2, 2, 2].map((hours) => base.from + hours * hourMs));
   expect(retryAt({ ...base, delays: 'never' })).toBeNull();
   expect(retryAt({ ...base, delays: [] })).toBeNull();
 });
@@ -28,18 +26,8 @@ test.each([
   ['midnight there', ['America/New_York'], '2030-01-16T05:00:00Z', '2030-01-17T05:00:00Z'],
   ['the day on which clocks go forward', ['America/New_York'], '2030-03-10T16:00:00Z', '2030-03-11T04:00:00Z'],
   ['the night in which there is no midnight', ['America/Havana'], '2030-03-09T17:00:00Z', '2030-03-10T05:00:00Z'],
-  [
-    'the last of several zones',
-    ['America/New_York', 'Pacific/Honolulu'],
-    '2030-01-15T12:00:00Z',
-    '2030-01-16T10:00:00Z',
-  ],
-  [
-    'zones on both sides of midnight',
-    ['Asia/Tokyo', 'America/New_York'],
-    '2030-01-15T16:00:00Z',
-    '2030-01-16T15:00:00Z',
-  ],
+  ['the last of several zones', ['America/New_York', 'Pacific/Honolulu'], '2030-01-15T12:00:00Z', '2030-01-16T10:00:00Z'],
+  ['zones on both sides of midnight', ['Asia/Tokyo', 'America/New_York'], '2030-01-15T16:00:00Z', '2030-01-16T15:00:00Z'],
   ['no zone', [], '2030-01-15T12:00:00Z', '2030-01-16T12:00:00Z'],
   ['no zone that is known', ['Nowhere/Land'], '2030-01-15T12:00:00Z', '2030-01-16T12:00:00Z'],
 ])('next_day is the local day after: %s', (_, zones, from, expected) => {
@@ -48,13 +36,7 @@ test.each([
 });
 
 test('on the next day no zone has the date of the call any more', () => {
-  const zone = fc.constantFrom(
-    'America/New_York',
-    'Pacific/Honolulu',
-    'Australia/Lord_Howe',
-    'Asia/Kolkata',
-    'America/Havana',
-  );
+  const zone = fc.constantFrom('America/New_York', 'Pacific/Honolulu', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/Havana');
   fc.assert(
     fc.property(
       fc.integer({ min: instant('2029-01-01T00:00:00Z'), max: instant('2031-01-01T00:00:00Z') }),
@@ -80,15 +62,11 @@ test('jitter lengthens each delay by its own part of it, and repeats itself', ()
   });
   expect(Math.min(...lengthened)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...lengthened)).toBeLessThanOrEqual(jitterMs);
-  const least = Array.from({ length: 20 }, (_, row) =>
-    retryAt({ ...base, delays: [hourMs], jitterMs: 1, key: `spring/${row}/1` }),
-  );
+  const least = Array.from({ length: 20 }, (_, row) => retryAt({ ...base, delays: [hourMs], jitterMs: 1, key: `spring/${row}/1` }));
   expect(new Set(least)).toEqual(new Set([base.from + hourMs, base.from + hourMs + 1]));
   // Every tenth of the range gets its share, give or take a fifth.
   const tenths = Array.from({ length: 10 }, () => 0);
   for (const ms of lengthened) tenths[Math.min(9, Math.floor((ms / (jitterMs + 1)) * 10))]! += 1;
   for (const count of tenths) expect(Math.abs(count - 200)).toBeLessThan(60);
-  expect(retryAt({ ...base, delays: ['next_day'], jitterMs, key: 'spring/7/1' })).toBeGreaterThan(
-    instant('2030-01-16T05:00:00Z'),
-  );
+  expect(retryAt({ ...base, delays: ['next_day'], jitterMs, key: 'spring/7/1' })).toBeGreaterThan(instant('2030-01-16T05:00:00Z'));
 });

@@ -38,27 +38,18 @@ test.each<[Disposition, number, number]>([
   ['unreached', 1, 2 * hourMs],
   ['voicemail', 1, 24 * hourMs],
   ['failed', 1, 10 * minuteMs],
-])(
-  'by default %s for the %i. time is retried after %i ms where no zone is known',
-  (disposition, sameDisposition, delayMs) => {
-    const next = afterAttempt(settled(disposition, { sameDisposition }));
-    expect(next).toEqual({ kind: 'retry', at: 1_000 + delayMs, countsAs: true });
-  },
-);
+])('by default %s for the %i. time is retried after %i ms where no zone is known', (disposition, sameDisposition, delayMs) => {
+  const next = afterAttempt(settled(disposition, { sameDisposition }));
+  expect(next).toEqual({ kind: 'retry', at: 1_000 + delayMs, countsAs: true });
+});
 
 test('by default whom two calls did not reach is called again from the next local day on', () => {
   const settledAt = Date.parse('2030-01-15T20:00:00-05:00');
   const at = (sameDisposition: number) => {
-    const next = afterAttempt(
-      settled('no_answer', { sameDisposition, settledAt, zones: ['America/New_York', 'America/Chicago'] }),
-    );
+    const next = afterAttempt(settled('no_answer', { sameDisposition, settledAt, zones: ['America/New_York', 'America/Chicago'] }));
     return next.kind === 'retry' ? new Date(next.at).toISOString() : next.kind;
   };
-  expect([at(1), at(2), at(3)]).toEqual([
-    '2030-01-16T03:00:00.000Z',
-    '2030-01-16T06:00:00.000Z',
-    '2030-01-16T06:00:00.000Z',
-  ]);
+  expect([at(1), at(2), at(3)]).toEqual(['2030-01-16T03:00:00.000Z', '2030-01-16T06:00:00.000Z', '2030-01-16T06:00:00.000Z']);
 });
 
 test.each([
@@ -67,17 +58,12 @@ test.each([
   ['opted_out', null, 'opted_out', 'opted_out'],
   ['invalid_number', null, 'undialable', 'invalid_number'],
   ['unknown', null, 'unresolved', 'unknown'],
-] as const)(
-  '%s (%s) ends the recipient as %s, whatever is left of the budget',
-  (disposition, detail, outcome, reason) => {
-    for (const countedAttempts of [1, 5]) {
-      const next = afterAttempt(
-        settled(disposition, { result: { disposition, detail, counted: true }, countedAttempts }),
-      );
-      expect(next).toEqual({ kind: 'final', outcome, reason, countsAs: true });
-    }
-  },
-);
+] as const)('%s (%s) ends the recipient as %s, whatever is left of the budget', (disposition, detail, outcome, reason) => {
+  for (const countedAttempts of [1, 5]) {
+    const next = afterAttempt(settled(disposition, { result: { disposition, detail, counted: true }, countedAttempts }));
+    expect(next).toEqual({ kind: 'final', outcome, reason, countsAs: true });
+  }
+});
 
 test('the last attempt of the budget is followed by none', () => {
   expect(afterAttempt(settled('busy', { countedAttempts: 4 })).kind).toBe('retry');

@@ -1,11 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
-import {
-  correlate,
-  type ConversationMatch,
-  type CorrelationAttempt,
-} from '../../../src/rules/correlation/correlation.ts';
+import { correlate, type ConversationMatch, type CorrelationAttempt } from '../../../src/rules/correlation/correlation.ts';
 import { seedFactor } from '../../support/depth.ts';
 import { conversationRecord } from '../conversation-record.ts';
 import { buildWorld, knownAt, type World, type WorldOptions } from '../correlation-world.ts';
@@ -43,9 +39,7 @@ function record(facts: Partial<ConversationFacts> = {}): ConversationFacts {
 
 /** Matches as `attempt=conversation(evidence)`. */
 function pairs(attempts: CorrelationAttempt[], records: ConversationFacts[], with_ = clock): string[] {
-  return correlate(attempts, records, with_).map(
-    (match) => `${match.attemptId}=${match.conversationId}(${match.evidence})`,
-  );
+  return correlate(attempts, records, with_).map((match) => `${match.attemptId}=${match.conversationId}(${match.evidence})`);
 }
 
 const number = { calleeNumber: '+12125550101' };
@@ -59,11 +53,7 @@ test.each<[string, Partial<ConversationFacts>, string[]]>([
   ['the opening line with other blanks', { openingLine: '  Hello\n\u00a0Ana. ' }, ['a1=c1(opening_line)']],
   ['the opening line with a line break for a blank', { openingLine: 'Hello\nAna.' }, ['a1=c1(opening_line)']],
   ['the opening line with a blank behind it', { openingLine: 'Hello Ana. ' }, ['a1=c1(opening_line)']],
-  [
-    'the strongest of all evidence',
-    { references: ['ref_1'], batchId: 'batch_1', ...number, ...line },
-    ['a1=c1(reference)'],
-  ],
+  ['the strongest of all evidence', { references: ['ref_1'], batchId: 'batch_1', ...number, ...line }, ['a1=c1(reference)']],
   ['nothing but a time', {}, []],
   ['a batch id without a number', { batchId: 'batch_1' }, []],
   ['a number without a time', { ...number, startedAt: null }, []],
@@ -98,12 +88,7 @@ test.each<[string, string[]]>([
   // Altered as well.
   ['Hello Danixl number 19,', []],
 ])('%j, cut off there, is of %j', (openingLine, expected) => {
-  const people = [
-    ...[1, 7, 18, 19].map((k) => called('Daniel', k)),
-    called('Jan', 7),
-    called('Jon', 8),
-    called('Maria', 4),
-  ];
+  const people = [...[1, 7, 18, 19].map((k) => called('Daniel', k)), called('Jan', 7), called('Jon', 8), called('Maria', 4)];
   expect(pairs(people, [record({ openingLine })])).toEqual(expected);
 });
 
@@ -135,9 +120,7 @@ test('a start before the POST contradicts number and words, but not what names t
     expect(pairs([attempt()], [record({ ...evidence, startedAt })])).toEqual([]);
   const other = attempt({ ...bob, reference: 'ref_1', agentId: 'agent_b' });
   expect(pairs([attempt()], [record({ references: ['ref_1'], startedAt })])).toEqual(['a1=c1(reference)']);
-  expect(pairs([attempt()], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual([
-    'a1=c1(batch_and_number)',
-  ]);
+  expect(pairs([attempt()], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual(['a1=c1(batch_and_number)']);
   // A batch that is not the attempt's, or that is not known, names nobody.
   const lost = attempt({ serviceBatchId: null });
   expect(pairs([lost], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual([]);
@@ -162,9 +145,7 @@ test('a record that names two attempts is neither’s', () => {
 test('an attempt without words or reference matches by neither', () => {
   const mute = attempt({ openingLine: null, reference: null });
   expect(pairs([mute], [record({ references: [''] }), record({ conversationId: 'c2', openingLine: '' })])).toEqual([]);
-  expect(
-    pairs([attempt({ openingLine: ' ', reference: '' })], [record({ references: [''], openingLine: ' ' })]),
-  ).toEqual([]);
+  expect(pairs([attempt({ openingLine: ' ', reference: '' })], [record({ references: [''], openingLine: ' ' })])).toEqual([]);
 });
 
 test('the batch of a lost reply may have any id but that of another batch of ours', () => {
@@ -206,9 +187,7 @@ test('of two people with the same words, one who has his conversation does not g
   const sameWords = attempt({ ...bob, openingLine: 'Hello Ana.' });
   const next = record({ ...line, conversationId: 'c2' });
   expect(pairs([attempt({ conversationId: 'c1' }), sameWords], [next])).toEqual([]);
-  expect(pairs([attempt(), sameWords], [record({ ...line, references: ['ref_1'] }), next])).toEqual([
-    'a1=c1(reference)',
-  ]);
+  expect(pairs([attempt(), sameWords], [record({ ...line, references: ['ref_1'] }), next])).toEqual(['a1=c1(reference)']);
 });
 
 test('of two people with the same words, the one called later is excluded by time', () => {
@@ -257,9 +236,7 @@ test.each([
 
 test('a record that shows the earlier batch or reference is the earlier attempt’s, however late it started', () => {
   const late = { startedAt: second.postedAt + 5_000 };
-  expect(pairs([first, second], [record({ ...late, ...number, batchId: 'batch_1' })])).toEqual([
-    'a1=c1(batch_and_number)',
-  ]);
+  expect(pairs([first, second], [record({ ...late, ...number, batchId: 'batch_1' })])).toEqual(['a1=c1(batch_and_number)']);
   expect(pairs([first, second], [record({ ...late, ...line, batchId: 'batch_1' })])).toEqual(['a1=c1(opening_line)']);
   expect(pairs([first, second], [record({ ...late, ...number, references: ['ref_1'] })])).toEqual(['a1=c1(reference)']);
 });
@@ -270,9 +247,7 @@ test('around the later POST the same words to the same number go to the later at
     for (const startedAt of [next - toleranceMs, next, next + toleranceMs - 1]) {
       expect(pairs([first, second], [record({ ...fact, startedAt })])).toEqual([expect.stringMatching(/^a2=c1/)]);
     }
-    expect(pairs([first, second], [record({ ...fact, startedAt: next - toleranceMs - 1 })])).toEqual([
-      expect.stringMatching(/^a1=c1/),
-    ]);
+    expect(pairs([first, second], [record({ ...fact, startedAt: next - toleranceMs - 1 })])).toEqual([expect.stringMatching(/^a1=c1/)]);
   }
 });
 
@@ -288,13 +263,9 @@ test('around the later POST other words need a stronger fact', () => {
   expect(pairs([first, other], [record({ ...number, startedAt })])).toEqual([]);
   expect(pairs([first, other], [record({ ...number, startedAt: startedAt + 1 })])).toEqual(['a2=c1(number)']);
   expect(pairs([first, other], [record({ ...number, ...line, startedAt })])).toEqual(['a1=c1(opening_line)']);
-  expect(pairs([first, other], [record({ ...number, startedAt, references: ['ref_2'] })])).toEqual([
-    'a2=c1(reference)',
-  ]);
+  expect(pairs([first, other], [record({ ...number, startedAt, references: ['ref_2'] })])).toEqual(['a2=c1(reference)']);
   // One number is one person: an attempt that has its conversation is out of the question.
-  expect(pairs([{ ...first, conversationId: 'c0' }, other], [record({ ...number, startedAt })])).toEqual([
-    'a2=c1(number)',
-  ]);
+  expect(pairs([{ ...first, conversationId: 'c0' }, other], [record({ ...number, startedAt })])).toEqual(['a2=c1(number)']);
 });
 
 test('what started after the later POST is not the earlier attempt’s unless its batch id says so', () => {
@@ -366,35 +337,28 @@ const showings: WorldOptions[] = [
 
 const runs = { seed: 11, numRuns: 250 * seedFactor };
 
-test.each(showings)(
-  'no conversation is matched to a wrong attempt ($showing facts, $campaigns campaigns)',
-  (options) => {
-    let matched = 0;
-    fc.assert(
-      fc.property(fc.nat(), fc.integer({ min: 1, max: 40 }), (seed, sweeps) => {
-        const world = buildWorld(seed, options);
-        const truth = new Map(world.records.map((record) => [record.facts.conversationId, record.attemptId]));
-        const matches = sweep(world, sweeps);
-        for (const match of matches) expect(match.attemptId).toBe(truth.get(match.conversationId));
-        expect(new Set(matches.map((match) => match.attemptId)).size).toBe(matches.length);
-        expect(new Set(matches.map((match) => match.conversationId)).size).toBe(matches.length);
-        matched += matches.length;
-      }),
-      runs,
-    );
-    expect(matched).toBeGreaterThan(runs.numRuns);
-  },
-);
+test.each(showings)('no conversation is matched to a wrong attempt ($showing facts, $campaigns campaigns)', (options) => {
+  let matched = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 1, max: 40 }), (seed, sweeps) => {
+      const world = buildWorld(seed, options);
+      const truth = new Map(world.records.map((record) => [record.facts.conversationId, record.attemptId]));
+      const matches = sweep(world, sweeps);
+      for (const match of matches) expect(match.attemptId).toBe(truth.get(match.conversationId));
+      expect(new Set(matches.map((match) => match.attemptId)).size).toBe(matches.length);
+      expect(new Set(matches.map((match) => match.conversationId)).size).toBe(matches.length);
+      matched += matches.length;
+    }),
+    runs,
+  );
+  expect(matched).toBeGreaterThan(runs.numRuns);
+});
 
 test.each<[string, WorldOptions, (record: World['records'][number]) => boolean]>([
   ['every record with full facts', { showing: 'full', campaigns: 3, rough: true }, () => true],
   ['every record with batch id and number', { showing: 'batch', campaigns: 3, rough: false }, () => true],
   ['every record with a number, in one campaign', { showing: 'number', campaigns: 1, rough: false }, () => true],
-  [
-    'every answered call with words of its own',
-    { showing: 'spec', campaigns: 1, rough: false },
-    (record) => record.answered,
-  ],
+  ['every answered call with words of its own', { showing: 'spec', campaigns: 1, rough: false }, (record) => record.answered],
 ])('%s is matched', (_, options, expected) => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 1, max: 40 }), (seed, sweeps) => {
@@ -427,34 +391,31 @@ test('the order of attempts and records does not matter, and a second look finds
   );
 });
 
-test.each(['full', 'number', 'line', 'same line'])(
-  '1,000 attempts and 10,000 records (%s) take less than 100 ms of work',
-  (kind) => {
-    const sameLine = kind === 'same line';
-    const attempts = Array.from({ length: 1_000 }, (_, i) =>
-      attempt({
-        attemptId: `a${i}`,
-        e164: `n${i}`,
-        reference: `r${i}`,
-        openingLine: sameLine ? 'Hello.' : `Hello ${i}.`,
-        postedAt: posted + i,
-      }),
-    );
-    const records = Array.from({ length: 10_000 }, (_, i) =>
-      record({
-        conversationId: `c${i}`,
-        startedAt: posted + (i % 2_000) - 1_000,
-        openingLine: sameLine ? 'Hello.' : `Hello ${i}.`,
-        calleeNumber: kind === 'full' || kind === 'number' ? `n${i}` : null,
-        references: kind === 'full' ? [`r${i}`] : [],
-      }),
-    );
-    const times = Array.from({ length: 5 }, () => {
-      const before = process.cpuUsage();
-      expect(correlate(attempts, records, clock)).toHaveLength(sameLine ? 0 : 1_000);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    });
-    expect(Math.min(...times)).toBeLessThan(100);
-  },
-);
+test.each(['full', 'number', 'line', 'same line'])('1,000 attempts and 10,000 records (%s) take less than 100 ms of work', (kind) => {
+  const sameLine = kind === 'same line';
+  const attempts = Array.from({ length: 1_000 }, (_, i) =>
+    attempt({
+      attemptId: `a${i}`,
+      e164: `n${i}`,
+      reference: `r${i}`,
+      openingLine: sameLine ? 'Hello.' : `Hello ${i}.`,
+      postedAt: posted + i,
+    }),
+  );
+  const records = Array.from({ length: 10_000 }, (_, i) =>
+    record({
+      conversationId: `c${i}`,
+      startedAt: posted + (i % 2_000) - 1_000,
+      openingLine: sameLine ? 'Hello.' : `Hello ${i}.`,
+      calleeNumber: kind === 'full' || kind === 'number' ? `n${i}` : null,
+      references: kind === 'full' ? [`r${i}`] : [],
+    }),
+  );
+  const times = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    expect(correlate(attempts, records, clock)).toHaveLength(sameLine ? 0 : 1_000);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  });
+  expect(Math.min(...times)).toBeLessThan(100);
+});

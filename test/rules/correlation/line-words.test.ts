@@ -39,17 +39,11 @@ test.for(pairs)('%j is near %j: %s', ([one, other, near]) => {
 
 test('a line that ends within a word of the other is near it', () => {
   const [short, long] = [wording('Good morning Ana'), wording('Good morning Anabel')];
-  expect([isNearLine(short, long), isNearLine(long, short), hasNearLine(short, [long.near])]).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  expect([isNearLine(short, long), isNearLine(long, short), hasNearLine(short, [long.near])]).toEqual([true, true, true]);
 });
 
 test('a near line is found among many, wherever it stands', () => {
-  const others = ['a b c', 'hello ana it', 'hello anton it is', 'zoe is here now']
-    .map((line) => wording(line).near)
-    .sort();
+  const others = ['a b c', 'hello ana it', 'hello anton it is', 'zoe is here now'].map((line) => wording(line).near).sort();
   expect(hasNearLine(wording('Hello Ana, it is the clinic.'), others)).toBe(true);
   expect(hasNearLine(wording('Hello Anna, it is the clinic.'), others)).toBe(false);
   expect(hasNearLine(wording('Hello Ana, it is the clinic.'), [])).toBe(false);

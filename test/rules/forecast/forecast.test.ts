@@ -69,9 +69,7 @@ test('every attempt that fails is followed by the next after its delay', () => {
 });
 
 test('the part that is answered is not called again', () => {
-  const result = forecast(
-    input({ groups: [group(1000)], linesAt: () => 100, course: course({ answerRate: 0.25, retries: 1 }) }),
-  );
+  const result = forecast(input({ groups: [group(1000)], linesAt: () => 100, course: course({ answerRate: 0.25, retries: 1 }) }));
   expect(result.calls).toBe(1750);
 });
 
@@ -127,9 +125,7 @@ test('100,000 recipients of a hundred places are simulated within the time a per
   const groups = Array.from({ length: 100 }, (_, index) =>
     group(1000, { calendars: [officeHours], zones: [zones[index % zones.length] ?? ''] }),
   );
-  const result = forecast(
-    input({ groups, linesAt: () => 50, course: course({ answerRate: 0.35, answeredMs: 90_000, retries: 2 }) }),
-  );
+  const result = forecast(input({ groups, linesAt: () => 50, course: course({ answerRate: 0.35, answeredMs: 90_000, retries: 2 }) }));
   expect(result.neverCalled + result.cutShort).toBe(0);
   expect(result.calls).toBeGreaterThan(200_000);
 });

@@ -2,11 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { WordsCounter, type WordsForecast } from '../../../src/rules/forecast/words-forecast.ts';
 
-function count(
-  lines: readonly string[],
-  columns: readonly string[] = [],
-  cells: readonly string[][] = [],
-): WordsForecast {
+function count(lines: readonly string[], columns: readonly string[] = [], cells: readonly string[][] = []): WordsForecast {
   const counter = new WordsCounter(columns.map((name, index) => ({ name, index })));
   lines.forEach((line, row) => counter.add(line, cells[row] ?? []));
   return counter.report();

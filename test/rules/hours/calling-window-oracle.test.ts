@@ -51,9 +51,7 @@ function clockOf(zone: string, start: number): LocalMinute[] {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   const minutes = Array.from({ length: knownDays * 1440 }, (_, index) => {
     // 30/10/2026, 20:05
-    const [day = '', month = '', year = '', hour = '', minute = ''] = format
-      .format(start + index * minuteMs)
-      .split(/\D+/);
+    const [day = '', month = '', year = '', hour = '', minute = ''] = format.format(start + index * minuteMs).split(/\D+/);
     const date = `${year}-${month}-${day}`;
     return {
       date,
@@ -126,10 +124,7 @@ function openRuns(rules: readonly WrittenRules[], zoned: readonly string[], star
 
 function calendarOf({ hours, ...rest }: WrittenRules): DatedCalendar {
   if (hours === null) return { hours, ...rest };
-  const written = Object.entries(hours).map(([day, texts]) => [
-    day,
-    texts.map((text) => readWindow(text) as WrittenWindow),
-  ]);
+  const written = Object.entries(hours).map(([day, texts]) => [day, texts.map((text) => readWindow(text) as WrittenWindow)]);
   return { hours: weeklyHours(Object.fromEntries(written) as Partial<Record<Weekday, WrittenWindow[]>>), ...rest };
 }
 
@@ -147,9 +142,7 @@ const anyDay = fc
   .map(([minutes, night]) => {
     const ends = minutes.toSorted((a, b) => a - b);
     const windows = ends.flatMap((to, index) =>
-      index % 2 === 1
-        ? [`${showMinute(ends[index - 1] ?? 0)}-${index === 1 && to > 1400 ? '24:00' : showMinute(to)}`]
-        : [],
+      index % 2 === 1 ? [`${showMinute(ends[index - 1] ?? 0)}-${index === 1 && to > 1400 ? '24:00' : showMinute(to)}`] : [],
     );
     return night === null ? windows : [...windows, night];
   });
@@ -163,9 +156,7 @@ const anyCase = fc
     zoned: fc.uniqueArray(fc.constantFrom(...zones), { minLength: 1, maxLength: 3 }),
   })
   .chain(({ start, zoned }) => {
-    const anyDate = fc
-      .integer({ min: 0, max: knownDays })
-      .map((day) => new Date(start + day * dayMs).toISOString().slice(0, 10));
+    const anyDate = fc.integer({ min: 0, max: knownDays }).map((day) => new Date(start + day * dayMs).toISOString().slice(0, 10));
     const anyRules = fc.record({
       hours: fc.option(anyHours, { nil: null, freq: 6 }),
       closedOn: fc.array(anyDate, { maxLength: 1 }),
@@ -220,8 +211,7 @@ test('windows are open exactly when every wall clock and every rule say so, arou
         const isUnknown = next !== undefined && next.to >= known && Math.min(found.closesAt ?? Infinity, end) >= known;
         if (found.open && isUnknown) found.closesAt = expected.closesAt ?? null;
         if (next === undefined && (found.opensAt ?? 0) > known - marginMs - minuteMs) found.opensAt = null;
-        const isEqual =
-          found.open === expected.open && found.closesAt === expected.closesAt && found.opensAt === expected.opensAt;
+        const isEqual = found.open === expected.open && found.closesAt === expected.closesAt && found.opensAt === expected.opensAt;
         if (!isEqual) expect([new Date(at).toISOString(), zoned, found]).toEqual([expected]);
       }
     }),

@@ -241,10 +241,7 @@ test.each(changeDays)('around %s in %o every minute equals the wall clock', (sta
   const anyDate = fc.constantFrom(...dates);
   const anyCalendar = fc.record({
     hours: fc.option(anyHours, { nil: null }),
-    closedOn: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: fc.array(anyDate, { maxLength: 1 }) },
-    ),
+    closedOn: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(anyDate, { maxLength: 1 }) }),
     from: fc.option(anyDate, { nil: null }),
     until: fc.option(anyDate, { nil: null }),
   });
@@ -256,29 +253,25 @@ test.each(changeDays)('around %s in %o every minute equals the wall clock', (sta
   const nightly = everyDay(['00:30', '02:30']);
 
   fc.assert(
-    fc.property(
-      fc.oneof(fc.constant({ hours: nightly }), anyQuestion),
-      fc.integer({ min: 0, max: 90 }),
-      (asked, margin) => {
-        const input = { ...newYork, ...asked, zones, marginMs: margin * minuteMs };
-        const open = openMinutes(input, from, minutes);
-        // Scanned from the end: how long each minute stays open, and the next minute at which that is more than the margin.
-        let lasts = 0;
-        let next: number | null = null;
-        const checked = minutes - 2 * 91;
-        for (let i = minutes - 1; i >= 0; i--) {
-          lasts = open[i] === true ? lasts + 1 : 0;
-          const dialable = lasts > margin;
-          if (i < checked) {
-            const state = windowAt({ ...input, at: from + i * minuteMs });
-            if (state.open !== dialable) expect([new Date(from + i * minuteMs), state]).toEqual([dialable]);
-            if (state.open && i + lasts < minutes) expect(state.closesAt).toBe(from + (i + lasts) * minuteMs);
-            if (!state.open && next !== null) expect(state.opensAt).toBe(next);
-          }
-          if (dialable) next = from + i * minuteMs;
+    fc.property(fc.oneof(fc.constant({ hours: nightly }), anyQuestion), fc.integer({ min: 0, max: 90 }), (asked, margin) => {
+      const input = { ...newYork, ...asked, zones, marginMs: margin * minuteMs };
+      const open = openMinutes(input, from, minutes);
+      // Scanned from the end: how long each minute stays open, and the next minute at which that is more than the margin.
+      let lasts = 0;
+      let next: number | null = null;
+      const checked = minutes - 2 * 91;
+      for (let i = minutes - 1; i >= 0; i--) {
+        lasts = open[i] === true ? lasts + 1 : 0;
+        const dialable = lasts > margin;
+        if (i < checked) {
+          const state = windowAt({ ...input, at: from + i * minuteMs });
+          if (state.open !== dialable) expect([new Date(from + i * minuteMs), state]).toEqual([dialable]);
+          if (state.open && i + lasts < minutes) expect(state.closesAt).toBe(from + (i + lasts) * minuteMs);
+          if (!state.open && next !== null) expect(state.opensAt).toBe(next);
         }
-      },
-    ),
+        if (dialable) next = from + i * minuteMs;
+      }
+    }),
     { seed: 7, numRuns: 12, endOnFailure: true },
   );
 });

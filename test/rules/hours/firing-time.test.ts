@@ -22,8 +22,7 @@ test.each([
 test('two firings never share an id, through both changes of the clocks', () => {
   const ids = new Set<string>();
   const hours = 24 * 400;
-  for (let hour = 0; hour < hours; hour += 1)
-    ids.add(firingCampaignId('r', at('2026-01-01T00:30:00Z') + hour * 3_600_000, newYork));
+  for (let hour = 0; hour < hours; hour += 1) ids.add(firingCampaignId('r', at('2026-01-01T00:30:00Z') + hour * 3_600_000, newYork));
   expect(ids.size).toBe(hours);
 });
 

@@ -48,20 +48,13 @@ test('it tells its evidence', () => {
 test('more failures never close it, and more other calls never open it', () => {
   const share = fc.double({ min: 0.001, max: 1, noNaN: true });
   fc.assert(
-    fc.property(
-      share,
-      fc.integer({ min: 1, max: 50 }),
-      fc.nat(100),
-      fc.nat(100),
-      (failureShare, minCalls, failed, others) => {
-        const opens = (bad: number, good: number) =>
-          breakerOpens({ ...rules, failureShare, minCalls }, { ended: bad + good, failed: { failed: bad }, lost }) !==
-          null;
-        if (opens(failed, others)) expect(opens(failed + 1, others)).toBe(true);
-        if (!opens(failed, others) && failed + others >= minCalls) expect(opens(failed, others + 1)).toBe(false);
-        if (opens(failed, others)) expect(failed).toBeGreaterThanOrEqual(failureShare * (failed + others));
-      },
-    ),
+    fc.property(share, fc.integer({ min: 1, max: 50 }), fc.nat(100), fc.nat(100), (failureShare, minCalls, failed, others) => {
+      const opens = (bad: number, good: number) =>
+        breakerOpens({ ...rules, failureShare, minCalls }, { ended: bad + good, failed: { failed: bad }, lost }) !== null;
+      if (opens(failed, others)) expect(opens(failed + 1, others)).toBe(true);
+      if (!opens(failed, others) && failed + others >= minCalls) expect(opens(failed, others + 1)).toBe(false);
+      if (opens(failed, others)) expect(failed).toBeGreaterThanOrEqual(failureShare * (failed + others));
+    }),
     { seed: 3, numRuns: 2_000 },
   );
 });

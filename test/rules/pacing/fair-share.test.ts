@@ -27,12 +27,9 @@ test.each<[string, number, [number, number][], number[]]>([
 }); // prettier-ignore
 
 const demands: fc.Arbitrary<Demand[]> = fc
-  .array(
-    fc.record({ weight: fc.integer({ min: 1, max: 100 }), lines: fc.integer({ min: 0, max: 200 }), tookAt: fc.nat(5) }),
-    {
-      maxLength: 8,
-    },
-  )
+  .array(fc.record({ weight: fc.integer({ min: 1, max: 100 }), lines: fc.integer({ min: 0, max: 200 }), tookAt: fc.nat(5) }), {
+    maxLength: 8,
+  })
   .map((all) => all.map((demand, index) => ({ ...demand, id: `c${index}` })));
 const limits = fc.integer({ min: 0, max: 400 });
 const many = { seed: 1, numRuns: 3_000 };
@@ -58,8 +55,7 @@ test('everybody who wants a line gets one while there are enough, else the heavi
       const served = wanting.filter(({ id }) => (shares.get(id) ?? 0) > 0);
       expect(served.length).toBe(Math.min(limit, wanting.length));
       const lightestServed = Math.min(...served.map(({ weight }) => weight));
-      for (const { id, weight } of wanting)
-        if ((shares.get(id) ?? 0) === 0) expect(weight).toBeLessThanOrEqual(lightestServed);
+      for (const { id, weight } of wanting) if ((shares.get(id) ?? 0) === 0) expect(weight).toBeLessThanOrEqual(lightestServed);
     }),
     many,
   );
@@ -142,11 +138,7 @@ test('a million lines cost as little as a hundred', () => {
       return wanted;
     },
   });
-  const shares = fairShares(900_000, [
-    demand('a', 20, 1_000_000),
-    demand('b', 10, 1_000_000),
-    demand('c', 10, 100_000),
-  ]);
+  const shares = fairShares(900_000, [demand('a', 20, 1_000_000), demand('b', 10, 1_000_000), demand('c', 10, 100_000)]);
   expect([...shares.values()]).toEqual([533_334, 266_666, 100_000]);
   expect(looks).toBeLessThan(1_000);
 });

@@ -78,9 +78,7 @@ test('the same seed and talk give the same bytes, whatever the order of calls an
       for (const number of reversed ? numbers.toReversed() : numbers) await sandbox.batch([number]);
       sandbox.clock.advance(hour);
       const calls = sandbox.calls().toSorted((left, right) => left.to.localeCompare(right.to));
-      return Promise.all(
-        calls.map(async ({ conversationId }) => download(`${sandbox.url}${list}/${conversationId}/audio`, key)),
-      );
+      return Promise.all(calls.map(async ({ conversationId }) => download(`${sandbox.url}${list}/${conversationId}/audio`, key)));
     }),
   );
   const [first, second] = recordings;

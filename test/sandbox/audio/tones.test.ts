@@ -47,9 +47,7 @@ test('an agent’s pitch depends on its voice_id alone, and nobody it calls soun
 });
 
 test('µ-law has the code words of the standard', () => {
-  expect([...encodeMuLaw(Int16Array.from([0, -1, 32_767, -32_768, 1_000, -1_000]))]).toEqual([
-    0xff, 0x7f, 0x80, 0x00, 0xce, 0x4e,
-  ]);
+  expect([...encodeMuLaw(Int16Array.from([0, -1, 32_767, -32_768, 1_000, -1_000]))]).toEqual([0xff, 0x7f, 0x80, 0x00, 0xce, 0x4e]);
 });
 
 /** Twenty characters are said in 1,650 ms. */
@@ -66,9 +64,7 @@ function listen(recording: Recording): (channel: 0 | 1, ms: number) => 'agent' |
   const wav = Buffer.concat([...recording.read()]);
   expect(wav.length).toBe(recording.bytes);
   return (channel, ms) => {
-    const samples = Array.from({ length: 1_600 }, (_, index) =>
-      wav.readInt16LE(44 + ms * 64 + index * 4 + channel * 2),
-    );
+    const samples = Array.from({ length: 1_600 }, (_, index) => wav.readInt16LE(44 + ms * 64 + index * 4 + channel * 2));
     if (samples.every((sample) => sample === 0)) return 'silence';
     const [agent, callee] = [agentHertz, calleeHertz].map((hertz) => strengthOf(hertz, samples, 16_000));
     return (agent ?? 0) > (callee ?? 0) ? 'agent' : 'callee';
@@ -84,23 +80,13 @@ test('agent and callee have tones of their own, and it is silent between them', 
     'agent',
     'silence',
   ]);
-  expect([heard(1, 1_700), heard(1, 2_000), heard(1, 3_500), heard(1, 3_700)]).toEqual([
-    'silence',
-    'callee',
-    'callee',
-    'silence',
-  ]);
+  expect([heard(1, 1_700), heard(1, 2_000), heard(1, 3_500), heard(1, 3_700)]).toEqual(['silence', 'callee', 'callee', 'silence']);
 });
 
 test('an interrupted turn stops where it was cut off, while any other runs on beside the other speaker', () => {
   const cut = { interrupted: true, until: noon + 1_000 } as const;
   const heard = listen(record([turn('agent', 0, cut), turn('user', 1_000), turn('agent', 2_500)], 6_000));
-  expect([heard(0, 850), heard(0, 1_001), heard(1, 850), heard(1, 1_500)]).toEqual([
-    'agent',
-    'silence',
-    'silence',
-    'callee',
-  ]);
+  expect([heard(0, 850), heard(0, 1_001), heard(1, 850), heard(1, 1_500)]).toEqual(['agent', 'silence', 'silence', 'callee']);
   expect([heard(1, 2_540), heard(0, 2_540)]).toEqual(['callee', 'agent']);
 });
 

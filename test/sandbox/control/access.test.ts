@@ -28,12 +28,7 @@ test('with a control token everything under /_sandbox but health asks for it', a
     ['GET', '/_sandbox/%68ealth/../info'],
   ] as const) {
     const { status, body, headers } = await sandbox.request(method, path);
-    expect([path, status, headers.get('www-authenticate'), body.detail.code]).toEqual([
-      path,
-      401,
-      'Bearer',
-      'missing_control_token',
-    ]);
+    expect([path, status, headers.get('www-authenticate'), body.detail.code]).toEqual([path, 401, 'Bearer', 'missing_control_token']);
     expect([401, 400]).not.toContain((await sandbox.request(method, path, undefined, bearer)).status);
   }
 });
@@ -55,12 +50,7 @@ test('the service itself asks for no control token, and takes none for a key', a
 
 test('calls still come in on numbers: the provider has a proof of its own', async () => {
   const sandbox = await startTestSandbox({ controlToken });
-  const { body } = await sandbox.request(
-    'POST',
-    '/_sandbox/inbound',
-    { number: '+12125550199', from: '+12125550150' },
-    bearer,
-  );
+  const { body } = await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' }, bearer);
   expect(body).toMatchObject({ answered: true, reason: null });
 });
 
@@ -133,9 +123,7 @@ test.each([
 });
 
 test('a clock that cannot be is refused', async () => {
-  expect(await say({ clock: 'fast' })).toContain(
-    '--clock is "fast"; it must be realtime, manual, or a factor such as 60x.',
-  );
+  expect(await say({ clock: 'fast' })).toContain('--clock is "fast"; it must be realtime, manual, or a factor such as 60x.');
   expect(await say({ clock: '2x', speed: '2' })).toContain('give only one of them');
   expect(await say({ clock: '0x' })).toContain('speed is 0');
 });
@@ -187,11 +175,7 @@ test('neither a webhook nor an own model, nor a tool of one, may address the san
   for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '127.1.2.3', '2130706433']) {
     const url = `http://${host}:${port}/_sandbox/reset`;
     const webhook = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret: 'a-secret-of-the-test' });
-    expect([url, webhook.status, webhook.body.detail?.[0]?.msg]).toEqual([
-      url,
-      422,
-      'Must not be an address of the sandbox itself.',
-    ]);
+    expect([url, webhook.status, webhook.body.detail?.[0]?.msg]).toEqual([url, 422, 'Must not be an address of the sandbox itself.']);
   }
   const agentId = await createModelAgent(sandbox, `${sandbox.url}/_sandbox/reset?`, {
     llm: { backup_llm_config: { preference: 'disabled' } },

@@ -12,9 +12,7 @@ test('calls are listed by state, number and batch, the newest so many', async ()
   await sandbox.batch(['+12125550101', '+12125550100', '+12125550102']);
   const { body: second } = await sandbox.batch(['+12125550100']);
   const list = async (query: string): Promise<string[]> =>
-    (await sandbox.get(`/_sandbox/calls${query}`)).body.calls.map(
-      (call: Json) => `${call.to.slice(-4)} ${call.nth} ${call.state}`,
-    );
+    (await sandbox.get(`/_sandbox/calls${query}`)).body.calls.map((call: Json) => `${call.to.slice(-4)} ${call.nth} ${call.state}`);
   const everything = ['0101 1 dialing', '0100 1 dialing', '0102 1 queued', '0100 2 queued'];
   expect(await list('')).toEqual(everything);
   expect(await list('?state=queued')).toEqual(everything.slice(2));
@@ -130,8 +128,7 @@ test.each<[Json]>([
 
 test('the next calls to a number take the courses that were ordered, in their order', async () => {
   const sandbox = await startTestSandbox(onHold);
-  const order = (result: string) =>
-    sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550100', result });
+  const order = (result: string) => sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550100', result });
   expect((await order('busy')).body).toEqual({ to: '+12125550100', ordered: 1 });
   expect((await order('no_answer')).body.ordered).toBe(2);
   for (let nth = 0; nth < 3; nth += 1) {

@@ -13,10 +13,7 @@ interface Told {
 }
 
 /** Follows the events until the test ends. */
-async function follow(
-  sandbox: TestSandbox,
-  init: { query?: string; headers?: Record<string, string> } = {},
-): Promise<Told[]> {
+async function follow(sandbox: TestSandbox, init: { query?: string; headers?: Record<string, string> } = {}): Promise<Told[]> {
   const told: Told[] = [];
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());

@@ -151,8 +151,7 @@ test('idle?wait= gives up after its real seconds and tells what is under way', a
     idle: false,
     under_way: { ...quiet, calls_dialing: 1 },
   });
-  for (const wait of ['301', '-1', 'long'])
-    expect([wait, (await sandbox.get(`/_sandbox/idle?wait=${wait}`)).status]).toEqual([wait, 422]);
+  for (const wait of ['301', '-1', 'long']) expect([wait, (await sandbox.get(`/_sandbox/idle?wait=${wait}`)).status]).toEqual([wait, 422]);
 });
 
 test('until takes a time or the word idle, and says so', async () => {

@@ -35,8 +35,7 @@ test.each([
   ['pro', 3],
 ] as const)('the plan %s has room for %i trunks', async (plan, limit) => {
   const sandbox = await startTestSandbox({ plan });
-  for (let nth = 0; nth < limit; nth += 1)
-    expect((await sandbox.request('POST', '/_sandbox/sip-trunks', trunk)).status).toBe(200);
+  for (let nth = 0; nth < limit; nth += 1) expect((await sandbox.request('POST', '/_sandbox/sip-trunks', trunk)).status).toBe(200);
   const { status, body } = await sandbox.request('POST', '/_sandbox/sip-trunks', trunk);
   expect([status, body.detail.code]).toEqual([409, 'sip_trunk_limit_reached']);
   expect((await sandbox.get('/_sandbox/sip-trunks')).body).toMatchObject({ limit, sip_trunks: { length: limit } });

@@ -30,30 +30,25 @@ function idsOf(answer: { body: Json }): string[] {
 async function openRaw(sandbox: TestSandbox, path: string, connection = 'close'): Promise<Socket> {
   const socket = createConnection({ host: '127.0.0.1', port: sandbox.port });
   await once(socket, 'connect');
-  socket.write(
-    `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: sk_sandbox_ok\r\nconnection: ${connection}\r\n\r\n`,
-  );
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: sk_sandbox_ok\r\nconnection: ${connection}\r\n\r\n`);
   return socket;
 }
 
 test.each([
   ['before', 0],
   ['after', 1],
-] as const)(
-  'no answer comes when it is dropped %s the work, and the connection waits for the caller',
-  async (when, done) => {
-    const sandbox = await startTestSandbox({ faults: [{ id: 'd', operation: 14, effect: { type: 'drop', when } }] });
-    const giveUp = new AbortController();
-    const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
-    const answer = sandbox.request('POST', '/v1/convai/phone-numbers/batch-calls', body, { signal: giveUp.signal });
-    await expect.poll(() => sandbox.journal()[0]?.faults).toEqual(['d']);
-    await expect.poll(() => sandbox.calls().length).toBe(done);
-    expect(sandbox.journal()[0]?.ending).toBe('in_progress');
-    giveUp.abort();
-    await expect(answer).rejects.toThrow(/abort/i);
-    await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
-  },
-);
+] as const)('no answer comes when it is dropped %s the work, and the connection waits for the caller', async (when, done) => {
+  const sandbox = await startTestSandbox({ faults: [{ id: 'd', operation: 14, effect: { type: 'drop', when } }] });
+  const giveUp = new AbortController();
+  const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
+  const answer = sandbox.request('POST', '/v1/convai/phone-numbers/batch-calls', body, { signal: giveUp.signal });
+  await expect.poll(() => sandbox.journal()[0]?.faults).toEqual(['d']);
+  await expect.poll(() => sandbox.calls().length).toBe(done);
+  expect(sandbox.journal()[0]?.ending).toBe('in_progress');
+  giveUp.abort();
+  await expect(answer).rejects.toThrow(/abort/i);
+  await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
+});
 
 test('the sandbox closes at once, whoever still waits for a dropped answer', async () => {
   const sandbox = await startTestSandbox({ faults: [{ operation: 2, effect: { type: 'drop', when: 'after' } }] });
@@ -349,25 +344,22 @@ test('every preset is a rule that hits what it is about', async () => {
   }
 });
 
-test.each(faultPresets.map((preset) => [preset.id, preset] as const))(
-  'the preset %s is felt',
-  async (_id, { rule }) => {
-    const sandbox = await withConversations(4, [rule]);
-    const first = await sandbox.get(`${list}?page_size=3`).catch(() => null);
-    const id = sandbox.calls()[0]?.conversationId;
-    const patience = { signal: AbortSignal.timeout(2_000) };
-    await sandbox.request('GET', `${list}?cursor=${first?.body?.next_cursor}`, undefined, patience).catch(() => null);
-    const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
-    const path = '/v1/convai/phone-numbers/batch-calls';
-    const signal = AbortSignal.timeout(rule.effect.type === 'drop' ? 3_000 : 10_000);
-    await sandbox.request('POST', path, body, { signal }).catch(() => null);
-    for (let read = 0; read < 30; read += 1) {
-      if ((await sandbox.get('/_sandbox/faults')).body.faults[0].hits > 0) return;
-      await sandbox.get(`${list}/${id}`).catch(() => null);
-    }
-    expect.unreachable('no request met the fault');
-  },
-);
+test.each(faultPresets.map((preset) => [preset.id, preset] as const))('the preset %s is felt', async (_id, { rule }) => {
+  const sandbox = await withConversations(4, [rule]);
+  const first = await sandbox.get(`${list}?page_size=3`).catch(() => null);
+  const id = sandbox.calls()[0]?.conversationId;
+  const patience = { signal: AbortSignal.timeout(2_000) };
+  await sandbox.request('GET', `${list}?cursor=${first?.body?.next_cursor}`, undefined, patience).catch(() => null);
+  const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
+  const path = '/v1/convai/phone-numbers/batch-calls';
+  const signal = AbortSignal.timeout(rule.effect.type === 'drop' ? 3_000 : 10_000);
+  await sandbox.request('POST', path, body, { signal }).catch(() => null);
+  for (let read = 0; read < 30; read += 1) {
+    if ((await sandbox.get('/_sandbox/faults')).body.faults[0].hits > 0) return;
+    await sandbox.get(`${list}/${id}`).catch(() => null);
+  }
+  expect.unreachable('no request met the fault');
+});
 
 test.each([
   [{ header: { name: 'x-api-key' } }, 'faults.header.name: got "x-api-key". This header carries a secret'],

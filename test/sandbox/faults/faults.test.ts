@@ -71,24 +71,21 @@ test('a truncated reply is a success that cannot be read, and its work is done',
   expect(sandbox.calls()).toHaveLength(1);
 });
 
-test.each(['first', 'last'] as const)(
-  'a reply that comes too late, with the work done %s, is work done all the same',
-  async (work) => {
-    const sandbox = await startTestSandbox({
-      faults: [{ id: 'late', operation: 14, nth: 1, effect: { type: 'delay', ms: 2_000, work } }],
-    });
-    const giveUp = new AbortController();
-    const path = '/v1/convai/phone-numbers/batch-calls';
-    const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
-    const askedAt = performance.now();
-    const answer = sandbox.request('POST', path, body, { signal: giveUp.signal });
-    await expect.poll(() => sandbox.journal()[0]?.faults).toEqual(['late']);
-    giveUp.abort();
-    await expect(answer).rejects.toThrow(/abort/i);
-    await expect.poll(() => sandbox.calls().length).toBe(1);
-    if (work === 'last') expect(performance.now() - askedAt).toBeGreaterThan(1_990);
-  },
-);
+test.each(['first', 'last'] as const)('a reply that comes too late, with the work done %s, is work done all the same', async (work) => {
+  const sandbox = await startTestSandbox({
+    faults: [{ id: 'late', operation: 14, nth: 1, effect: { type: 'delay', ms: 2_000, work } }],
+  });
+  const giveUp = new AbortController();
+  const path = '/v1/convai/phone-numbers/batch-calls';
+  const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
+  const askedAt = performance.now();
+  const answer = sandbox.request('POST', path, body, { signal: giveUp.signal });
+  await expect.poll(() => sandbox.journal()[0]?.faults).toEqual(['late']);
+  giveUp.abort();
+  await expect(answer).rejects.toThrow(/abort/i);
+  await expect.poll(() => sandbox.calls().length).toBe(1);
+  if (work === 'last') expect(performance.now() - askedAt).toBeGreaterThan(1_990);
+});
 
 test('a batch can be accepted in part: the first calls are queued, and the reply says how many', async () => {
   const sandbox = await startTestSandbox({
@@ -106,9 +103,7 @@ test('new records can stay out of the list for a while, then stand where they be
   sandbox.clock.advance(1_000);
   await sandbox.batch(['+12125550151']);
   const listed = async (): Promise<unknown[]> =>
-    (await sandbox.get('/v1/convai/conversations')).body.conversations.map(
-      (c: { conversation_id: string }) => c.conversation_id,
-    );
+    (await sandbox.get('/v1/convai/conversations')).body.conversations.map((c: { conversation_id: string }) => c.conversation_id);
   const [hidden, plain] = sandbox.calls();
   expect([hidden?.visible, plain?.visible]).toEqual([false, true]);
   expect(await listed()).toEqual([plain?.conversationId]);
@@ -147,9 +142,7 @@ const anyRequest: FaultedRequest = { header: () => null, hasCursor: false, agent
 function hitsOf(rule: FaultRuleInput, requests: number, seed = 's'): number[] {
   const book = new FaultBook(seed, () => noon);
   book.add(rule);
-  return Array.from({ length: requests }, (_, index) => index + 1).filter(
-    () => book.match('get_agent', anyRequest).length > 0,
-  );
+  return Array.from({ length: requests }, (_, index) => index + 1).filter(() => book.match('get_agent', anyRequest).length > 0);
 }
 
 const effect = { type: 'reset' } as const;
@@ -190,9 +183,7 @@ test('rules are added, listed and removed while the sandbox runs', async () => {
   expect((await sandbox.request('DELETE', `/_sandbox/faults?id=${first.id}`)).body.faults).toHaveLength(1);
   expect(await outcomeOf(sandbox)).toBe('200');
   expect((await sandbox.request('DELETE', '/_sandbox/faults?id=none')).status).toBe(404);
-  expect(
-    (await sandbox.request('POST', '/_sandbox/faults', { id: 'mine', operation: 1, effect: { type: 'reset' } })).status,
-  ).toBe(422);
+  expect((await sandbox.request('POST', '/_sandbox/faults', { id: 'mine', operation: 1, effect: { type: 'reset' } })).status).toBe(422);
   expect((await sandbox.request('DELETE', '/_sandbox/faults')).body.faults).toEqual([]);
 });
 

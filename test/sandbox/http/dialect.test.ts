@@ -76,8 +76,7 @@ test.each([
   const answer = await sandbox.request(method, path, method === 'POST' ? { name: 'A' } : undefined);
   expect(answer.status).toBe(status);
   if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET');
-  else
-    expect(answer.body.detail.message).toMatch(/Did you mean (GET|POST) \/v1\/convai\/agents|leave the last slash out/);
+  else expect(answer.body.detail.message).toMatch(/Did you mean (GET|POST) \/v1\/convai\/agents|leave the last slash out/);
 });
 
 test.each<[string, string, (string | number)[]]>([
@@ -125,10 +124,7 @@ test('a key that is put in again is found, wherever it stands', () => {
 
 test('a poisoned key is refused wherever it stands', async () => {
   const sandbox = await startTestSandbox();
-  for (const body of [
-    '{"name":"A","__proto__":{"tags":[]}}',
-    '{"name":"A","conversation_config":{"__proto__":{"x":1}}}',
-  ])
+  for (const body of ['{"name":"A","__proto__":{"tags":[]}}', '{"name":"A","conversation_config":{"__proto__":{"x":1}}}'])
     expect((await sandbox.request('POST', agents, body)).status).toBe(400);
 });
 
@@ -175,10 +171,7 @@ test('a batch submitted in the form of comparable services is dialled, and can b
   });
   expect(sandbox.calls().map(({ openingLine }) => openingLine)).toEqual(['Hello Robin 0.', 'Hello Robin 1.']);
   expect(sandbox.journal()[0]).toMatchObject({ operation: 'batch_calls', callsRequested: 2, callsAccepted: 2 });
-  expect(await statusesOf(sandbox, batch.id)).toEqual([
-    'in_progress',
-    { person_0: 'initiated', person_1: 'initiated' },
-  ]);
+  expect(await statusesOf(sandbox, batch.id)).toEqual(['in_progress', { person_0: 'initiated', person_1: 'initiated' }]);
   sandbox.clock.advance(3_600_000);
   expect(await statusesOf(sandbox, batch.id)).toEqual(['completed', { person_0: 'completed', person_1: 'failed' }]);
   const { body } = await sandbox.get(`${batches}/${batch.id}`);
@@ -193,9 +186,7 @@ test('the id of a recipient stands in the record of each call to it, a retry inc
   sandbox.clock.advance(3_600_000);
   await sandbox.request('POST', `${batches}/${id}/retry`);
   sandbox.clock.advance(3_600_000);
-  const records = await Promise.all(
-    sandbox.calls().map(({ conversationId }) => sandbox.get(`/v1/convai/conversations/${conversationId}`)),
-  );
+  const records = await Promise.all(sandbox.calls().map(({ conversationId }) => sandbox.get(`/v1/convai/conversations/${conversationId}`)));
   const told = records.map(({ body }) => body.metadata.batch_call.batch_call_recipient_id);
   const unnamed = sandbox.calls()[2]?.callId;
   expect(told).toEqual(['person_0', 'person_1', unnamed, 'person_1', unnamed]);
@@ -204,8 +195,7 @@ test('the id of a recipient stands in the record of each call to it, a retry inc
 test('a batch has at most target_concurrency_limit calls on the line, and holds up no other', async () => {
   const sandbox = await startTestSandbox({ concurrency: 6 });
   const onTheLine = (batchId: string): number =>
-    sandbox.calls().filter((call) => call.batchId === batchId && call.dialedAt !== null && call.endedAt === null)
-      .length;
+    sandbox.calls().filter((call) => call.batchId === batchId && call.dialedAt !== null && call.endedAt === null).length;
   const many = Array.from({ length: 9 }, (_, nth) => ({ phone_number: `+121255501${30 + nth}` }));
   const { id } = await submit(sandbox, { recipients: many, target_concurrency_limit: 2 });
   const other = await sandbox.batch(['+12125550140', '+12125550141', '+12125550142']);
@@ -260,10 +250,7 @@ test('a retry dials again whom a call failed to reach, and nobody else', async (
   const retried = await sandbox.request('POST', `${batches}/${id}/retry`);
   expect(retried.body).toMatchObject({ id, retry_count: 1, total_calls_scheduled: 3, status: 'in_progress' });
   sandbox.clock.advance(3_600_000);
-  expect(await statusesOf(sandbox, id)).toEqual([
-    'completed',
-    { person_0: 'completed', person_1: 'failed', later: 'completed' },
-  ]);
+  expect(await statusesOf(sandbox, id)).toEqual(['completed', { person_0: 'completed', person_1: 'failed', later: 'completed' }]);
   expect(sandbox.calls().map(({ to, nth }) => [to.slice(-4), nth])).toEqual([
     ['0100', 1],
     ['0101', 1],

@@ -86,14 +86,7 @@ test('the operations go by the API key alone, whoever asks', async () => {
 
 test('a site whose name was pointed at it is refused, by HTTP and by WebSocket', async () => {
   const { ask, port } = await startForOthers();
-  for (const path of [
-    '/',
-    '/v1/convai/agents',
-    '/_sandbox/info',
-    '/_sandbox/health',
-    '/_sandbox/events',
-    '/openapi.json',
-  ])
+  for (const path of ['/', '/v1/convai/agents', '/_sandbox/info', '/_sandbox/health', '/_sandbox/events', '/openapi.json'])
     for (const host of ['site.example', `site.example:${port}`, '192.0.2.7.site.example', 'internal.example'])
       expect([path, host, (await ask(path, { ...key, ...bearer, host })).status]).toEqual([path, host, 403]);
   const headers = { connection: 'Upgrade', upgrade: 'websocket', host: 'site.example' };
@@ -117,16 +110,8 @@ test('a conversation is opened from a container by the signed address that it wa
 
 test.each([
   ['127.0.0.1', ['localhost', '127.0.0.1', '[::1]'], ['192.0.2.7', 'sandbox', 'site.example', 'a.internal', '0.0.0.0']],
-  [
-    '0.0.0.0',
-    ['localhost', '192.0.2.7', '[2001:db8::7]', 'sandbox', 'host.docker.internal'],
-    ['site.example', '[x]', ''],
-  ],
-  [
-    'lab.example',
-    ['lab.example', 'LAB.example', '127.0.0.1', 'sandbox'],
-    ['x.lab.example', 'lab.example.site', 'ab.internal.com'],
-  ],
+  ['0.0.0.0', ['localhost', '192.0.2.7', '[2001:db8::7]', 'sandbox', 'host.docker.internal'], ['site.example', '[x]', '']],
+  ['lab.example', ['lab.example', 'LAB.example', '127.0.0.1', 'sandbox'], ['x.lab.example', 'lab.example.site', 'ab.internal.com']],
 ] as const)('on %s it may be called %j, and not %j', (host, allowed, refused) => {
   for (const name of allowed) expect([name, mayBeCalled(name, host)]).toEqual([name, true]);
   for (const name of refused) expect([name, mayBeCalled(name, host)]).toEqual([name, false]);

@@ -95,8 +95,7 @@ test('answers of the extended dialect have what clients with generated types req
   sandbox.clock.advance(3_600_000);
   const listed = z.array(entry).parse((await sandbox.get('/v1/convai/conversations')).body.conversations);
   expect(listed).toHaveLength(3);
-  for (const { conversation_id: id } of listed)
-    record.parse((await sandbox.get(`/v1/convai/conversations/${id}`)).body);
+  for (const { conversation_id: id } of listed) record.parse((await sandbox.get(`/v1/convai/conversations/${id}`)).body);
 
   const issued = (await sandbox.get('/v1/convai/conversation/token?agent_id=agent_reminders')).body;
   expect(token.parse(issued).conversation_id).toMatch(/^conv_/);

@@ -75,18 +75,15 @@ test.each([
   ['date', 1_500, true],
   ['date', 2_000, false],
   ['none', 0, false],
-] as const)(
-  'after 429 with Retry-After as %s, coming back after %i ms is a violation: %s',
-  async (retryAfter, waitedMs, violated) => {
-    const effect = { type: 'rate_limited', retryAfter, seconds: 2 } as const;
-    const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect }] });
-    await sandbox.batch(['+12125550150']);
-    sandbox.clock.advance(waitedMs);
-    await sandbox.get('/v1/convai/agents');
-    await sandbox.batch(['+12125550150']);
-    expect(failed(sandbox.conduct())).toEqual(violated ? ['retry_after'] : []);
-  },
-);
+] as const)('after 429 with Retry-After as %s, coming back after %i ms is a violation: %s', async (retryAfter, waitedMs, violated) => {
+  const effect = { type: 'rate_limited', retryAfter, seconds: 2 } as const;
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect }] });
+  await sandbox.batch(['+12125550150']);
+  sandbox.clock.advance(waitedMs);
+  await sandbox.get('/v1/convai/agents');
+  await sandbox.batch(['+12125550150']);
+  expect(failed(sandbox.conduct())).toEqual(violated ? ['retry_after'] : []);
+});
 
 test('more requests at once than allowed are noticed', async () => {
   const sandbox = await startTestSandbox({
@@ -176,9 +173,7 @@ test('the journal tells every request of the service once, from where it is aske
     },
     { sequence: 2, method: 'GET', path: '/v1/convai/agents', operation: 'list_agents', requestId: null },
   ]);
-  expect(
-    (await sandbox.get('/_sandbox/journal?since=1')).body.entries.map((entry: { sequence: number }) => entry.sequence),
-  ).toEqual([2]);
+  expect((await sandbox.get('/_sandbox/journal?since=1')).body.entries.map((entry: { sequence: number }) => entry.sequence)).toEqual([2]);
   expect((await sandbox.get(`/_sandbox/journal?since=${all.next}`)).body).toEqual({ entries: [], next: all.next });
   expect(JSON.stringify(all)).not.toContain('sk_sandbox_ok');
 });
@@ -222,9 +217,7 @@ test('it is the moment of dialling that counts, not that of the batch', async ()
   const late = calls.filter(({ dialedAt }) => (dialedAt ?? 0) >= noon + 60_000);
   expect([calls.length > late.length, late.length > 0]).toEqual([true, true]);
   const inNewYork = late.filter(({ to }) => to.startsWith('+1212'));
-  const told = checkOf(sandbox.conduct(), 'calling_hours')?.violations.filter(
-    ({ zone }) => zone === 'America/New_York',
-  );
+  const told = checkOf(sandbox.conduct(), 'calling_hours')?.violations.filter(({ zone }) => zone === 'America/New_York');
   expect(told?.map(({ callId }) => callId)).toEqual(inNewYork.map(({ callId }) => callId));
 });
 
@@ -276,9 +269,7 @@ test('the report for build servers is JUnit, one case per rule, whatever stands 
   const answer = await sandbox.get('/_sandbox/conduct?format=junit');
   const report = sandbox.conduct();
   expect(answer.headers.get('content-type')).toMatch(/^application\/xml/);
-  expect(answer.body).toContain(
-    `<testsuite name="conduct" tests="${report.checks.length + 1}" failures="1" errors="0" skipped="0"`,
-  );
+  expect(answer.body).toContain(`<testsuite name="conduct" tests="${report.checks.length + 1}" failures="1" errors="0" skipped="0"`);
   expect(answer.body.match(/<testcase /g)).toHaveLength(report.checks.length + 1);
   expect(answer.body.match(/<failure /g)).toHaveLength(1);
   expect(answer.body).toContain('name="no number is dialled while a call to it is open"');

@@ -18,10 +18,7 @@ function record(required: Record<string, unknown>, optional: Record<string, unkn
 }
 
 const pair = record({ name: text, value: text });
-const cookie = record(
-  { name: text, value: text },
-  { path: text, domain: text, expires: instant, httpOnly: {}, secure: {} },
-);
+const cookie = record({ name: text, value: text }, { path: text, domain: text, expires: instant, httpOnly: {}, secure: {} });
 const list = (items: unknown): Record<string, unknown> => ({ type: 'array', items });
 const messageParts = {
   httpVersion: text,

@@ -62,14 +62,11 @@ test('bodies are kept of the newest thousand requests, entries of all', async ()
   expect((await sandbox.get('/_sandbox/journal/1001')).body.reply.text).toContain('agents');
 });
 
-test.each(['0', '2', 'x', '1e0', '-1', '99999999999999999999'])(
-  'there is no entry %s in a journal of one',
-  async (sequence) => {
-    const sandbox = await startTestSandbox();
-    await sandbox.get(agents);
-    expect((await sandbox.get(`/_sandbox/journal/${sequence}`)).status).toBe(404);
-  },
-);
+test.each(['0', '2', 'x', '1e0', '-1', '99999999999999999999'])('there is no entry %s in a journal of one', async (sequence) => {
+  const sandbox = await startTestSandbox();
+  await sandbox.get(agents);
+  expect((await sandbox.get(`/_sandbox/journal/${sequence}`)).status).toBe(404);
+});
 
 test('no secret that goes through the service is in the journal, in whatever form it is asked for', async () => {
   const planted = 'planted-7f3a';
@@ -94,9 +91,7 @@ test('no secret that goes through the service is in the journal, in whatever for
   await send('GET', `/v1/convai/conversation?agent_id=a&conversation_signature=${planted}`);
   const told = [
     await entriesOf(sandbox),
-    ...(await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((one) => sandbox.get(`/_sandbox/journal/${one}`)))).map(
-      (a) => a.body,
-    ),
+    ...(await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((one) => sandbox.get(`/_sandbox/journal/${one}`)))).map((a) => a.body),
     (await sandbox.get('/_sandbox/journal?format=har')).body,
     (await sandbox.get('/_sandbox/journal?format=ndjson')).body,
   ];
@@ -119,10 +114,7 @@ test('credentials that the service hands out are not in the journal either', asy
 });
 
 test.each([
-  [
-    '{"a":{"token":"x","max_tokens":5,"input_tokens":7}}',
-    '{"a":{"token":"[redacted]","max_tokens":5,"input_tokens":7}}',
-  ],
+  ['{"a":{"token":"x","max_tokens":5,"input_tokens":7}}', '{"a":{"token":"[redacted]","max_tokens":5,"input_tokens":7}}'],
   ['{"extra_headers":{"a":"1","b":{"c":"2"}}}', '{"extra_headers":{"a":"[redacted]","b":"[redacted]"}}'],
   ['{"text":"my token is mine"}', '{"text":"my token is mine"}'],
   ['{"url":"http://x/?signature=abc&b=1"}', '{"url":"http://x/?signature=[redacted]&b=1"}'],
@@ -155,14 +147,11 @@ test.each([
   expect(kept).toMatchObject(path.startsWith('/_sandbox') ? [] : [entry]);
 });
 
-test.each(['/x', '/favicon.png', `/v1/${'a'.repeat(300)}`, '/wp-login.php'])(
-  'for %s nothing is guessed',
-  async (path) => {
-    const sandbox = await startTestSandbox({ dialect: 'spec' });
-    await sandbox.get(path);
-    for (const entry of await entriesOf(sandbox)) expect(entry.hint).toBeNull();
-  },
-);
+test.each(['/x', '/favicon.png', `/v1/${'a'.repeat(300)}`, '/wp-login.php'])('for %s nothing is guessed', async (path) => {
+  const sandbox = await startTestSandbox({ dialect: 'spec' });
+  await sandbox.get(path);
+  for (const entry of await entriesOf(sandbox)) expect(entry.hint).toBeNull();
+});
 
 test('the journal is filtered by operation, status and whether anything is served there', async () => {
   const sandbox = await startTestSandbox();
@@ -170,8 +159,7 @@ test('the journal is filtered by operation, status and whether anything is serve
   await sandbox.get(`${agents}/agent_none`);
   await sandbox.get('/v1/convai/nothing');
   await sandbox.request('POST', agents, {});
-  const sequences = async (query: string): Promise<number[]> =>
-    (await entriesOf(sandbox, query)).map(({ sequence }) => sequence);
+  const sequences = async (query: string): Promise<number[]> => (await entriesOf(sandbox, query)).map(({ sequence }) => sequence);
   expect(await sequences('?operation=list_agents')).toEqual([1]);
   expect(await sequences('?status=404')).toEqual([2, 3]);
   expect(await sequences('?status=4xx')).toEqual([2, 3, 4]);
@@ -179,18 +167,13 @@ test('the journal is filtered by operation, status and whether anything is serve
   expect(await sequences('?unmatched=false&status=4xx&since=2')).toEqual([4]);
   const first = (await sandbox.get('/_sandbox/journal?status=4xx&limit=2')).body;
   expect([first.entries.length, first.next]).toEqual([2, 3]);
-  expect((await sandbox.get(`/_sandbox/journal?status=4xx&since=${first.next}`)).body.entries).toMatchObject([
-    { sequence: 4 },
-  ]);
+  expect((await sandbox.get(`/_sandbox/journal?status=4xx&since=${first.next}`)).body.entries).toMatchObject([{ sequence: 4 }]);
 });
 
-test.each(['operation=dial', 'status=700', 'unmatched=perhaps', 'format=xml', 'since=-1'])(
-  'the journal refuses ?%s',
-  async (query) => {
-    const sandbox = await startTestSandbox();
-    expect((await sandbox.get(`/_sandbox/journal?${query}`)).status).toBe(422);
-  },
-);
+test.each(['operation=dial', 'status=700', 'unmatched=perhaps', 'format=xml', 'since=-1'])('the journal refuses ?%s', async (query) => {
+  const sandbox = await startTestSandbox();
+  expect((await sandbox.get(`/_sandbox/journal?${query}`)).status).toBe(422);
+});
 
 test('the journal as lines has one entry with bodies in each', async () => {
   const sandbox = await startTestSandbox();

@@ -12,8 +12,7 @@ const reuses = async (sandbox: TestSandbox): Promise<number> => {
   const { checks } = (await sandbox.get('/_sandbox/conduct')).body;
   return checks.find(({ name }: Json) => name === 'credential_reuse').violations.length;
 };
-const records = async (sandbox: TestSandbox): Promise<Json[]> =>
-  (await sandbox.get('/v1/convai/conversations')).body.conversations;
+const records = async (sandbox: TestSandbox): Promise<Json[]> => (await sandbox.get('/v1/convai/conversations')).body.conversations;
 
 test('a socket that is refused closes with 1008 and a reason, which a browser can read', async () => {
   const sandbox = await startTestSandbox(quick);
@@ -295,11 +294,7 @@ test('a half-closed connection ends the conversation', async () => {
 test('a handshake that is none is refused in the shape of all refusals, and uses nothing up', async () => {
   const sandbox = await startTestSandbox(quick);
   const url = await signedUrl(sandbox, 'agent_reminders');
-  const http = await raw(sandbox, [
-    `GET ${new URL(url).pathname}${new URL(url).search} HTTP/1.1`,
-    'upgrade: h2c',
-    'connection: upgrade',
-  ]);
+  const http = await raw(sandbox, [`GET ${new URL(url).pathname}${new URL(url).search} HTTP/1.1`, 'upgrade: h2c', 'connection: upgrade']);
   expect(http).toMatch(/^HTTP\/1\.1 400 /);
   expect(http).toContain('"code":"bad_handshake"');
   await connect(url);

@@ -5,8 +5,7 @@ import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../s
 import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { startTestSandbox } from '../harness.ts';
 
-const parse = (...flags: string[]): SandboxFlags =>
-  addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
+const parse = (...flags: string[]): SandboxFlags => addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -41,8 +41,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   socket.on('message', (data: Buffer) => {
     const event = JSON.parse(data.toString('utf8'));
     events.push(event);
-    if (event.type === 'ping' && answersPings)
-      socket.send(JSON.stringify({ type: 'pong', event_id: event.ping_event.event_id }));
+    if (event.type === 'ping' && answersPings) socket.send(JSON.stringify({ type: 'pong', event_id: event.ping_event.event_id }));
     wake();
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -92,10 +91,7 @@ export async function converse(
 }
 
 /** Connects and is turned away: the event that says why, and how the connection was closed. */
-export async function turnedAway(
-  url: string,
-  options: ClientOptions = {},
-): Promise<{ code: number; reason: string; error: Json }> {
+export async function turnedAway(url: string, options: ClientOptions = {}): Promise<{ code: number; reason: string; error: Json }> {
   const { closed, events } = await connect(url, options);
   const close = await closed;
   if (events.length !== 1) throw new Error(`there came ${events.length} events instead of one`);
@@ -103,10 +99,7 @@ export async function turnedAway(
 }
 
 /** Tries to connect and tells what it was answered over HTTP instead. */
-export async function refusal(
-  url: string,
-  options: ClientOptions = {},
-): Promise<{ status: number; body: Json; headers: Json }> {
+export async function refusal(url: string, options: ClientOptions = {}): Promise<{ status: number; body: Json; headers: Json }> {
   const socket = new WebSocket(url, 'convai', options);
   onTestFinished(() => socket.terminate());
   socket.on('error', () => undefined);

@@ -228,21 +228,10 @@ test('in a conversation by text there is no sound, words come in parts, and it e
   await client.next('agent_response');
   expect(await say(client, 'Robin Example')).toContain('Thank you');
   expect(await client.closed).toEqual({ code: 1000, reason: 'end_call tool was called.' });
-  const parts = client.events
-    .filter(({ type }) => type === 'agent_chat_response_part')
-    .map((event) => event.text_response_part);
+  const parts = client.events.filter(({ type }) => type === 'agent_chat_response_part').map((event) => event.text_response_part);
   const first = parts.filter(({ event_id }) => event_id === parts[0].event_id);
   expect(first.map(({ text }) => text).join('')).toBe(greeting);
-  expect(first.map(({ type }) => type)).toEqual([
-    'start',
-    'delta',
-    'delta',
-    'delta',
-    'delta',
-    'delta',
-    'delta',
-    'stop',
-  ]);
+  expect(first.map(({ type }) => type)).toEqual(['start', 'delta', 'delta', 'delta', 'delta', 'delta', 'delta', 'stop']);
   expect(client.events.some(({ type }) => type === 'audio')).toBe(false);
   const done = await finished(sandbox, client.conversationId);
   expect(done).toMatchObject({ status: 'done', collected_data: { name: { value: 'Robin Example' } } });
@@ -258,9 +247,7 @@ test("an agent's list of client events says which are sent", async () => {
   const client = await converse(sandbox, agentId);
   await say(client, 'Robin');
   await client.settle();
-  expect(new Set(client.events.map(({ type }) => type))).toEqual(
-    new Set(['conversation_initiation_metadata', 'agent_response']),
-  );
+  expect(new Set(client.events.map(({ type }) => type))).toEqual(new Set(['conversation_initiation_metadata', 'agent_response']));
 });
 
 test('who speaks while the agent does interrupts it: the rest is not sent, and what was heard is told', async () => {
@@ -279,9 +266,7 @@ test('who speaks while the agent does interrupts it: the rest is not sent, and w
   await client.settle();
   const { agent_response_event: answer } = (await client.next('agent_response'), await client.next('agent_response'));
   expect(answer.agent_response).toContain('This is');
-  expect(client.events.filter(({ type, audio_event }) => type === 'audio' && audio_event.event_id === 1)).toHaveLength(
-    5,
-  );
+  expect(client.events.filter(({ type, audio_event }) => type === 'audio' && audio_event.event_id === 1)).toHaveLength(5);
   const { transcript } = await record(sandbox, client.conversationId);
   const original = 'Hello, I am calling about your appointment.';
   expect(transcript.slice(0, 2)).toMatchObject([
@@ -313,9 +298,7 @@ test('the agent asks again whenever nobody answers within the turn timeout, but 
   await pass(sandbox, 6_000);
   await client.settle();
   const said = (): string[] =>
-    client.events
-      .filter(({ type }) => type === 'agent_response')
-      .map((event) => event.agent_response_event.agent_response);
+    client.events.filter(({ type }) => type === 'agent_response').map((event) => event.agent_response_event.agent_response);
   expect(said()).toHaveLength(1);
   await pass(sandbox, 1_000);
   await client.settle();
@@ -393,9 +376,7 @@ test('what a client tells beside the conversation is kept with its record', asyn
   await client.settle();
   const { metadata } = await record(sandbox, client.conversationId);
   expect(metadata.feedback).toEqual({ type: 'thumbs', overall_score: 'like', likes: 2, dislikes: 1 });
-  expect(metadata.contextual_updates).toEqual([
-    { time: '2030-01-15T12:00:00.000Z', text: 'The page shows invoices.', context_id: 'page' },
-  ]);
+  expect(metadata.contextual_updates).toEqual([{ time: '2030-01-15T12:00:00.000Z', text: 'The page shows invoices.', context_id: 'page' }]);
 });
 
 test('words that come while the agent thinks are answered together', async () => {

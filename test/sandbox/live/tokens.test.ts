@@ -106,11 +106,7 @@ test.each<[string, (token: string) => string | Promise<string>, string]>([
     },
     'wrong_signature',
   ],
-  [
-    'no signature at all',
-    (token) => [Buffer.from('{"alg":"none"}').toString('base64url'), token.split('.')[1], ''].join('.'),
-    'malformed',
-  ],
+  ['no signature at all', (token) => [Buffer.from('{"alg":"none"}').toString('base64url'), token.split('.')[1], ''].join('.'), 'malformed'],
   ['another issuer', async () => sign('APIother', noon / 1000), 'wrong_issuer'],
   ['a time to come', async () => sign('APIlocal', noon / 1000 + 60), 'not_yet_valid'],
 ])('a token with %s is not valid and joins nothing', async (_, change, reason) => {
@@ -183,9 +179,7 @@ test('what is told about the keys holds no secret', async () => {
   });
   const token = await issue(sandbox);
   await connect(joinUrl(sandbox, token));
-  const kept = await Promise.all(
-    ['/_sandbox/journal', '/_sandbox/export', '/_sandbox/info'].map((path) => sandbox.get(path)),
-  );
+  const kept = await Promise.all(['/_sandbox/journal', '/_sandbox/export', '/_sandbox/info'].map((path) => sandbox.get(path)));
   for (const { status, body: text } of kept) {
     expect(status).toBe(200);
     expect(JSON.stringify(text)).not.toContain(token);
@@ -196,8 +190,7 @@ test('what is told about the keys holds no secret', async () => {
 test('credentials are redeemed once by hand, and do not open a socket afterwards', async () => {
   const sandbox = await startTestSandbox(quick);
   const token = await issue(sandbox);
-  const redeem = async (): Promise<Json> =>
-    (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: token })).body;
+  const redeem = async (): Promise<Json> => (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: token })).body;
   expect(await redeem()).toEqual({ accepted: true, kind: 'token', agent_id: 'agent_reminders' });
   expect(await redeem()).toEqual({ accepted: false, kind: null, agent_id: null });
   expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);

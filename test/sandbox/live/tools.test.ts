@@ -59,25 +59,17 @@ test.each<[string, string, Json, Json]>([
     { email: text, message: text },
     { email: 'ada@example.com', message: 'I am late' },
   ],
-  [
-    'Book the table for Tuesday at 7:30 pm.',
-    'book_table',
-    { date: text, time: text },
-    { date: 'Tuesday', time: '7:30 pm' },
-  ],
+  ['Book the table for Tuesday at 7:30 pm.', 'book_table', { date: text, time: text }, { date: 'Tuesday', time: '7:30 pm' }],
   ['Open the page, please.', 'open_page', { page: text }, {}],
-])(
-  'a tool of the client gets the value that was said, not the sentence: "%s"',
-  async (said, name, properties, values) => {
-    const sandbox = await startTestSandbox();
-    const tool = { type: 'client', name, description: '', parameters: { type: 'object', properties } };
-    const client = await converse(sandbox, await toolAgent(sandbox, tool), textOnly);
-    await client.next('agent_response');
-    client.send({ type: 'user_message', text: said });
-    const { client_tool_call: call } = await client.next('client_tool_call');
-    expect(call.parameters).toEqual(values);
-  },
-);
+])('a tool of the client gets the value that was said, not the sentence: "%s"', async (said, name, properties, values) => {
+  const sandbox = await startTestSandbox();
+  const tool = { type: 'client', name, description: '', parameters: { type: 'object', properties } };
+  const client = await converse(sandbox, await toolAgent(sandbox, tool), textOnly);
+  await client.next('agent_response');
+  client.send({ type: 'user_message', text: said });
+  const { client_tool_call: call } = await client.next('client_tool_call');
+  expect(call.parameters).toEqual(values);
+});
 
 test('a tool that is not named is not used', async () => {
   const sandbox = await startTestSandbox();
@@ -90,11 +82,7 @@ test('a tool that is not named is not used', async () => {
 
 test('a client that reports an error, or nothing in time, is not waited for', async () => {
   const sandbox = await startTestSandbox();
-  const client = await converse(
-    sandbox,
-    await toolAgent(sandbox, { ...openInvoice, response_timeout_secs: 5 }),
-    textOnly,
-  );
+  const client = await converse(sandbox, await toolAgent(sandbox, { ...openInvoice, response_timeout_secs: 5 }), textOnly);
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Open invoice 12.' });
   const { client_tool_call: call } = await client.next('client_tool_call');

@@ -60,10 +60,7 @@ test.each([37, 320, 640, 16_000])('what is heard does not depend on pieces of %i
 test('a click and a whisper are not speech', async () => {
   const sandbox = await startTestSandbox(quick);
   const client = await listening(sandbox);
-  sendAudio(
-    client,
-    Buffer.concat([tone(40), tone(900, { level: 0 }), tone(2_000, { level: 400 }), tone(900, { level: 0 })]),
-  );
+  sendAudio(client, Buffer.concat([tone(40), tone(900, { level: 0 }), tone(2_000, { level: 400 }), tone(900, { level: 0 })]));
   await client.settle();
   expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
 });

@@ -38,10 +38,7 @@ test("an agent's own model evaluates and collects when the agent says so, asked 
     { polite: { result: 'failure', rationale: 'It was rude.' } },
   );
   const model = await assessing(`Here you are:\n\`\`\`json\n${told}\n\`\`\``);
-  const record = await holdConversation(
-    sandbox,
-    await createModelAgent(sandbox, model.url, { platform: platform('own') }),
-  );
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { platform: platform('own') }));
   expect(record.collected_data).toMatchObject({
     chairs: { value: 7, rationale: 'They said seven.' },
     colour: { value: 'Blue', rationale: 'They like blue.' },
@@ -92,10 +89,7 @@ test.each([
 test('numbers and truths that come as words are taken in the type of their item', async () => {
   const sandbox = await startTestSandbox();
   const model = await assessing(answer({ chairs: { value: '7' }, happy: { value: 'TRUE' } }));
-  const record = await holdConversation(
-    sandbox,
-    await createModelAgent(sandbox, model.url, { platform: platform('own') }),
-  );
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { platform: platform('own') }));
   expect(record.collected_data).toMatchObject({ chairs: { value: 7 }, happy: { value: true } });
 });
 
@@ -107,10 +101,7 @@ test('a conversation that a backup held, or that broke down, is not assessed by 
   });
   for (const preference of ['default', 'disabled']) {
     const llm = { backup_llm_config: { preference } };
-    const record = await holdConversation(
-      sandbox,
-      await createModelAgent(sandbox, model.url, { llm, platform: platform('own') }),
-    );
+    const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm, platform: platform('own') }));
     expect(record.status).toBe(preference === 'default' ? 'done' : 'failed');
   }
   expect(model.requests.some(({ body }) => body.response_format !== undefined)).toBe(false);

@@ -30,11 +30,7 @@ test('events are read the same wherever the pieces are cut and whichever line en
           ].join(end),
         );
         const whole = `${bom ? '\uFEFF' : ''}${sent.join('')}`;
-        const places = [
-          0,
-          ...cuts.map((cut) => cut % (whole.length + 1)).sort((left, right) => left - right),
-          whole.length,
-        ];
+        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((left, right) => left - right), whole.length];
         const reader = new EventStreamReader();
         const read = places.slice(1).flatMap((place, index) => reader.push(whole.slice(places[index], place)));
         const wanted = events.map(({ name, lines }) => ({
@@ -113,9 +109,7 @@ test.each([
 });
 
 test('an address is shown without the values of its query', () => {
-  expect(showAddress('http://u:p@127.0.0.1:80/v1?key=abc&key=def&x=1')).toBe(
-    'http://127.0.0.1/v1?key=[redacted]&x=[redacted]',
-  );
+  expect(showAddress('http://u:p@127.0.0.1:80/v1?key=abc&key=def&x=1')).toBe('http://127.0.0.1/v1?key=[redacted]&x=[redacted]');
   expect(showAddress('nonsense')).toBe('[unreadable]');
 });
 

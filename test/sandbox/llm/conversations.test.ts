@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
 import { startTestSandbox, type Json } from '../harness.ts';
-import {
-  createModelAgent,
-  holdConversation,
-  interviewer,
-  secret,
-  startModelServer,
-  stream,
-  useTool,
-} from './model-server.ts';
+import { createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
 
 const everybodyAnswers = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
 const words = (record: Json, speaker: string): string[] =>
@@ -137,33 +129,30 @@ test('a conversation is in progress, and nothing of it is made up, until the mod
 test.each([
   ['by the clock', 'measured'],
   ['drawn', 'drawn'],
-] as const)(
-  'a model that takes its time holds no call beyond its longest duration, latency %s',
-  async (_, modelLatency) => {
-    const sandbox = await startTestSandbox({ modelLatency });
-    let givenUp = 0;
-    const model = await startModelServer((response, request, nth) => {
-      if (nth === 1) interviewer(response, request, nth);
-      else response.on('close', () => (givenUp += 1));
-    });
-    const agentId = await createModelAgent(sandbox, model.url);
-    const override = { conversation: { max_duration_seconds: 60 } };
-    const call = {
-      to_phone_number: '+12125550100',
-      variables: { name: 'Robin' },
-      conversation_config_override: override,
-    };
-    await sandbox.batch([], { agent_id: agentId, calls: [call] });
-    await expect.poll(() => model.requests.length).toBe(2);
-    sandbox.clock.advance(240_000);
-    const { body } = await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
-    expect(body).toMatchObject({ status: 'done', termination_reason: 'Maximum duration reached.' });
-    expect(body.metadata.duration).toBe(60);
-    expect(words(body, 'agent')).toEqual(['Hello Robin, this is a test.', 'Question 1: how many chairs do you have?']);
-    expect(words(body, 'user')).toHaveLength(2);
-    await expect.poll(() => givenUp).toBe(1);
-  },
-);
+] as const)('a model that takes its time holds no call beyond its longest duration, latency %s', async (_, modelLatency) => {
+  const sandbox = await startTestSandbox({ modelLatency });
+  let givenUp = 0;
+  const model = await startModelServer((response, request, nth) => {
+    if (nth === 1) interviewer(response, request, nth);
+    else response.on('close', () => (givenUp += 1));
+  });
+  const agentId = await createModelAgent(sandbox, model.url);
+  const override = { conversation: { max_duration_seconds: 60 } };
+  const call = {
+    to_phone_number: '+12125550100',
+    variables: { name: 'Robin' },
+    conversation_config_override: override,
+  };
+  await sandbox.batch([], { agent_id: agentId, calls: [call] });
+  await expect.poll(() => model.requests.length).toBe(2);
+  sandbox.clock.advance(240_000);
+  const { body } = await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
+  expect(body).toMatchObject({ status: 'done', termination_reason: 'Maximum duration reached.' });
+  expect(body.metadata.duration).toBe(60);
+  expect(words(body, 'agent')).toEqual(['Hello Robin, this is a test.', 'Question 1: how many chairs do you have?']);
+  expect(words(body, 'user')).toHaveLength(2);
+  await expect.poll(() => givenUp).toBe(1);
+});
 
 test('one seed and one model give the same conversations again when the time to think is drawn', async () => {
   const run = async (): Promise<Json[]> => {
@@ -237,9 +226,7 @@ test('many conversations are held at once, each with its own words', async () =>
     variables: { who: `number ${index}` },
   }));
   await sandbox.batch([], { agent_id: agentId, calls });
-  await expect
-    .poll(() => sandbox.calls().filter((call) => call.transcriptTurns > 0).length, { timeout: 20_000 })
-    .toBe(25);
+  await expect.poll(() => sandbox.calls().filter((call) => call.transcriptTurns > 0).length, { timeout: 20_000 }).toBe(25);
   sandbox.clock.advance(3_600_000);
   for (const [index, call] of sandbox.calls().entries()) {
     const record = (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;

@@ -50,8 +50,7 @@ test('the example model server refuses a wrong key, and the conversation fails w
   expect(record).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: HTTP 401' });
 });
 
-const parse = (...flags: string[]): SandboxFlags =>
-  addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
+const parse = (...flags: string[]): SandboxFlags => addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
 
 test('the flags say which hosts may be connected to and how models are asked', async () => {
   const flags = ['--allow-outbound', 'a.example', '--allow-outbound', 'b.example:8443'];

@@ -3,16 +3,7 @@ import { expect, test } from 'vitest';
 import { ModelRequestLog } from '../../../src/sandbox/llm/model-request-log.ts';
 import { sendableHeaders } from '../../../src/sandbox/llm/outbound.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
-import {
-  chunk,
-  createModelAgent,
-  holdConversation,
-  interviewer,
-  secret,
-  startModelServer,
-  stream,
-  useTool,
-} from './model-server.ts';
+import { chunk, createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
 
 /** Patience that a busy machine does not exhaust; each fault that is about waiting shortens the one limit that it is about. */
 const limits = { connectMs: 30_000, firstTokenMs: 30_000, idleMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
@@ -245,11 +236,7 @@ test.each([
     'How many chairs? Roughly.',
     (response: ServerResponse) => response.end(chunk({ content: ' Roughly.' }).trimEnd()),
   ],
-  [
-    'with [DONE] and no end of the connection',
-    'How many chairs?',
-    (response: ServerResponse) => response.write('data: [DONE]\n\n'),
-  ],
+  ['with [DONE] and no end of the connection', 'How many chairs?', (response: ServerResponse) => response.write('data: [DONE]\n\n')],
 ])('a stream that ends %s is taken at its word', async (_name, text, end) => {
   const sandbox = await startTestSandbox({ modelLimits: limits });
   const model = await startModelServer((response, _request, nth) => {
@@ -337,9 +324,7 @@ test('a deleted conversation leaves no question to the model behind', async () =
   await sandbox.request('DELETE', `/v1/convai/conversations/${record.conversation_id}`);
   const path = '/_sandbox/model-requests';
   expect((await sandbox.get(`${path}?conversation_id=${record.conversation_id}`)).body.model_requests).toEqual([]);
-  expect(
-    (await sandbox.get(`${path}?conversation_id=${other.conversation_id}`)).body.model_requests.length,
-  ).toBeGreaterThan(0);
+  expect((await sandbox.get(`${path}?conversation_id=${other.conversation_id}`)).body.model_requests.length).toBeGreaterThan(0);
 });
 
 test('the last thousand questions are kept', () => {
@@ -348,17 +333,11 @@ test('the last thousand questions are kept', () => {
   for (let index = 0; index < 1_205; index += 1) log.begin({ ...facts, headerNames: [], conversationId: `c${index}` });
   expect(log.list().map(({ conversationId }) => conversationId)).toHaveLength(1_000);
   expect(log.list()[0]?.conversationId).toBe('c205');
-  expect(
-    log.begin({ ...facts, headerNames: [], conversationId: 'long', request: 'x'.repeat(90_000) }).request,
-  ).toHaveLength(32_769);
+  expect(log.begin({ ...facts, headerNames: [], conversationId: 'long', request: 'x'.repeat(90_000) }).request).toHaveLength(32_769);
 });
 
 /** Looks everywhere that a caller, an owner or a judge can look. */
-async function expectNoSecret(
-  sandbox: TestSandbox,
-  record: Json,
-  value = secret.slice('Bearer '.length),
-): Promise<void> {
+async function expectNoSecret(sandbox: TestSandbox, record: Json, value = secret.slice('Bearer '.length)): Promise<void> {
   const places = ['/_sandbox/model-requests', '/_sandbox/journal', '/_sandbox/calls', '/v1/convai/conversations'];
   const seen = await Promise.all(places.map(async (path) => (await sandbox.get(path)).body));
   expect(JSON.stringify([record, seen])).not.toContain(value);

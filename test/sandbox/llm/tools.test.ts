@@ -1,14 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTestSandbox, type Json } from '../harness.ts';
-import {
-  createModelAgent,
-  holdConversation,
-  startModelServer,
-  stream,
-  useTool,
-  type ModelServer,
-} from './model-server.ts';
+import { createModelAgent, holdConversation, startModelServer, stream, useTool, type ModelServer } from './model-server.ts';
 
 const toolSecret = 'tool-secret-123';
 
@@ -83,11 +76,7 @@ test('a tool with an address is posted to, and the model is given what it answer
     { role: 'tool', tool_call_id: 'use_1', content: 'twelve chairs for [redacted]' },
   ]);
   // The next turn still knows of it.
-  expect(model.requests[2]?.body.messages.slice(3, 6).map(({ role }: Json) => role)).toEqual([
-    'assistant',
-    'tool',
-    'assistant',
-  ]);
+  expect(model.requests[2]?.body.messages.slice(3, 6).map(({ role }: Json) => role)).toEqual(['assistant', 'tool', 'assistant']);
 });
 
 test.each([
@@ -114,24 +103,13 @@ test('a tool elsewhere than on this machine is not called', async () => {
 });
 
 test.each([
-  [
-    'a tool of a client',
-    { type: 'client', name: 'show', description: '' },
-    'A call by phone has no client that could run show.',
-  ],
-  [
-    'a system tool that is not there',
-    { type: 'system', name: 'show' },
-    'The sandbox does not have the system tool show.',
-  ],
+  ['a tool of a client', { type: 'client', name: 'show', description: '' }, 'A call by phone has no client that could run show.'],
+  ['a system tool that is not there', { type: 'system', name: 'show' }, 'The sandbox does not have the system tool show.'],
   ['a tool that the agent does not have', { type: 'client', name: 'other' }, 'There is no tool show.'],
 ])('%s gives an error as its result', async (_name, tool, text) => {
   const sandbox = await startTestSandbox({ loose: true });
   const model = await usingModel('show');
-  const record = await holdConversation(
-    sandbox,
-    await createModelAgent(sandbox, model.url, { prompt: { tools: [tool] } }),
-  );
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { prompt: { tools: [tool] } }));
   expect(record.transcript[2].text).toBe(`The tool says: ${text}`);
 });
 

@@ -94,10 +94,7 @@ const patch: fc.Arbitrary<Config> = fc.record(
 
 const nth = fc.nat(40);
 const pageSize = fc.integer({ min: 1, max: 5 });
-const disturbances = fc.array(
-  fc.constantFrom<Disturbance>('add', 'delete oldest', 'delete newest', 'delete last seen'),
-  { maxLength: 4 },
-);
+const disturbances = fc.array(fc.constantFrom<Disturbance>('add', 'delete oldest', 'delete newest', 'delete last seen'), { maxLength: 4 });
 const callees = fc.array(
   fc.nat(60).map((ending) => `+12125550${String(121 + (ending % 60))}`),
   { minLength: 1, maxLength: 4 },
@@ -134,27 +131,19 @@ export const anyCommand: fc.Arbitrary<fc.AsyncCommand<object, ModelledCaller>>[]
   command('refused agent', fc.constantFrom(...refusedAgents), (caller, body) => caller.refusedAgent(body)),
   command('list agents', fc.tuple(pageSize, disturbances), (caller, [size, more]) => caller.listAgents(size, more)),
   command('get agent', nth, (caller, place) => caller.getAgent(anyAgent(caller.model, place))),
-  command('patch agent', fc.tuple(nth, patch), (caller, [place, change]) =>
-    caller.patchAgent(anyAgent(caller.model, place), change),
-  ),
-  command('patch agent', fc.tuple(nth, patch), (caller, [place, change]) =>
-    caller.patchAgent(liveAgent(caller.model, place), change),
-  ),
+  command('patch agent', fc.tuple(nth, patch), (caller, [place, change]) => caller.patchAgent(anyAgent(caller.model, place), change)),
+  command('patch agent', fc.tuple(nth, patch), (caller, [place, change]) => caller.patchAgent(liveAgent(caller.model, place), change)),
   command('delete agent', nth, (caller, place) => caller.deleteAgent(anyAgent(caller.model, place))),
   command('get conversation', nth, (caller, place) => caller.getConversation(anyConversation(caller.model, place))),
   command('list conversations', fc.tuple(fc.option(nth), pageSize, disturbances), (caller, [place, size, more]) =>
     caller.listConversations(place === null ? null : anyAgent(caller.model, place), size, more),
   ),
-  command('delete conversation', nth, (caller, place) =>
-    caller.deleteConversation(anyConversation(caller.model, place)),
-  ),
+  command('delete conversation', nth, (caller, place) => caller.deleteConversation(anyConversation(caller.model, place))),
   command('signed url', nth, (caller, place) => caller.credential('signed_url', liveAgent(caller.model, place))),
   command('token', nth, (caller, place) => caller.credential('token', anyAgent(caller.model, place))),
   command('redeem', nth, (caller, place) => caller.redeem(place)),
   command('list numbers', fc.constant(null), (caller) => caller.listNumbers()),
-  command('import number', fc.tuple(fc.nat(5), name), (caller, [ending, label]) =>
-    caller.importNumber(`+1312555018${ending}`, label),
-  ),
+  command('import number', fc.tuple(fc.nat(5), name), (caller, [ending, label]) => caller.importNumber(`+1312555018${ending}`, label)),
   command('assign number', fc.tuple(nth, nth), (caller, [number, agent]) =>
     caller.assign(anyNumber(caller.model, number), liveAgent(caller.model, agent)),
   ),

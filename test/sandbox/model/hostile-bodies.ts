@@ -47,9 +47,7 @@ export function* bentBodies(valid: unknown): Generator<{ path: string; bodies: H
     const replaced = hostileValues.map(([what, value]) => hostile(what, replacedAt(valid, path, value)));
     const more = path.length === 0 ? [] : [hostile('left out', replacedAt(valid, path, undefined))];
     const value = at(valid, path);
-    const unknown = isObject(value)
-      ? [hostile('an unknown key', replacedAt(valid, path, { ...value, surprise: 1 }))]
-      : [];
+    const unknown = isObject(value) ? [hostile('an unknown key', replacedAt(valid, path, { ...value, surprise: 1 }))] : [];
     const text = JSON.stringify(replacedAt(valid, path, '@@'));
     const raw = [
       ['a number that is no number', '1e999'],

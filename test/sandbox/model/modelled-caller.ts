@@ -40,12 +40,7 @@ export class ModelledCaller {
 
   async createAgent(name: string, tags: string[] | undefined, config: Config | undefined): Promise<void> {
     const wanted = settled(config ?? {});
-    const body = await this.#ask(
-      'create_agent',
-      '',
-      { name, tags, conversation_config: config },
-      wanted === null ? 422 : 200,
-    );
+    const body = await this.#ask('create_agent', '', { name, tags, conversation_config: config }, wanted === null ? 422 : 200);
     if (wanted === null) return;
     const id: string = body.agent_id;
     expect([...this.model.agents.keys(), ...this.model.deletedAgents]).not.toContain(id);
@@ -109,35 +104,24 @@ export class ModelledCaller {
     expect(Date.parse(body.metadata.start_time)).toBeLessThanOrEqual(this.model.now);
   }
 
-  async listConversations(
-    agentId: string | null,
-    pageSize: number,
-    disturbances: readonly Disturbance[] = [],
-  ): Promise<void> {
-    const ofAgent = (): [string, string][] =>
-      [...this.model.conversations].filter(([, owner]) => agentId === null || owner === agentId);
+  async listConversations(agentId: string | null, pageSize: number, disturbances: readonly Disturbance[] = []): Promise<void> {
+    const ofAgent = (): [string, string][] => [...this.model.conversations].filter(([, owner]) => agentId === null || owner === agentId);
     const before = ofAgent().map(([id]) => id);
     const query = agentId === null ? '' : `&agent_id=${encodeURIComponent(agentId)}`;
-    const seen = await this.#walk(
-      'list_conversations',
-      'conversations',
-      'conversation_id',
-      { pageSize, query },
-      async (page, last) => {
-        const disturbance = disturbances[page];
-        const caller = agentId ?? [...this.model.agents.keys()][0];
-        if (disturbance === 'add' && caller !== undefined)
-          await this.batch(caller, [...this.model.numbers.keys()][0] ?? 'nowhere', ['+12125550177']);
-        else if (disturbance !== undefined && disturbance !== 'add')
-          await this.deleteConversation(
-            chosen(
-              disturbance,
-              ofAgent().map(([id]) => id),
-              last,
-            ),
-          );
-      },
-    );
+    const seen = await this.#walk('list_conversations', 'conversations', 'conversation_id', { pageSize, query }, async (page, last) => {
+      const disturbance = disturbances[page];
+      const caller = agentId ?? [...this.model.agents.keys()][0];
+      if (disturbance === 'add' && caller !== undefined)
+        await this.batch(caller, [...this.model.numbers.keys()][0] ?? 'nowhere', ['+12125550177']);
+      else if (disturbance !== undefined && disturbance !== 'add')
+        await this.deleteConversation(
+          chosen(
+            disturbance,
+            ofAgent().map(([id]) => id),
+            last,
+          ),
+        );
+    });
     this.#expectWalk(
       seen.map((entry) => entry.conversation_id),
       before,
@@ -160,8 +144,7 @@ export class ModelledCaller {
     expect(this.model.credentials.map((each) => each.secret)).not.toContain(secret);
     const lifetime = kind === 'token' ? tokenMs : signedUrlMs;
     // A token names whole seconds.
-    const expiresAt =
-      kind === 'token' ? Math.floor((this.model.now + lifetime) / 1000) * 1000 : this.model.now + lifetime;
+    const expiresAt = kind === 'token' ? Math.floor((this.model.now + lifetime) / 1000) * 1000 : this.model.now + lifetime;
     this.model.credentials.push({ secret, expiresAt, used: false });
   }
 

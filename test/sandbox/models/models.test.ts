@@ -17,9 +17,7 @@ async function createWith(llm: Json, options: Json = {}): Promise<{ status: numb
 }
 
 test('the catalogue has the four groups of the contract', () => {
-  const sizes = ['open', 'search', 'lab_one', 'lab_two'].map(
-    (group) => catalogue.filter((model) => model.group === group).length,
-  );
+  const sizes = ['open', 'search', 'lab_one', 'lab_two'].map((group) => catalogue.filter((model) => model.group === group).length);
   expect(sizes).toEqual([3, 6, 10, 6]);
   expect(new Set(catalogue.map(({ modelId }) => modelId)).size).toBe(25);
   expect(findModel(defaultModelId)).toBeDefined();
@@ -102,11 +100,7 @@ test.each<[string, Json, string]>([
     { backup_llm_config: { preference: 'override', order: ['svc_open_small', 'nobody_knows'] } },
     'backup_llm_config.order.1',
   ],
-  [
-    'its own endpoint as a backup',
-    { backup_llm_config: { preference: 'override', order: ['custom'] } },
-    'backup_llm_config.order.0',
-  ],
+  ['its own endpoint as a backup', { backup_llm_config: { preference: 'override', order: ['custom'] } }, 'backup_llm_config.order.0'],
 ])('%s is refused', async (_what, llm, place) => {
   const { status, body } = await createWith(llm);
   expect({ status, loc: body.detail.map((each: Json) => each.loc.join('.')) }).toEqual({
@@ -124,9 +118,7 @@ test('the refusal of an unknown model lists those there are; a loose sandbox tak
 
 test('an override of one call is held to the same list', async () => {
   const sandbox = await startTestSandbox();
-  const calls = [
-    { to_phone_number: '+12125550150', conversation_config_override: { agent: { llm: { model_id: 'nobody' } } } },
-  ];
+  const calls = [{ to_phone_number: '+12125550150', conversation_config_override: { agent: { llm: { model_id: 'nobody' } } } }];
   expect((await sandbox.batch([], { calls })).status).toBe(422);
   expect(sandbox.calls()).toEqual([]);
 });
@@ -210,13 +202,9 @@ test("the settings that count are the agent's under the call's, with defaults fo
     custom,
   });
   // A model that failed is no backup of its own.
-  expect(effectiveLlm(own, { agent: { llm: { model_id: 'svc_open_small' } } }).backupModelIds).toEqual([
-    'lab_two_swift',
-  ]);
+  expect(effectiveLlm(own, { agent: { llm: { model_id: 'svc_open_small' } } }).backupModelIds).toEqual(['lab_two_swift']);
   expect(effectiveLlm({ agent: { llm: { model_id: 'svc_open_small' } } }).backupModelIds).toEqual([defaultModelId]);
   const choice = { backup_llm_config: { preference: 'Custom', model_id: 'lab_two_swift' } };
   expect(effectiveLlm({}, { agent: { llm: choice } }).backupModelIds).toEqual(['lab_two_swift']);
-  expect(
-    effectiveLlm(own, { agent: { llm: { backup_llm_config: { preference: 'disabled' } } } }).backupModelIds,
-  ).toEqual([]);
+  expect(effectiveLlm(own, { agent: { llm: { backup_llm_config: { preference: 'disabled' } } } }).backupModelIds).toEqual([]);
 });

@@ -67,16 +67,14 @@ export function faultsOf(document: OpenApiDocument): string[] {
     for (const [status, response] of Object.entries(responses)) {
       const resolved = typeof response['$ref'] === 'string' ? follow(document, response['$ref']) : response;
       if (!/^[1-5]\d\d$/.test(status)) faults.push(`${place}: ${status} is no status`);
-      if (typeof (resolved as Schema | undefined)?.['description'] !== 'string')
-        faults.push(`${place} ${status}: no description`);
+      if (typeof (resolved as Schema | undefined)?.['description'] !== 'string') faults.push(`${place} ${status}: no description`);
     }
     for (const tag of (operation['tags'] ?? []) as string[])
       if (!document.tags.some(({ name }) => name === tag)) faults.push(`${place}: tag ${tag} is not declared`);
   }
   for (const requirement of document.security)
     for (const scheme of Object.keys(requirement))
-      if (!Object.hasOwn(document.components.securitySchemes, scheme))
-        faults.push(`security: ${scheme} is not declared`);
+      if (!Object.hasOwn(document.components.securitySchemes, scheme)) faults.push(`security: ${scheme} is not declared`);
   return faults;
 }
 
@@ -85,19 +83,11 @@ function parameterFaults(path: string, place: string, parameters: Schema[]): str
   const declared = parameters.filter((parameter) => parameter['in'] === 'path');
   const names = parameters.map((parameter) => `${String(parameter['in'])} ${String(parameter['name'])}`);
   return [
-    ...inPath
-      .filter((name) => !declared.some((each) => each['name'] === name))
-      .map((name) => `${place}: ${name} is not declared`),
-    ...declared
-      .filter(({ name }) => !inPath.includes(name as string))
-      .map(({ name }) => `${place}: ${String(name)} is not in the path`),
-    ...declared
-      .filter(({ required }) => required !== true)
-      .map(({ name }) => `${place}: ${String(name)} is not required`),
+    ...inPath.filter((name) => !declared.some((each) => each['name'] === name)).map((name) => `${place}: ${name} is not declared`),
+    ...declared.filter(({ name }) => !inPath.includes(name as string)).map(({ name }) => `${place}: ${String(name)} is not in the path`),
+    ...declared.filter(({ required }) => required !== true).map(({ name }) => `${place}: ${String(name)} is not required`),
     ...(new Set(names).size === names.length ? [] : [`${place}: a parameter stands twice`]),
-    ...parameters
-      .filter(({ schema }) => typeof schema !== 'object')
-      .map(({ name }) => `${place}: ${String(name)} has no schema`),
+    ...parameters.filter(({ schema }) => typeof schema !== 'object').map(({ name }) => `${place}: ${String(name)} has no schema`),
   ];
 }
 

@@ -86,10 +86,7 @@ test('the document asks for the token where the sandbox does', async () => {
   const guarded = await documentOf({ controlToken });
   expect(guarded.security).toEqual([{ controlToken: [] }]);
   const free = operationsOf(guarded).filter(({ operation }) => operation['security'] !== undefined);
-  expect(free.map(({ path }) => path).sort()).toEqual([
-    '/_sandbox/health',
-    '/_sandbox/telephony/{phone_number_id}/voice',
-  ]);
+  expect(free.map(({ path }) => path).sort()).toEqual(['/_sandbox/health', '/_sandbox/telephony/{phone_number_id}/voice']);
 });
 
 /** Bodies that the sandbox takes, and ones that it refuses. */

@@ -7,17 +7,7 @@ import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts'
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { createServer } from '../../../src/sandbox/server.ts';
 import { createManualClock, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
-import {
-  closed,
-  createValidator,
-  documentOf,
-  faultsOf,
-  fieldsOf,
-  follow,
-  operationsOf,
-  walk,
-  type Schema,
-} from './checks.ts';
+import { closed, createValidator, documentOf, faultsOf, fieldsOf, follow, operationsOf, walk, type Schema } from './checks.ts';
 
 const dialects = ['spec', 'extended'] as const;
 const bases = ['documentation', 'types', 'code', 'choice'];
@@ -147,9 +137,7 @@ test.each(dialects)('every field that the contract names is in the %s document, 
 });
 
 test('the contract names this many fields in each schema', () => {
-  expect(
-    Object.fromEntries(Object.entries(contractFields).map(([name, fields]) => [name, new Set(fields).size])),
-  ).toEqual({
+  expect(Object.fromEntries(Object.entries(contractFields).map(([name, fields]) => [name, new Set(fields).size]))).toEqual({
     CreateAgentRequest: 16,
     UpdateAgentRequest: 14,
     ImportPhoneNumberRequest: 4,
@@ -267,10 +255,7 @@ async function askEverything(sandbox: TestSandbox): Promise<Seen[]> {
     for (const { conversationId } of sandbox.calls())
       if (conversationId !== null) await ask('get_conversation', `${root}/conversations/${conversationId}`);
   }
-  const { conversations } = await ask(
-    'list_conversations',
-    `${root}/conversations?page_size=1&agent_id=agent_reminders`,
-  );
+  const { conversations } = await ask('list_conversations', `${root}/conversations?page_size=1&agent_id=agent_reminders`);
   await ask('get_signed_url', `${root}/conversation/get-signed-url?agent_id=agent_survey`);
   await ask('get_token', `${root}/conversation/token?agent_id=agent_survey`);
   await ask('delete_conversation', `${root}/conversations/${conversations[0].conversation_id}`);
@@ -300,44 +285,36 @@ async function askEverything(sandbox: TestSandbox): Promise<Seen[]> {
   return seen;
 }
 
-test.each(dialects)(
-  'every answer of every operation fits the %s document, which describes all of it',
-  async (dialect) => {
-    const sandbox = await startTestSandbox({ dialect });
-    const seen = await askEverything(sandbox);
-    const document = closed(documentOf(dialect));
-    const compile = createValidator(document);
-    const byId = new Map(operationsOf(document).map(({ operation }) => [operation['operationId'], operation]));
-    const known = new Map<string, ReturnType<typeof compile>>();
-    const misfits = seen.flatMap(({ operation, status, body }) => {
-      const raw = follow(byId.get(operation), `#/responses/${status}`) as { $ref?: string } | undefined;
-      const described = (raw?.$ref === undefined ? raw : follow(document, raw.$ref)) as Schema | undefined;
-      if (described === undefined) return [`${operation} ${status}: not described`];
-      const ref = follow(described, '#/content/application~1json/schema/$ref') as string | undefined;
-      if (ref === undefined) return body === undefined ? [] : [`${operation} ${status}: has a body`];
-      const fits = known.get(ref) ?? compile(ref);
-      known.set(ref, fits);
-      if (fits(body)) return [];
-      return (fits.errors ?? []).map(
-        (error) => `${operation} ${status} ${error.instancePath}: ${error.message} ${JSON.stringify(error.params)}`,
-      );
-    });
-    const hint = 'describe it in src/sandbox/openapi/response-schemas.ts or conversation-schemas.ts';
-    expect([...new Set(misfits.map((misfit) => misfit.replaceAll(/\/\d+\//g, '/n/')))], hint).toEqual([]);
-    const statuses = (name: OperationName) =>
-      new Set(seen.filter(({ operation }) => operation === name).map(({ status }) => status));
-    for (const name of operationNames)
-      expect([...statuses(name)]).toEqual(expect.arrayContaining([401, 403, 422, 429]));
-    expect([...statuses('import_phone_number')]).toEqual(expect.arrayContaining([200, 400, 409, 415]));
-    expect([...statuses('create_agent')]).toContain(413);
-    expect([...statuses('get_conversation')]).toEqual(expect.arrayContaining([200, 404]));
-    const states = new Set(
-      seen.filter(({ operation }) => operation === 'get_conversation').map(({ body }) => body?.status),
+test.each(dialects)('every answer of every operation fits the %s document, which describes all of it', async (dialect) => {
+  const sandbox = await startTestSandbox({ dialect });
+  const seen = await askEverything(sandbox);
+  const document = closed(documentOf(dialect));
+  const compile = createValidator(document);
+  const byId = new Map(operationsOf(document).map(({ operation }) => [operation['operationId'], operation]));
+  const known = new Map<string, ReturnType<typeof compile>>();
+  const misfits = seen.flatMap(({ operation, status, body }) => {
+    const raw = follow(byId.get(operation), `#/responses/${status}`) as { $ref?: string } | undefined;
+    const described = (raw?.$ref === undefined ? raw : follow(document, raw.$ref)) as Schema | undefined;
+    if (described === undefined) return [`${operation} ${status}: not described`];
+    const ref = follow(described, '#/content/application~1json/schema/$ref') as string | undefined;
+    if (ref === undefined) return body === undefined ? [] : [`${operation} ${status}: has a body`];
+    const fits = known.get(ref) ?? compile(ref);
+    known.set(ref, fits);
+    if (fits(body)) return [];
+    return (fits.errors ?? []).map(
+      (error) => `${operation} ${status} ${error.instancePath}: ${error.message} ${JSON.stringify(error.params)}`,
     );
-    if (dialect === 'extended')
-      expect([...states]).toEqual(expect.arrayContaining(['initiated', 'in-progress', 'done', 'failed']));
-  },
-);
+  });
+  const hint = 'describe it in src/sandbox/openapi/response-schemas.ts or conversation-schemas.ts';
+  expect([...new Set(misfits.map((misfit) => misfit.replaceAll(/\/\d+\//g, '/n/')))], hint).toEqual([]);
+  const statuses = (name: OperationName) => new Set(seen.filter(({ operation }) => operation === name).map(({ status }) => status));
+  for (const name of operationNames) expect([...statuses(name)]).toEqual(expect.arrayContaining([401, 403, 422, 429]));
+  expect([...statuses('import_phone_number')]).toEqual(expect.arrayContaining([200, 400, 409, 415]));
+  expect([...statuses('create_agent')]).toContain(413);
+  expect([...statuses('get_conversation')]).toEqual(expect.arrayContaining([200, 404]));
+  const states = new Set(seen.filter(({ operation }) => operation === 'get_conversation').map(({ body }) => body?.status));
+  if (dialect === 'extended') expect([...states]).toEqual(expect.arrayContaining(['initiated', 'in-progress', 'done', 'failed']));
+});
 
 test('no number in the documents is a real one, and no example holds a credential', () => {
   const text = JSON.stringify(dialects.map(documentOf));

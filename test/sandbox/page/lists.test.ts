@@ -122,8 +122,7 @@ browserTest('the answer of a webhook appears on a page whose clock stands', asyn
 });
 
 test('without a webhook the page says how to make one, and in the spec dialect that there is none', async () => {
-  const view = async (sandbox: PageSandbox): Promise<string> =>
-    textOf(await read(sandbox, '/?view=webhooks'), /<main[^]*<\/main>/);
+  const view = async (sandbox: PageSandbox): Promise<string> => textOf(await read(sandbox, '/?view=webhooks'), /<main[^]*<\/main>/);
   expect(await view(await startPageSandbox())).toContain('POST /_sandbox/webhooks');
   expect(await view(await startPageSandbox({ dialect: 'spec' }))).toContain('The contract has none');
 });

@@ -3,9 +3,7 @@ import { expect, test } from 'vitest';
 import { html } from '../../../src/presentation/html/html.ts';
 import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox } from './window.ts';
 
-const folders = ['sandbox/page', 'presentation/html'].map(
-  (at) => new URL(`../../../src/${at}/browser/`, import.meta.url),
-);
+const folders = ['sandbox/page', 'presentation/html'].map((at) => new URL(`../../../src/${at}/browser/`, import.meta.url));
 const files = new Map(folders.flatMap((folder) => readdirSync(folder).map((name) => [name, new URL(name, folder)])));
 const scripts = [...files.keys()].filter((name) => name.endsWith('.js'));
 const assets = ['page.css', 'icon.svg', ...scripts].map((name) => `/_page/${name}`);
@@ -47,9 +45,7 @@ test('the page allows nothing from elsewhere, nothing inline and no frame around
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/unsafe|\*|https?:|data:|blob:/);
-    expect(text).not.toMatch(
-      /<script(?![^>]* src="\/_page\/(?:page|idiomorph)\.js")|<style|\sstyle=|\son\w+="|javascript:/i,
-    );
+    expect(text).not.toMatch(/<script(?![^>]* src="\/_page\/(?:page|idiomorph)\.js")|<style|\sstyle=|\son\w+="|javascript:/i);
     const addresses = [...text.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address]) => address);
     for (const address of addresses) expect(address).toMatch(/^[/#]/);
   }
@@ -135,9 +131,7 @@ test('a recording opens for its signed address only', async () => {
   await sandbox.advance(3600);
   const [call] = sandbox.calls();
   expect((await read(sandbox, `/_page/recordings/${call?.conversationId}`)).status).toBe(401);
-  expect(
-    (await read(sandbox, `/_page/recordings/${call?.conversationId}?expires=99999999999&signature=AAAA`)).status,
-  ).toBe(403);
+  expect((await read(sandbox, `/_page/recordings/${call?.conversationId}?expires=99999999999&signature=AAAA`)).status).toBe(403);
 });
 
 test('what was said is not shown before it is said, nor after the record was deleted', async () => {
@@ -165,9 +159,7 @@ test('calls are filtered by state, batch and number, and come page by page', asy
   await sandbox.batch(...many.filter((number) => !number.endsWith('0120')));
   await sandbox.advance(7200);
   const numbers = async (query: string) =>
-    [...(await read(sandbox, `/?view=calls${query}`)).text.matchAll(/id="call-[^"]+"[\s\S]*?>(\+\d+)</g)].map(
-      ([, to]) => to,
-    );
+    [...(await read(sandbox, `/?view=calls${query}`)).text.matchAll(/id="call-[^"]+"[\s\S]*?>(\+\d+)</g)].map(([, to]) => to);
   expect(await numbers(`&batch=${first}`)).toEqual(['+12125550101', '+12125550100']);
   expect(await numbers('&number=2125550101')).toEqual(['+12125550101']);
   expect(await numbers('&state=queued')).toEqual([]);

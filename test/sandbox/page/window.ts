@@ -2,13 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
-import {
-  browserMissing,
-  mustHaveBrowser,
-  openWindow,
-  type TestWindow,
-  type WindowOptions,
-} from '../../support/browser.ts';
+import { browserMissing, mustHaveBrowser, openWindow, type TestWindow, type WindowOptions } from '../../support/browser.ts';
 import { noon, type Json } from '../harness.ts';
 
 const missing = browserMissing();
@@ -63,11 +57,7 @@ export async function startPageSandbox(options: SandboxOptions = {}): Promise<Pa
 }
 
 /** A window on a view of the page. When the test ends, it must not have asked for anything elsewhere, nor have complained. */
-export async function look(
-  sandbox: PageSandbox,
-  path = '/',
-  options: Partial<WindowOptions> = {},
-): Promise<TestWindow> {
+export async function look(sandbox: PageSandbox, path = '/', options: Partial<WindowOptions> = {}): Promise<TestWindow> {
   const window = await openWindow({ origin: sandbox.url, ...options });
   onTestFinished(async () => {
     await window.close();

@@ -62,10 +62,7 @@ test('a sandbox that is stopped and started again goes on where it was', async (
     concurrency: 6,
     faults: [{ operation: 14, nth: 4, effect: { type: 'rate_limited' } }],
   } as SandboxOptions;
-  const [whole, halves] = [
-    await startTestSandbox({ clock: 'manual', epochMs: noon, ...options }),
-    await open(path, options),
-  ];
+  const [whole, halves] = [await startTestSandbox({ clock: 'manual', epochMs: noon, ...options }), await open(path, options)];
   for (const sandbox of [whole, halves]) await fill(sandbox);
   const before = await readAll(halves);
   await halves.close();
@@ -179,18 +176,14 @@ test('no file lets a secret, a name or a transcript be read without the key', as
   const look = async (): Promise<string> => {
     const names = (await readdir(dirname(path))).filter((name) => !name.endsWith('.key'));
     const files = await Promise.all(names.map((name) => readFile(join(dirname(path), name), 'latin1')));
-    return (
-      files.join('') +
-      files.flatMap((file) => file.split('\n').map((line) => Buffer.from(line, 'base64').toString())).join('')
-    );
+    return files.join('') + files.flatMap((file) => file.split('\n').map((line) => Buffer.from(line, 'base64').toString())).join('');
   };
   const seen = [await look()];
   await sandbox.close();
   seen.push(await look());
   for (const text of seen) {
     expect(text.length).toBeGreaterThan(10_000);
-    for (const secret of ['provider-token-in-clear', 'header-in-clear', 'Own model', 'Hello'])
-      expect(text).not.toContain(secret);
+    for (const secret of ['provider-token-in-clear', 'header-in-clear', 'Own model', 'Hello']) expect(text).not.toContain(secret);
   }
   expect((await stat(`${path}.key`)).mode & 0o777).toBe(0o600);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -276,10 +269,7 @@ test('what was being written when the process ended is left out, and the state g
 });
 
 test.each<[string, (lines: string[]) => string[]]>([
-  [
-    'a changed character',
-    ([header, state = '', ...rest]) => [header ?? '', `${state.slice(0, 99)}#${state.slice(100)}`, ...rest],
-  ],
+  ['a changed character', ([header, state = '', ...rest]) => [header ?? '', `${state.slice(0, 99)}#${state.slice(100)}`, ...rest]],
   ['a line that stands elsewhere', ([header, state, ...rest]) => [header ?? '', state ?? '', rest[0] ?? '', ...rest]],
   ['a line that is missing', ([header, state, , ...rest]) => [header ?? '', state ?? '', ...rest]],
 ])('a file damaged by %s is refused and left as it is', async (_what, damage) => {
@@ -363,9 +353,7 @@ test('a start that fails lets go of the file', async () => {
 
 test('fault rules of the file count on where the start gives the same, and give way to others', async () => {
   const path = await dataPath();
-  const faults = [
-    { id: 'third', operation: 2, nth: 3, effect: { type: 'rate_limited' } },
-  ] as SandboxOptions['faults'] & {};
+  const faults = [{ id: 'third', operation: 2, nth: 3, effect: { type: 'rate_limited' } }] as SandboxOptions['faults'] & {};
   const ask = async (sandbox: TestSandbox): Promise<number> => (await sandbox.get('/v1/convai/agents')).status;
   const first = await open(path, { faults });
   expect([await ask(first), await ask(first)]).toEqual([200, 200]);

@@ -41,9 +41,7 @@ const steps = fc.array(
 
 /** What differs between two sandboxes that are otherwise the same: ids of errors, and the machine's time. */
 function normalise(body: Json): string {
-  return JSON.stringify(body, (key, value) =>
-    ['request_id', 'realAcceptedAt', 'snapshot_id'].includes(key) ? 0 : value,
-  );
+  return JSON.stringify(body, (key, value) => (['request_id', 'realAcceptedAt', 'snapshot_id'].includes(key) ? 0 : value));
 }
 
 function pickOf<T>(list: readonly T[], pick: number): T | undefined {
@@ -93,9 +91,7 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
           agent_id: await agentId(),
           agent_phone_number_id: await numberId(),
           scheduled_time_unix: Math.floor(now / 1000) + (value % 40),
-          recipients: dialled
-            .slice(value % 12, (value % 12) + 1 + (pick % 4))
-            .map((number) => ({ phone_number: number })),
+          recipients: dialled.slice(value % 12, (value % 12) + 1 + (pick % 4)).map((number) => ({ phone_number: number })),
         });
       }
       case 'cancel': {
@@ -106,10 +102,7 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         return request('PUT', '/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 });
       case 'forget': {
         const { conversations } = (await get('/v1/convai/conversations?page_size=100')).body;
-        return request(
-          'DELETE',
-          `/v1/convai/conversations/${pickOf<Json>(conversations, pick)?.conversation_id ?? 'none'}`,
-        );
+        return request('DELETE', `/v1/convai/conversations/${pickOf<Json>(conversations, pick)?.conversation_id ?? 'none'}`);
       }
       case 'inbound':
         return request('POST', '/_sandbox/inbound', {
@@ -129,11 +122,7 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
       case 'course': {
         const { calls } = (await get('/_sandbox/calls')).body;
         const callId = pickOf<Json>(calls, pick)?.callId ?? 'none';
-        return request(
-          'POST',
-          `/_sandbox/calls/${callId}/course`,
-          value % 2 === 0 ? { hang_up: 'now' } : { result: 'busy' },
-        );
+        return request('POST', `/_sandbox/calls/${callId}/course`, value % 2 === 0 ? { hang_up: 'now' } : { result: 'busy' });
       }
       case 'advance':
         return request('POST', '/_sandbox/clock/advance', { ms: value * 60 });
@@ -166,8 +155,7 @@ async function readAll(sandbox: TestSandbox): Promise<string[]> {
     if (page.next_cursor === null) break;
     cursor = `&cursor=${page.next_cursor}`;
   }
-  for (const { agent_id: id } of (await note('/v1/convai/agents?page_size=100')).agents)
-    await note(`/v1/convai/agents/${id}`);
+  for (const { agent_id: id } of (await note('/v1/convai/agents?page_size=100')).agents) await note(`/v1/convai/agents/${id}`);
   return read;
 }
 
@@ -268,15 +256,7 @@ test('there are at most twenty snapshots', async () => {
 
 test('an export holds no secret', async () => {
   const sandbox = await startTestSandbox({ ...onHold, apiKeys: ['key-of-a-caller'] });
-  const secrets = [
-    'provider-token-1',
-    'header-value-2',
-    'override-value-3',
-    'cvtkn_',
-    'cvsig_',
-    'sk_sandbox_ok',
-    'key-of-a-caller',
-  ];
+  const secrets = ['provider-token-1', 'header-value-2', 'override-value-3', 'cvtkn_', 'cvsig_', 'sk_sandbox_ok', 'key-of-a-caller'];
   await sandbox.request('POST', '/v1/convai/phone-numbers', {
     label: 'Line',
     phone_number: '+13135550101',

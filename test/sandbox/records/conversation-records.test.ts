@@ -45,9 +45,7 @@ test('the spec dialect knows no fields beyond the contract in requests either', 
   expect(rename.body.detail[0].loc).toEqual(['body', 'name']);
   const calls = [{ to_phone_number: '+12125550150', dynamic_variables: {} }];
   expect((await sandbox.batch([], { calls })).body.detail[0].loc).toEqual(['body', 'calls', 0, 'dynamic_variables']);
-  expect((await sandbox.batch([], { calls: [{ to_phone_number: '+12125550150', variables: { a: 1 } }] })).status).toBe(
-    200,
-  );
+  expect((await sandbox.batch([], { calls: [{ to_phone_number: '+12125550150', variables: { a: 1 } }] })).status).toBe(200);
 });
 
 test('the extended dialect serves the contract’s names and the inner fields beside them', async () => {
@@ -87,9 +85,7 @@ test('turns in the extended dialect tell who made them up, from what, and whethe
   expect(Object.keys(usage.model_usage)).toEqual([model]);
   expect(usage.model_usage[model].output_total.tokens).toBe(Math.ceil(question.original_message.length / 4));
   expect(record.metadata).toMatchObject({ main_language: 'en', conversation_initiation_source: 'telephony' });
-  expect(record.metadata.charging.llm_usage[model].output_total.tokens).toBe(
-    record.metadata.usage.models[model].output_tokens,
-  );
+  expect(record.metadata.charging.llm_usage[model].output_total.tokens).toBe(record.metadata.usage.models[model].output_tokens);
   expect(record.analysis.transcript_summary).toContain('appointment: confirmed');
 });
 
@@ -146,11 +142,7 @@ test('a conversation that was no phone call tells nothing of a phone', () => {
   expect(metadata.conversation_initiation_source).toBe('websocket');
 });
 
-async function readAll(
-  get: (path: string) => Promise<{ body: Json }>,
-  path: string,
-  between?: () => Promise<unknown>,
-): Promise<string[]> {
+async function readAll(get: (path: string) => Promise<{ body: Json }>, path: string, between?: () => Promise<unknown>): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;
   do {
@@ -198,11 +190,7 @@ test('a cursor of another filter, of before a reset, or of nothing is refused', 
   await sandbox.batch(plainNumbers(3));
   const { next_cursor: cursor } = (await sandbox.get(`${list}?page_size=1`)).body;
   expect((await sandbox.get(`${list}?page_size=1&cursor=${cursor}`)).status).toBe(200);
-  for (const path of [
-    `${list}?agent_id=agent_survey&cursor=${cursor}`,
-    `/v1/convai/agents?cursor=${cursor}`,
-    `${list}?cursor=abc`,
-  ]) {
+  for (const path of [`${list}?agent_id=agent_survey&cursor=${cursor}`, `/v1/convai/agents?cursor=${cursor}`, `${list}?cursor=abc`]) {
     const refused = await sandbox.get(path);
     expect([refused.status, refused.body.detail[0]?.loc]).toEqual([422, ['query', 'cursor']]);
   }

@@ -60,9 +60,7 @@ test('what a record tells depends on the number and on which dial it was, not on
     for (const numbers of batches) await callAll(sandbox, numbers);
     const calls = sandbox.calls();
     const records = await readRecords(sandbox);
-    return new Map(
-      records.map((record, index) => [calls[index]?.to ?? '', record.transcript.map((turn: Json) => turn.text)]),
-    );
+    return new Map(records.map((record, index) => [calls[index]?.to ?? '', record.transcript.map((turn: Json) => turn.text)]));
   };
   const numbers = plainNumbers(12);
   const [together, apart] = [await told([numbers]), await told([numbers.slice(6).toReversed(), numbers.slice(0, 6)])];
@@ -106,9 +104,7 @@ test('the record of a call that nobody answered is bare, or its duration counts 
     await sandbox.advance(hourMs);
     const [call] = sandbox.calls();
     expect(call?.result).toBe('no_answer');
-    return call?.conversationId == null
-      ? null
-      : (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;
+    return call?.conversationId == null ? null : (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;
   };
   expect(await unanswered('full')).toMatchObject({
     metadata: { duration: 0, phone_call: { call_result: 'no_answer' }, termination_reason: 'Nobody answered.' },
@@ -123,9 +119,7 @@ test('the record of a call that nobody answered is bare, or its duration counts 
 test('a record comes into the list late, in the place where it belongs, and can be read before', async () => {
   const sandbox = await start(worldWith({ listed_late: { share: 0.5, from_seconds: 7_200, to_seconds: 7_200 } }));
   const listed = async (): Promise<string[]> =>
-    (await sandbox.get('/v1/convai/conversations?page_size=100')).body.conversations.map(
-      (entry: Json) => entry.conversation_id,
-    );
+    (await sandbox.get('/v1/convai/conversations?page_size=100')).body.conversations.map((entry: Json) => entry.conversation_id);
   await callAll(sandbox, plainNumbers(20));
   const early = await listed();
   expect(early.length).toBeGreaterThan(3);

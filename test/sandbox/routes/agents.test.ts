@@ -70,8 +70,7 @@ test('a merge keeps what is not named, clears what is null, and never changes it
       expect(JSON.stringify(merged)).not.toContain('null');
       // Asking for the same once more changes nothing further.
       expect(mergeDeep(merged, asked as Json)).toEqual(merged);
-      for (const [name, value] of Object.entries(base))
-        if (!Object.hasOwn(asked, name)) expect(merged[name]).toEqual(value);
+      for (const [name, value] of Object.entries(base)) if (!Object.hasOwn(asked, name)) expect(merged[name]).toEqual(value);
     }),
     { seed: 7, numRuns: 500 },
   );
@@ -116,9 +115,7 @@ test('two changes at once lose nothing', async () => {
   const sandbox = await startTestSandbox();
   const path = await create(sandbox);
   const turn = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key_${index}`, index]));
-  const answers = await Promise.all(
-    Object.entries(turn).map(([name, value]) => patch(sandbox, path, { turn: { [name]: value } })),
-  );
+  const answers = await Promise.all(Object.entries(turn).map(([name, value]) => patch(sandbox, path, { turn: { [name]: value } })));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   expect((await sandbox.get(path)).body.conversation_config.turn).toEqual(turn);
 });
@@ -228,10 +225,7 @@ test('knowledge and tools attached to the prompt are shown with the agent', asyn
   const twice = await patch(sandbox, path, { agent: { prompt: { tools: [tools[0], tools[0]] } } });
   expect(places(twice.body)).toEqual(['conversation_config.agent.prompt.tools.1.name']);
   const strange = await patch(sandbox, path, { agent: { prompt: { tools: [{ type: 'magic', name: 'a b' }] } } });
-  expect(places(strange.body)).toEqual([
-    'conversation_config.agent.prompt.tools.0.type',
-    'conversation_config.agent.prompt.tools.0.name',
-  ]);
+  expect(places(strange.body)).toEqual(['conversation_config.agent.prompt.tools.0.type', 'conversation_config.agent.prompt.tools.0.name']);
 });
 
 async function named(sandbox: TestSandbox, query: string): Promise<string[]> {
@@ -283,44 +277,38 @@ test('whatever is created and deleted while a list is read, agents that stay are
   const sorting = fc.constantFrom('', '&sort_direction=asc', '&sort_by=name', '&sort_by=name&sort_direction=asc');
   const sandbox = await startTestSandbox({ seedData: false });
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(step, { maxLength: 25 }),
-      sorting,
-      fc.integer({ min: 1, max: 4 }),
-      async (steps, sorted, size) => {
-        await sandbox.request('POST', '/_sandbox/reset');
-        const staying = new Set<string>();
-        for (const name of ['c', 'a', 'b', 'c', 'a', 'd'])
-          staying.add((await create(sandbox, {}, { name })).split('/').at(-1)!);
-        const ids = [...staying];
-        const seen: string[] = [];
-        let cursor: string | null = '';
-        const read = async (): Promise<boolean> => {
-          if (cursor === null) return false;
-          const { body }: { body: Json } = await sandbox.get(
-            `${agents}?page_size=${size}${sorted}${cursor === '' ? '' : `&cursor=${cursor}`}`,
-          );
-          seen.push(...body.agents.map((agent: Json) => agent.agent_id));
-          expect(body.has_more).toBe(body.next_cursor !== null);
-          cursor = body.next_cursor;
-          return cursor !== null;
-        };
-        await read();
-        for (const each of steps) {
-          if (each.do === 'read') await read();
-          if (each.do === 'create') ids.push((await create(sandbox, {}, { name: each.name })).split('/').at(-1)!);
-          if (each.do === 'delete') {
-            const id = ids[each.index % ids.length]!;
-            staying.delete(id);
-            await sandbox.request('DELETE', `${agents}/${id}`);
-          }
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), sorting, fc.integer({ min: 1, max: 4 }), async (steps, sorted, size) => {
+      await sandbox.request('POST', '/_sandbox/reset');
+      const staying = new Set<string>();
+      for (const name of ['c', 'a', 'b', 'c', 'a', 'd']) staying.add((await create(sandbox, {}, { name })).split('/').at(-1)!);
+      const ids = [...staying];
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      const read = async (): Promise<boolean> => {
+        if (cursor === null) return false;
+        const { body }: { body: Json } = await sandbox.get(
+          `${agents}?page_size=${size}${sorted}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+        );
+        seen.push(...body.agents.map((agent: Json) => agent.agent_id));
+        expect(body.has_more).toBe(body.next_cursor !== null);
+        cursor = body.next_cursor;
+        return cursor !== null;
+      };
+      await read();
+      for (const each of steps) {
+        if (each.do === 'read') await read();
+        if (each.do === 'create') ids.push((await create(sandbox, {}, { name: each.name })).split('/').at(-1)!);
+        if (each.do === 'delete') {
+          const id = ids[each.index % ids.length]!;
+          staying.delete(id);
+          await sandbox.request('DELETE', `${agents}/${id}`);
         }
-        let more = true;
-        while (more) more = await read();
-        expect(new Set(seen).size).toBe(seen.length);
-        expect(seen).toEqual(expect.arrayContaining([...staying]));
-      },
-    ),
+      }
+      let more = true;
+      while (more) more = await read();
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen).toEqual(expect.arrayContaining([...staying]));
+    }),
     { seed: 11, numRuns: 40 },
   );
 });

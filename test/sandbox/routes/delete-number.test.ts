@@ -36,8 +36,7 @@ test('a number that was deleted is 404 afterwards, and whoever asks for it is to
     await sandbox.request('DELETE', `${numbers}/pn_main`),
     await sandbox.request('PATCH', `${numbers}/pn_main`, { agent_id: 'agent_survey' }),
   ];
-  for (const answer of answers)
-    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'phone_number_not_found' } } });
+  for (const answer of answers) expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'phone_number_not_found' } } });
   expect(deletedUse(sandbox)).toMatchObject([{ what: 'a deleted phone number was asked for', id: 'pn_main' }, {}]);
   expect((await sandbox.request('DELETE', `${numbers}/pn_none`)).status).toBe(404);
   expect(deletedUse(sandbox)).toHaveLength(2);

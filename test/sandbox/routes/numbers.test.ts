@@ -32,16 +32,13 @@ async function resultOf(sandbox: TestSandbox, from: string): Promise<string | nu
   return sandbox.calls().at(-1)?.result;
 }
 
-test.each(['label', 'phone_number', 'telephony_account_sid', 'telephony_auth_token'])(
-  'an import without %s is refused',
-  async (field) => {
-    const sandbox = await startTestSandbox();
-    const refused = await importNumber(sandbox, { [field]: undefined });
-    expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field], type: 'missing' }] } });
-    const empty = await importNumber(sandbox, { [field]: '' });
-    expect(empty).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
-  },
-);
+test.each(['label', 'phone_number', 'telephony_account_sid', 'telephony_auth_token'])('an import without %s is refused', async (field) => {
+  const sandbox = await startTestSandbox();
+  const refused = await importNumber(sandbox, { [field]: undefined });
+  expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field], type: 'missing' }] } });
+  const empty = await importNumber(sandbox, { [field]: '' });
+  expect(empty).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
+});
 
 test('an imported number is purchased, verified and without an agent', async () => {
   const sandbox = await startTestSandbox();
@@ -108,14 +105,7 @@ test('the provider token is encrypted, and nothing shows it', async () => {
   const sandbox = await startTestSandbox();
   await importNumber(sandbox);
   await importNumber(sandbox, { phone_number: '12', telephony_auth_token: 'planted-token-two' });
-  const paths = [
-    numbers,
-    '/_sandbox/numbers',
-    '/_sandbox/journal',
-    '/_sandbox/info',
-    '/_sandbox/export',
-    '/_sandbox/conduct',
-  ];
+  const paths = [numbers, '/_sandbox/numbers', '/_sandbox/journal', '/_sandbox/info', '/_sandbox/export', '/_sandbox/conduct'];
   for (const path of paths) {
     const answer = await sandbox.get(path);
     expect({ path, status: answer.status }).toEqual({ path, status: 200 });

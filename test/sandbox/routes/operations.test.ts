@@ -101,9 +101,7 @@ test('an imported number can be assigned and reassigned, and its token is nowher
   expect((await sandbox.request('PATCH', path, { agent_id: 'agent_reminders' })).body.agent_id).toBe('agent_reminders');
   expect((await sandbox.request('PATCH', path, { agent_id: 'agent_none' })).status).toBe(404);
   const everything = await Promise.all(
-    ['/v1/convai/phone-numbers', '/_sandbox/journal', '/_sandbox/conduct', '/_sandbox/calls'].map((each) =>
-      sandbox.get(each),
-    ),
+    ['/v1/convai/phone-numbers', '/_sandbox/journal', '/_sandbox/conduct', '/_sandbox/calls'].map((each) => sandbox.get(each)),
   );
   const listed = everything[0]?.body.find((n: Json) => n.phone_number_id === imported.body.phone_number_id);
   expect(listed).toMatchObject({ phone_number: '+12125550188', label: 'L', agent_id: 'agent_reminders' });
@@ -136,26 +134,23 @@ test('a refused import does not echo the token', async () => {
   expect(JSON.stringify(refused.body)).not.toContain('12345678');
 });
 
-test.each(['get-signed-url', 'token'])(
-  '%s gives a new credential each time, good once and not for long',
-  async (name) => {
-    const sandbox = await startTestSandbox();
-    const path = `/v1/convai/conversation/${name}?agent_id=agent_survey`;
-    const issue = async (): Promise<string> => {
-      const { body } = await sandbox.get(path);
-      return body.token ?? new URL(body.signed_url).searchParams.get('conversation_signature');
-    };
-    const redeem = async (credential: string): Promise<boolean> =>
-      (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential })).body.accepted;
-    const [one, two] = [await issue(), await issue()];
-    expect(one).not.toBe(two);
-    expect([await redeem(one), await redeem(one)]).toEqual([true, false]);
-    sandbox.clock.advance(15 * 60_000);
-    expect(await redeem(two)).toBe(false);
-    expect((await sandbox.get(`/v1/convai/conversation/${name}`)).status).toBe(422);
-    expect((await sandbox.get(`/v1/convai/conversation/${name}?agent_id=none`)).status).toBe(404);
-  },
-);
+test.each(['get-signed-url', 'token'])('%s gives a new credential each time, good once and not for long', async (name) => {
+  const sandbox = await startTestSandbox();
+  const path = `/v1/convai/conversation/${name}?agent_id=agent_survey`;
+  const issue = async (): Promise<string> => {
+    const { body } = await sandbox.get(path);
+    return body.token ?? new URL(body.signed_url).searchParams.get('conversation_signature');
+  };
+  const redeem = async (credential: string): Promise<boolean> =>
+    (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential })).body.accepted;
+  const [one, two] = [await issue(), await issue()];
+  expect(one).not.toBe(two);
+  expect([await redeem(one), await redeem(one)]).toEqual([true, false]);
+  sandbox.clock.advance(15 * 60_000);
+  expect(await redeem(two)).toBe(false);
+  expect((await sandbox.get(`/v1/convai/conversation/${name}`)).status).toBe(422);
+  expect((await sandbox.get(`/v1/convai/conversation/${name}?agent_id=none`)).status).toBe(404);
+});
 
 test('a loose sandbox names the filters that it does not know, and a strict one refuses them', async () => {
   const path = '/v1/convai/conversations?page_size=5&call_successful=failure&h%C3%A9=1';
@@ -163,12 +158,9 @@ test('a loose sandbox names the filters that it does not know, and a strict one 
   expect([strict.status, strict.headers.get('x-sandbox-ignored')]).toEqual([422, null]);
   const loose = await startTestSandbox({ loose: true });
   const answers = await Promise.all(
-    [
-      path,
-      '/v1/convai/phone-numbers?search=a',
-      '/v1/convai/agents?search=a',
-      '/v1/convai/batch-calling/workspace?status=done',
-    ].map(loose.get),
+    [path, '/v1/convai/phone-numbers?search=a', '/v1/convai/agents?search=a', '/v1/convai/batch-calling/workspace?status=done'].map(
+      loose.get,
+    ),
   );
   expect(answers.map(({ status, headers }) => [status, headers.get('x-sandbox-ignored')])).toEqual([
     [200, 'query.call_successful, query.h%C3%A9'],

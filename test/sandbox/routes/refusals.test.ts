@@ -65,11 +65,7 @@ test.each([
   ['an unknown key of a call', { ...batch, calls: [call, { ...call, name: 'x' }] }, ['body', 'calls', 1, 'name']],
   ['no calls', { ...batch, calls: [] }, ['body', 'calls']],
   ['a missing field', { calls: batch.calls, agent_id: 'agent_reminders' }, ['body', 'from_phone_number_id']],
-  [
-    'a number that is not E.164',
-    { ...batch, calls: [{ to_phone_number: '2125550150' }] },
-    ['body', 'calls', 0, 'to_phone_number'],
-  ],
+  ['a number that is not E.164', { ...batch, calls: [{ to_phone_number: '2125550150' }] }, ['body', 'calls', 0, 'to_phone_number']],
   [
     'a number that cannot be dialled',
     { ...batch, calls: [call, { to_phone_number: '+12125550120' }] },
@@ -86,9 +82,7 @@ test.each([
   const sandbox = await startTestSandbox();
   const answer = await sandbox.request('POST', batchPath, body);
   expect(answer.status).toBe(422);
-  expect(answer.body.detail).toEqual([
-    expect.objectContaining({ loc, msg: expect.any(String), type: expect.any(String) }),
-  ]);
+  expect(answer.body.detail).toEqual([expect.objectContaining({ loc, msg: expect.any(String), type: expect.any(String) })]);
   expect(sandbox.calls()).toEqual([]);
 });
 

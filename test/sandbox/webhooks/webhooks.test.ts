@@ -69,8 +69,7 @@ async function settled(sandbox: TestSandbox, id: string): Promise<Json[]> {
   return vi.waitFor(async () => {
     const all = await deliveries(sandbox, id);
     const now = sandbox.clock.now();
-    for (const { state, next_attempt_at: next } of all)
-      if (state === 'pending') expect(Date.parse(next ?? 0)).toBeGreaterThan(now);
+    for (const { state, next_attempt_at: next } of all) if (state === 'pending') expect(Date.parse(next ?? 0)).toBeGreaterThan(now);
     return all;
   }, patienceMs);
 }
@@ -125,11 +124,7 @@ test('whoever does not answer is told as a failure with its reason', async () =>
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101', '+12125550102', '+12125550104');
   await settled(sandbox, id);
-  const told = receiver.received.map(({ body }): string[] => [
-    body.type,
-    body.data.metadata.body.to,
-    body.data.failure_reason,
-  ]);
+  const told = receiver.received.map(({ body }): string[] => [body.type, body.data.metadata.body.to, body.data.failure_reason]);
   expect(told.toSorted(([, left = ''], [, right = '']) => left.localeCompare(right))).toEqual([
     ['call_initiation_failure', '+12125550101', 'busy'],
     ['call_initiation_failure', '+12125550102', 'no-answer'],
@@ -220,13 +215,7 @@ test('only this machine is delivered to, unless a host was allowed in as many wo
     const { status, body } = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret });
     expect([url, status, body.detail[0]?.loc]).toEqual([url, 422, ['body', 'url']]);
   }
-  for (const url of [
-    'http://127.0.0.1:1/',
-    'http://[::1]:1/',
-    'http://localhost:1/',
-    'http://hooks.test/',
-    'http://other.test:8080/',
-  ])
+  for (const url of ['http://127.0.0.1:1/', 'http://[::1]:1/', 'http://localhost:1/', 'http://hooks.test/', 'http://other.test:8080/'])
     await subscribe(sandbox, url);
   const [{ webhook_id: id }] = (await sandbox.get('/_sandbox/webhooks')).body.webhooks;
   const moved = await sandbox.request('PATCH', `/_sandbox/webhooks/${id}`, { url: 'http://192.0.2.1/' });
@@ -254,9 +243,7 @@ test('without retries a refusal is the end', async () => {
   receiver.answer = () => 503;
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101');
-  expect(await settled(sandbox, id)).toMatchObject([
-    { state: 'failed', reason: 'The answer was 503; it must be 200.' },
-  ]);
+  expect(await settled(sandbox, id)).toMatchObject([{ state: 'failed', reason: 'The answer was 503; it must be 200.' }]);
   sandbox.clock.advance(day);
   expect((await settled(sandbox, id))[0].attempts).toHaveLength(1);
 });
@@ -347,10 +334,7 @@ test('a webhook is disabled after ten failures in a row and seven days without a
   await call(sandbox, '+12125550101');
   await settled(sandbox, id);
   sandbox.clock.advance(6 * day);
-  await call(
-    sandbox,
-    ...['212', '213', '214', '215', '216', '217', '218', '219', '240', '251'].map((area) => `+1${area}5550101`),
-  );
+  await call(sandbox, ...['212', '213', '214', '215', '216', '217', '218', '219', '240', '251'].map((area) => `+1${area}5550101`));
   await settled(sandbox, id);
   expect(await state()).toMatchObject({ enabled: true, consecutive_failures: 11 });
   sandbox.clock.advance(day);

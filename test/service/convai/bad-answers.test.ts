@@ -27,15 +27,13 @@ test('one bad entry of a list leaves the others readable, and is counted', async
   expect(page.unusable).toEqual([{ conversation_id: 7 }, null]);
   const counted: number[] = [];
   const listed: string[] = [];
-  for await (const { conversation_id: id } of client.listConversations({ onUnusable: (n) => counted.push(n) }))
-    listed.push(id);
+  for await (const { conversation_id: id } of client.listConversations({ onUnusable: (n) => counted.push(n) })) listed.push(id);
   expect({ listed, counted }).toEqual({ listed: ['a', 'b'], counted: [2] });
 });
 
 test('one bad entry of the agents or the numbers leaves the others readable, and is counted', async () => {
   const service = await startHttpService((response, { url }) => {
-    if (url.startsWith('/v1/convai/agents'))
-      answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
+    if (url.startsWith('/v1/convai/agents')) answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
     else answerJson(response, 200, [{ phone_number_id: 'p', label: 7 }, { phone_number_id: 'q' }]);
   });
   const client = clientOf(service.baseUrl);

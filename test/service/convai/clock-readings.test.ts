@@ -41,8 +41,7 @@ test('after a failed connection the clock is unknown until the service itself ha
   let mode: 'up' | 'cut' | 'proxy' = 'up';
   const service = await startHttpService((response) => {
     if (mode === 'cut') response.destroy();
-    else
-      answerJson(response, mode === 'up' ? 200 : 502, { conversations: [] }, { date: mode === 'up' ? first : second });
+    else answerJson(response, mode === 'up' ? 200 : 502, { conversations: [] }, { date: mode === 'up' ? first : second });
   });
   const client = clientOf(service.baseUrl);
   await client.listConversationsPage();

@@ -9,14 +9,7 @@ import {
   RateLimitedError,
   RefusedError,
 } from '../../../src/service/port/errors.ts';
-import {
-  answerJson,
-  clientOf,
-  deadBaseUrl,
-  rejectionOf,
-  startHttpService,
-  startRawService,
-} from './loopback-servers.ts';
+import { answerJson, clientOf, deadBaseUrl, rejectionOf, startHttpService, startRawService } from './loopback-servers.ts';
 
 const read = (client: ConvaiClient) => client.getAgent('a');
 const writes: [string, (client: ConvaiClient) => Promise<unknown>][] = [
@@ -62,29 +55,24 @@ const wreckages: [string, (socket: Socket) => void, Partial<OutcomeUnknownError>
 const silent = ['silence', 'headers that stop', 'an informational answer only'];
 
 for (const [wreckage, serve, facts] of wreckages) {
-  test.each(writes)(
-    `after ${wreckage} the outcome of a %s is unknown, and it was sent once`,
-    async (_method, write) => {
-      const service = await startRawService(serve);
-      const headersMs = silent.includes(wreckage) ? 1_000 : 20_000;
-      const bodyMs = wreckage === 'a body that stops' ? 400 : 20_000;
-      const client = clientOf(service.baseUrl, { timeouts: { headersMs, bodyMs } });
-      const error = await rejectionOf(write(client), OutcomeUnknownError);
-      expect(error).toMatchObject({ ...facts, knowledge: 'unknown' });
-      await client.close();
-      expect(service.received).toHaveLength(1);
-      expect(service.received[0]?.match(/HTTP\/1\.1\r\n/g)).toHaveLength(1);
-    },
-  );
+  test.each(writes)(`after ${wreckage} the outcome of a %s is unknown, and it was sent once`, async (_method, write) => {
+    const service = await startRawService(serve);
+    const headersMs = silent.includes(wreckage) ? 1_000 : 20_000;
+    const bodyMs = wreckage === 'a body that stops' ? 400 : 20_000;
+    const client = clientOf(service.baseUrl, { timeouts: { headersMs, bodyMs } });
+    const error = await rejectionOf(write(client), OutcomeUnknownError);
+    expect(error).toMatchObject({ ...facts, knowledge: 'unknown' });
+    await client.close();
+    expect(service.received).toHaveLength(1);
+    expect(service.received[0]?.match(/HTTP\/1\.1\r\n/g)).toHaveLength(1);
+  });
 }
 
 test.each([408, 409, 425, 410, 418, 500, 502, 503, 504, 301, 302, 307, 308])(
   'after status %i the outcome of a write is unknown, it was sent once and nowhere else',
   async (status) => {
     for (const [, write] of writes) {
-      const service = await startHttpService((response) =>
-        answerJson(response, status, {}, { location: '/elsewhere' }),
-      );
+      const service = await startHttpService((response) => answerJson(response, status, {}, { location: '/elsewhere' }));
       const error = await rejectionOf(write(clientOf(service.baseUrl)), OutcomeUnknownError);
       expect(error).toMatchObject({ status, phase: 'answered', knowledge: 'unknown' });
       expect(service.seen).toHaveLength(1);
@@ -92,21 +80,18 @@ test.each([408, 409, 425, 410, 418, 500, 502, 503, 504, 301, 302, 307, 308])(
   },
 );
 
-test.each([400, 401, 402, 403, 404, 405, 413, 415, 422])(
-  'status %i is a refusal, and is not tried again',
-  async (status) => {
-    for (const [, call] of [['GET', read] as const, ...writes]) {
-      const body = { detail: { code: 'word', message: 'for +12125550101' } };
-      const service = await startHttpService((response) => answerJson(response, status, body));
-      const error = await rejectionOf(call(clientOf(service.baseUrl)), RefusedError);
-      expect(error).toMatchObject({ status, knowledge: 'refused' });
-      expect(error.detail).toEqual({ code: 'word', message: 'for +12125550101', fields: [] });
-      expect(error.message).toContain(`status ${status}`);
-      expect(error.message).not.toContain('+1212');
-      expect(service.seen).toHaveLength(1);
-    }
-  },
-);
+test.each([400, 401, 402, 403, 404, 405, 413, 415, 422])('status %i is a refusal, and is not tried again', async (status) => {
+  for (const [, call] of [['GET', read] as const, ...writes]) {
+    const body = { detail: { code: 'word', message: 'for +12125550101' } };
+    const service = await startHttpService((response) => answerJson(response, status, body));
+    const error = await rejectionOf(call(clientOf(service.baseUrl)), RefusedError);
+    expect(error).toMatchObject({ status, knowledge: 'refused' });
+    expect(error.detail).toEqual({ code: 'word', message: 'for +12125550101', fields: [] });
+    expect(error.message).toContain(`status ${status}`);
+    expect(error.message).not.toContain('+1212');
+    expect(service.seen).toHaveLength(1);
+  }
+});
 
 test('a refusal whose words are cut off is a refusal still', async () => {
   const service = await startRawService((socket) => socket.end('HTTP/1.1 422 No\r\nContent-Length: 50\r\n\r\n{"det'));
@@ -121,19 +106,16 @@ test.each([
   ['a date', { 'retry-after': 'Sun, 06 Nov 1994 08:50:07 GMT', date: 'Sun, 06 Nov 1994 08:49:37 GMT' }, 30_000],
   ['nothing', {}, null],
   ['nonsense', { 'retry-after': 'soon' }, null],
-])(
-  'a 429 with Retry-After as %s tells how long to wait, and is not tried again',
-  async (_name, headers, retryAfterMs) => {
-    for (const [, call] of [['GET', read] as const, ...writes]) {
-      const body = { detail: { code: 'concurrent_limit_exceeded', message: 'x' } };
-      const service = await startHttpService((response) => answerJson(response, 429, body, { ...headers }));
-      const error = await rejectionOf(call(clientOf(service.baseUrl)), RateLimitedError);
-      expect(error).toMatchObject({ retryAfterMs, code: 'concurrent_limit_exceeded', batchId: null });
-      expect(error.knowledge).toBe('queued_nothing');
-      expect(service.seen).toHaveLength(1);
-    }
-  },
-);
+])('a 429 with Retry-After as %s tells how long to wait, and is not tried again', async (_name, headers, retryAfterMs) => {
+  for (const [, call] of [['GET', read] as const, ...writes]) {
+    const body = { detail: { code: 'concurrent_limit_exceeded', message: 'x' } };
+    const service = await startHttpService((response) => answerJson(response, 429, body, { ...headers }));
+    const error = await rejectionOf(call(clientOf(service.baseUrl)), RateLimitedError);
+    expect(error).toMatchObject({ retryAfterMs, code: 'concurrent_limit_exceeded', batchId: null });
+    expect(error.knowledge).toBe('queued_nothing');
+    expect(service.seen).toHaveLength(1);
+  }
+});
 
 test.each(['', '<html>Too many requests</html>', '[]', 'null', '{"detail":"slow down"}'])(
   'a 429 with the body %j is a rate limit',
@@ -190,17 +172,14 @@ test('the second try of a read counts', async () => {
   expect(await read(clientOf(service.baseUrl))).toEqual({ agent_id: 'a' });
 });
 
-test.each([301, 302, 303, 304, 307, 308])(
-  'a redirect %i of a read is a bad response and is not followed',
-  async (status) => {
-    const service = await startHttpService((response) => {
-      response.writeHead(status, { location: '/v1/convai/agents/b' }).end();
-    });
-    const error = await rejectionOf(read(clientOf(service.baseUrl)), BadResponseError);
-    expect(error).toMatchObject({ status, knowledge: 'read_failed' });
-    expect(service.seen).toHaveLength(1);
-  },
-);
+test.each([301, 302, 303, 304, 307, 308])('a redirect %i of a read is a bad response and is not followed', async (status) => {
+  const service = await startHttpService((response) => {
+    response.writeHead(status, { location: '/v1/convai/agents/b' }).end();
+  });
+  const error = await rejectionOf(read(clientOf(service.baseUrl)), BadResponseError);
+  expect(error).toMatchObject({ status, knowledge: 'read_failed' });
+  expect(service.seen).toHaveLength(1);
+});
 
 test('a read that takes its full time is not tried again', async () => {
   const service = await startRawService(() => undefined);
@@ -237,9 +216,7 @@ test('an error carries the request id of the answer when none was sent', async (
 });
 
 test('a request id that could be anything is not taken', async () => {
-  const service = await startHttpService((response) =>
-    answerJson(response, 403, {}, { 'x-request-id': 'call +12125550101' }),
-  );
+  const service = await startHttpService((response) => answerJson(response, 403, {}, { 'x-request-id': 'call +12125550101' }));
   expect((await rejectionOf(read(clientOf(service.baseUrl)), RefusedError)).requestId).toBeNull();
 });
 
@@ -256,9 +233,7 @@ test('a listener hears of each request on the wire, and its own faults change no
   });
   await client.getSignedUrl('a').catch(() => undefined);
   const path = '/v1/convai/conversation/get-signed-url';
-  expect(heard).toEqual(
-    [500, 200].map((status) => ({ method: 'GET', path, status, durationMs: expect.any(Number), requestId: null })),
-  );
+  expect(heard).toEqual([500, 200].map((status) => ({ method: 'GET', path, status, durationMs: expect.any(Number), requestId: null })));
 });
 
 test('reads share one token bucket', async () => {

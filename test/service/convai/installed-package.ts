@@ -67,9 +67,7 @@ export function programOf(page: string): string {
 }
 
 const compilerFlags =
-  '--module nodenext --target es2023 --lib es2023 --types node --strict --exactOptionalPropertyTypes --verbatimModuleSyntax'.split(
-    ' ',
-  );
+  '--module nodenext --target es2023 --lib es2023 --types node --strict --exactOptionalPropertyTypes --verbatimModuleSyntax'.split(' ');
 
 /** Makes a package of this checkout one of the project's. */
 export function linkPackage(folder: string, name: string): void {
@@ -83,12 +81,7 @@ function tsc(folder: string, args: string[]): Promise<ProgramEnd> {
 }
 
 /** Runs a program to its end, whatever that is. */
-export function execute(
-  program: string,
-  args: string[],
-  cwd: string,
-  env: Record<string, string> = {},
-): Promise<ProgramEnd> {
+export function execute(program: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<ProgramEnd> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;

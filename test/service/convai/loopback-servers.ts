@@ -38,12 +38,7 @@ export async function startHttpService(
   return { baseUrl: await listen(server), seen, connections: () => connections };
 }
 
-export function answerJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): void {
+export function answerJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body === undefined ? '' : JSON.stringify(body));
 }

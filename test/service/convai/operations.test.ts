@@ -33,8 +33,7 @@ interface Operation {
 const operations: Operation[] = [
   {
     name: 'createAgent',
-    call: (client) =>
-      client.createAgent({ name: 'Reminders', tags: ['a'], conversation_config: { tts: { voice_id: 'v' } } }),
+    call: (client) => client.createAgent({ name: 'Reminders', tags: ['a'], conversation_config: { tts: { voice_id: 'v' } } }),
     request: {
       method: 'POST',
       url: '/v1/convai/agents',
@@ -171,21 +170,18 @@ test('there are 14 operations', () => {
   expect(operations).toHaveLength(14);
 });
 
-test.each(operations)(
-  '$name sends what the contract says and reads the answer',
-  async ({ call, request, answer, result }) => {
-    const service = await startHttpService((response) => answerJson(response, 200, answer));
-    expect(await call(clientOf(service.baseUrl))).toEqual(result);
-    expect(service.seen).toHaveLength(1);
-    const [seen] = service.seen;
-    expect(seen?.method).toBe(request.method);
-    expect(seen?.url).toBe(request.url);
-    expect(seen?.headers['x-api-key']).toBe(testKey);
-    expect(seen?.url).not.toContain(testKey);
-    expect(seen?.headers['content-type']).toBe(request.body === null ? undefined : 'application/json');
-    expect(seen?.body === '' ? null : JSON.parse(seen?.body ?? '')).toEqual(request.body);
-  },
-);
+test.each(operations)('$name sends what the contract says and reads the answer', async ({ call, request, answer, result }) => {
+  const service = await startHttpService((response) => answerJson(response, 200, answer));
+  expect(await call(clientOf(service.baseUrl))).toEqual(result);
+  expect(service.seen).toHaveLength(1);
+  const [seen] = service.seen;
+  expect(seen?.method).toBe(request.method);
+  expect(seen?.url).toBe(request.url);
+  expect(seen?.headers['x-api-key']).toBe(testKey);
+  expect(seen?.url).not.toContain(testKey);
+  expect(seen?.headers['content-type']).toBe(request.body === null ? undefined : 'application/json');
+  expect(seen?.body === '' ? null : JSON.parse(seen?.body ?? '')).toEqual(request.body);
+});
 
 test.each(operations)('$name fits below a path prefix with a trailing slash', async ({ call, request, answer }) => {
   const service = await startHttpService((response) => answerJson(response, 200, answer));

@@ -7,15 +7,7 @@ import {
   RateLimitedError,
   RequestInvalidError,
 } from '../../../src/service/port/errors.ts';
-import {
-  answerJson,
-  clientOf,
-  deadBaseUrl,
-  rejectionOf,
-  startHttpService,
-  startRawService,
-  testKey,
-} from './loopback-servers.ts';
+import { answerJson, clientOf, deadBaseUrl, rejectionOf, startHttpService, startRawService, testKey } from './loopback-servers.ts';
 
 const body: BatchCallsRequest = {
   agent_id: 'agent_1',
@@ -26,9 +18,7 @@ const body: BatchCallsRequest = {
 const go = { requestId: 'batch-7/2', mayBegin: () => true };
 
 test('a batch goes out with its request id, on a connection that is closed afterwards', async () => {
-  const service = await startHttpService((response) =>
-    answerJson(response, 200, { batch_id: 'b', calls_initiated: 1 }),
-  );
+  const service = await startHttpService((response) => answerJson(response, 200, { batch_id: 'b', calls_initiated: 1 }));
   const client = clientOf(service.baseUrl);
   await client.placeBatchCalls(body, go);
   await client.placeBatchCalls(body, { ...go, requestId: 'batch-7/3' });
@@ -130,17 +120,12 @@ test.each<[string, unknown, RegExp]>(
 
 test('a request id that a header cannot carry is refused before anything is sent', async () => {
   const service = await startHttpService((response) => answerJson(response, 200, {}));
-  await rejectionOf(
-    clientOf(service.baseUrl).placeBatchCalls(body, { ...go, requestId: 'a\r\nb' }),
-    RequestInvalidError,
-  );
+  await rejectionOf(clientOf(service.baseUrl).placeBatchCalls(body, { ...go, requestId: 'a\r\nb' }), RequestInvalidError);
   expect(service.connections()).toBe(0);
 });
 
 test('variables may travel under any key', async () => {
-  const service = await startHttpService((response) =>
-    answerJson(response, 200, { batch_id: 'b', calls_initiated: 1 }),
-  );
+  const service = await startHttpService((response) => answerJson(response, 200, { batch_id: 'b', calls_initiated: 1 }));
   const calls = [{ to_phone_number: '+12125550101', dynamic_variables: { ref: 'r-1', visits: 2, member: false } }];
   await clientOf(service.baseUrl).placeBatchCalls({ ...body, calls }, go);
   expect(JSON.parse(service.seen[0]?.body ?? '')).toEqual({ ...body, calls });
@@ -159,14 +144,14 @@ test.each<[string, unknown]>([
   expect(service.seen).toHaveLength(1);
 });
 
-test.each([
-  { batch_id: 'batch_9', calls_initiated: 1 },
-  { detail: { code: 'rate_limit_exceeded', batch_id: 'batch_9' } },
-])('a 429 that names a batch does not claim that nothing was queued: %j', async (answer) => {
-  const service = await startHttpService((response) => answerJson(response, 429, answer));
-  const error = await rejectionOf(clientOf(service.baseUrl).placeBatchCalls(body, go), RateLimitedError);
-  expect(error).toMatchObject({ batchId: 'batch_9', knowledge: 'unknown' });
-});
+test.each([{ batch_id: 'batch_9', calls_initiated: 1 }, { detail: { code: 'rate_limit_exceeded', batch_id: 'batch_9' } }])(
+  'a 429 that names a batch does not claim that nothing was queued: %j',
+  async (answer) => {
+    const service = await startHttpService((response) => answerJson(response, 429, answer));
+    const error = await rejectionOf(clientOf(service.baseUrl).placeBatchCalls(body, go), RateLimitedError);
+    expect(error).toMatchObject({ batchId: 'batch_9', knowledge: 'unknown' });
+  },
+);
 
 test.each([
   [429, '{"calls_initiated": 3}'],
@@ -181,9 +166,7 @@ test.each([
 });
 
 test('a large batch arrives whole', async () => {
-  const service = await startHttpService((response) =>
-    answerJson(response, 200, { batch_id: 'b', calls_initiated: 1000 }),
-  );
+  const service = await startHttpService((response) => answerJson(response, 200, { batch_id: 'b', calls_initiated: 1000 }));
   const calls = Array.from({ length: 1000 }, (_, n) => ({
     to_phone_number: `+1212555${String(100 + (n % 100)).padStart(4, '0')}`,
     conversation_config_override: { agent: { first_message: 'ü'.repeat(500) + n } },

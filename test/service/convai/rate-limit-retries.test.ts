@@ -61,10 +61,7 @@ test.each(changes)('a %s is sent again where that is wanted, and not otherwise',
 test('a batch of calls is never sent again', async () => {
   const { client, service, waits } = await talkTo([limit('1')], { retriesAfter429: { reads: 9, changes: 9 } });
   const batch = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
-  const error = await rejectionOf(
-    client.placeBatchCalls(batch, { requestId: 'b', mayBegin: () => true }),
-    RateLimitedError,
-  );
+  const error = await rejectionOf(client.placeBatchCalls(batch, { requestId: 'b', mayBegin: () => true }), RateLimitedError);
   expect(error.knowledge).toBe('queued_nothing');
   expect(service.seen).toHaveLength(1);
   expect(waits).toEqual([]);
@@ -109,9 +106,7 @@ test('the key is SVC_API_KEY where none is passed; one that is passed goes befor
 test('without any key there is no client, and an empty one is none', () => {
   const create = (apiKey?: string) => createConvaiClient({ baseUrl: 'http://127.0.0.1:1', apiKey });
   vi.stubEnv('SVC_API_KEY', undefined);
-  expect(() => create()).toThrow(
-    new ServiceOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.'),
-  );
+  expect(() => create()).toThrow(new ServiceOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.'));
   vi.stubEnv('SVC_API_KEY', 'sk_of_the_environment');
   expect(() => create('')).toThrow(/empty/);
 });

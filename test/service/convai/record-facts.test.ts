@@ -211,18 +211,12 @@ test('nothing makes it throw, and the types of the facts hold', () => {
     {
       conversation_id: anyOf('conv_1'),
       status: anyOf('done'),
-      transcript: fc.oneof(
-        fc.anything(),
-        fc.array(fc.oneof(fc.anything(), fc.record({ speaker: anyOf('agent'), text: anyOf('hi') }))),
-      ),
+      transcript: fc.oneof(fc.anything(), fc.array(fc.oneof(fc.anything(), fc.record({ speaker: anyOf('agent'), text: anyOf('hi') })))),
       metadata: fc.oneof(
         fc.anything(),
         fc.record({ start_time: anyOf(1), duration: anyOf(1), phone_call: anyOf({ external_number: '+12125550101' }) }),
       ),
-      analysis: fc.oneof(
-        fc.anything(),
-        fc.record({ data_collection_results: fc.dictionary(fc.string(), fc.anything()) }),
-      ),
+      analysis: fc.oneof(fc.anything(), fc.record({ data_collection_results: fc.dictionary(fc.string(), fc.anything()) })),
       collected_data: fc.oneof(fc.anything(), fc.dictionary(fc.string(), fc.anything())),
       conversation_initiation_client_data: fc.record({ dynamic_variables: fc.dictionary(fc.string(), fc.anything()) }),
     },

@@ -11,9 +11,7 @@ const secretWord = 'Quillfeather';
 function printed(value: unknown): string {
   const inspected = inspect(value, { depth: 20, getters: false });
   const properties = JSON.stringify(value, (_key, inner: unknown) =>
-    inner instanceof Error
-      ? { ...(inner as object), message: inner.message, stack: inner.stack, cause: inner.cause }
-      : inner,
+    inner instanceof Error ? { ...(inner as object), message: inner.message, stack: inner.stack, cause: inner.cause } : inner,
   );
   return `${inspected}\n${properties}\n${value instanceof Error ? String(value.stack) : ''}`;
 }
@@ -57,11 +55,7 @@ test.each([200, 302, 400, 401, 404, 409, 422, 429, 500])(
   'an answer %i that echoes the key, a number and fields leaks none of them',
   async (status) => {
     const echo = `Key ${testKey} may not call ${number} (${secretWord})`;
-    for (const text of [
-      JSON.stringify({ detail: { code: echo, message: echo, param: echo } }),
-      echo,
-      `{"x": "${echo}`,
-    ]) {
+    for (const text of [JSON.stringify({ detail: { code: echo, message: echo, param: echo } }), echo, `{"x": "${echo}`]) {
       const service = await startHttpService((response) =>
         response.writeHead(status, { 'x-request-id': echo, location: `/${testKey}` }).end(text),
       );

@@ -42,9 +42,7 @@ test.each([
 });
 
 test('a sandbox that does not tell its clock is an error, not real time', async () => {
-  const service = await startHttpService((response) =>
-    answerJson(response, 200, { sandbox: true }, { 'x-sandbox': '1' }),
-  );
+  const service = await startHttpService((response) => answerJson(response, 200, { sandbox: true }, { 'x-sandbox': '1' }));
   await rejectionOf(readServiceClock(service.baseUrl, 20_000), BadResponseError);
 });
 

@@ -47,9 +47,6 @@ test.each([null, '', 'soon', '-1', '1e3', '2 minutes', '12 s', 'NaN', '9'.repeat
   },
 );
 
-test.each([date, 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
-  'all three forms of an HTTP date are read: %s',
-  (value) => {
-    expect(parseHttpDate(value)).toBe(dateMs);
-  },
-);
+test.each([date, 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])('all three forms of an HTTP date are read: %s', (value) => {
+  expect(parseHttpDate(value)).toBe(dateMs);
+});

@@ -46,11 +46,7 @@ test.for(dialects)('a webhook is told of rows and campaigns in the order of the 
   const [attempt] = (await scenario.attempts()).filter(({ attempt_id: id }) => id === first);
   await scenario.sweep(noon + 60_000, [answered('conv_1', attempt?.e164 ?? '', noon + 10_000)]);
   await store.transaction((tx) =>
-    changeCampaignState(
-      tx,
-      { campaignId: 'spring', now: noon + 61_000 },
-      { to: 'paused', reason: 'the key is refused' },
-    ),
+    changeCampaignState(tx, { campaignId: 'spring', now: noon + 61_000 }, { to: 'paused', reason: 'the key is refused' }),
   );
   await endCampaign(store, { campaignId: 'spring', now: noon + 62_000 }, { why: 'cancelled' });
   await scenario.plan(2);
@@ -126,97 +122,74 @@ test.for(dialects)('what is not confirmed is sent again, with the same id and th
   await until('both have come', () => hook.calls.length === 5);
   await running.stop();
   const messages = readMessages(hook.calls);
-  expect(messages.map(({ type }) => type)).toEqual([
-    ...Array.from({ length: 4 }, () => 'campaign.started'),
-    'campaign.paused',
-  ]);
+  expect(messages.map(({ type }) => type)).toEqual([...Array.from({ length: 4 }, () => 'campaign.started'), 'campaign.paused']);
   expect(new Set(messages.slice(0, 4).map(({ id }) => id)).size).toBe(1);
   expect(new Set(hook.calls.slice(0, 4).map(({ text }) => text)).size).toBe(1);
   expect(await webhookOf(store)).toMatchObject({ failures: 0, failingSinceReal: null });
 });
 
 test('pauses between tries grow up to an hour', () => {
-  expect([1, 2, 3, 10, 11, 500].map((failures) => pauseAfterFailuresMs(failures) / 1000)).toEqual([
-    5, 10, 20, 2560, 3600, 3600,
+  expect([1, 2, 3, 10, 11, 500].map((failures) => pauseAfterFailuresMs(failures) / 1000)).toEqual([5, 10, 20, 2560, 3600, 3600]);
+});
+
+test.for(dialects)('failures of days mark a webhook as failing, once, and it goes on being tried: %s', async (dialect) => {
+  const hook = await startHookServer((response) => sendJson(response, {}, 500));
+  const store = await openTestStore(dialect);
+  await addTestWebhook(store, hook.url);
+  await changeStates(store, 'spring', [['draft', 'running']]);
+  const seen: string[] = [];
+  for (const afterMs of [0, failingAfterMs - 1, failingAfterMs, failingAfterMs + 1]) {
+    await startDelivery(store, { nowReal: () => noon + afterMs }).ended;
+    seen.push((await webhookOf(store)).state);
+  }
+  expect(seen).toEqual(['active', 'active', 'failing', 'failing']);
+  hook.answerWith(taken);
+  const running = startDelivery(store);
+  await until('it has recovered', async () => (await webhookOf(store)).state === 'active');
+  await running.stop();
+  const changes = (await readAllEvents(store.db, 0, 100, ['webhook.changed'])).map(({ campaignId, data }) => [campaignId, data]);
+  expect(changes).toEqual([
+    ['account', { webhook: webhookId, change: 'added', by: 'person' }],
+    ['account', { webhook: webhookId, change: 'failing', by: 'carillon' }],
+    ['account', { webhook: webhookId, change: 'recovered', by: 'carillon' }],
   ]);
 });
 
-test.for(dialects)(
-  'failures of days mark a webhook as failing, once, and it goes on being tried: %s',
-  async (dialect) => {
-    const hook = await startHookServer((response) => sendJson(response, {}, 500));
-    const store = await openTestStore(dialect);
-    await addTestWebhook(store, hook.url);
-    await changeStates(store, 'spring', [['draft', 'running']]);
-    const seen: string[] = [];
-    for (const afterMs of [0, failingAfterMs - 1, failingAfterMs, failingAfterMs + 1]) {
-      await startDelivery(store, { nowReal: () => noon + afterMs }).ended;
-      seen.push((await webhookOf(store)).state);
-    }
-    expect(seen).toEqual(['active', 'active', 'failing', 'failing']);
-    hook.answerWith(taken);
-    const running = startDelivery(store);
-    await until('it has recovered', async () => (await webhookOf(store)).state === 'active');
-    await running.stop();
-    const changes = (await readAllEvents(store.db, 0, 100, ['webhook.changed'])).map(({ campaignId, data }) => [
-      campaignId,
-      data,
-    ]);
-    expect(changes).toEqual([
-      ['account', { webhook: webhookId, change: 'added', by: 'person' }],
-      ['account', { webhook: webhookId, change: 'failing', by: 'carillon' }],
-      ['account', { webhook: webhookId, change: 'recovered', by: 'carillon' }],
-    ]);
-  },
-);
+test.for(dialects)('a receiver that answers 410 is told nothing more, until somebody resumes it: %s', async (dialect) => {
+  const hook = await startHookServer((response) => sendJson(response, {}, 410));
+  const store = await openTestStore(dialect);
+  const { campaignId } = await beginProven(store);
+  await addTestWebhook(store, hook.url);
+  for (const to of ['paused', 'running'] as const)
+    await store.transaction((tx) => changeCampaignState(tx, { campaignId, now: noon }, { to }));
+  expect(await startDelivery(store).ended).toEqual({ isOver: true });
+  expect(await webhookOf(store)).toMatchObject({
+    state: 'disabled',
+    status: 410,
+    reason: expect.stringContaining('410'),
+  });
+  expect(await startDelivery(store).ended).toEqual({ isOver: true });
+  expect(hook.calls).toHaveLength(1);
+  hook.answerWith(taken);
+  await steerWebhook(store, 'resume', byHand);
+  const running = startDelivery(store);
+  await until('both have come', () => hook.calls.length === 3);
+  await running.stop();
+  expect(readMessages(hook.calls).map(({ type }) => type)).toEqual(['campaign.paused', 'campaign.paused', 'campaign.resumed']);
+  const data = { name: 'front desk', action: 'webhook_resumed' };
+  await store.transaction((tx) => appendEvents(tx, [{ at: noon, campaignId: 'account', type: 'operator.acted', data }]));
+  expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+});
 
-test.for(dialects)(
-  'a receiver that answers 410 is told nothing more, until somebody resumes it: %s',
-  async (dialect) => {
-    const hook = await startHookServer((response) => sendJson(response, {}, 410));
-    const store = await openTestStore(dialect);
-    const { campaignId } = await beginProven(store);
-    await addTestWebhook(store, hook.url);
-    for (const to of ['paused', 'running'] as const)
-      await store.transaction((tx) => changeCampaignState(tx, { campaignId, now: noon }, { to }));
-    expect(await startDelivery(store).ended).toEqual({ isOver: true });
-    expect(await webhookOf(store)).toMatchObject({
-      state: 'disabled',
-      status: 410,
-      reason: expect.stringContaining('410'),
-    });
-    expect(await startDelivery(store).ended).toEqual({ isOver: true });
-    expect(hook.calls).toHaveLength(1);
-    hook.answerWith(taken);
-    await steerWebhook(store, 'resume', byHand);
-    const running = startDelivery(store);
-    await until('both have come', () => hook.calls.length === 3);
-    await running.stop();
-    expect(readMessages(hook.calls).map(({ type }) => type)).toEqual([
-      'campaign.paused',
-      'campaign.paused',
-      'campaign.resumed',
-    ]);
-    const data = { name: 'front desk', action: 'webhook_resumed' };
-    await store.transaction((tx) =>
-      appendEvents(tx, [{ at: noon, campaignId: 'account', type: 'operator.acted', data }]),
-    );
-    expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
-  },
-);
-
-test.each([302, 400, 401, 404, 408, 422, 429, 500, 503])(
-  'a receiver that answers %i is asked again',
-  async (status) => {
-    const hook = await startHookServer((response) => response.writeHead(status, { location: '/elsewhere' }).end());
-    const store = await openTestStore('sqlite');
-    await addTestWebhook(store, hook.url);
-    await changeStates(store, 'spring', [['draft', 'running']]);
-    expect(await startDelivery(store).ended).toMatchObject({ type: 'Hook', nonRetryable: false });
-    expect(await webhookOf(store)).toMatchObject({ state: 'active', failures: 1, status });
-    expect(hook.calls).toHaveLength(1);
-  },
-);
+test.each([302, 400, 401, 404, 408, 422, 429, 500, 503])('a receiver that answers %i is asked again', async (status) => {
+  const hook = await startHookServer((response) => response.writeHead(status, { location: '/elsewhere' }).end());
+  const store = await openTestStore('sqlite');
+  await addTestWebhook(store, hook.url);
+  await changeStates(store, 'spring', [['draft', 'running']]);
+  expect(await startDelivery(store).ended).toMatchObject({ type: 'Hook', nonRetryable: false });
+  expect(await webhookOf(store)).toMatchObject({ state: 'active', failures: 1, status });
+  expect(hook.calls).toHaveLength(1);
+});
 
 test('one without a secret, and one whose address is not set, is not sent to and says so', async () => {
   const hook = await startHookServer(taken);
@@ -225,11 +198,7 @@ test('one without a secret, and one whose address is not set, is not sent to and
   await addTestWebhook(store, 'env://CARILLON_URL_CRM', { webhookId: 'other' });
   await changeStates(store, 'spring', [['draft', 'running']]);
   expect(await startDelivery(store, { hookSecret: undefined }).ended).toMatchObject({ message: /no_secret/ });
-  await store.db
-    .updateTable('webhooks')
-    .set({ url: 'env://CARILLON_URL_CRM' })
-    .where('webhook_id', '=', webhookId)
-    .execute();
+  await store.db.updateTable('webhooks').set({ url: 'env://CARILLON_URL_CRM' }).where('webhook_id', '=', webhookId).execute();
   expect(await startDelivery(store).ended).toMatchObject({ message: /no_address/ });
   expect(hook.calls).toEqual([]);
   const running = startDelivery(store, {
@@ -299,58 +268,46 @@ test.skipIf(!bothDialects.includes('postgres'))('an event that is committed late
   expect(added.cursor).toBeLessThan(event?.seq ?? 0);
 });
 
-test.for(dialects)(
-  'a call that was given back is no attempt, and one after an event is none of it: %s',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
-    const before = await findEndOfLog(store);
-    await scenario.dial(1);
-    const [recipientId = ''] = (await scenario.attempts()).map((attempt) => attempt.recipient_id);
-    const after = await findEndOfLog(store);
-    expect(await readToldRow(store.db, recipientId, before)).toEqual({ row: 1, id: null, attempts: 0 });
-    expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 1 });
-    await store.db.updateTable('attempts').set({ state: 'released' }).execute();
-    expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 0 });
-  },
-);
+test.for(dialects)('a call that was given back is no attempt, and one after an event is none of it: %s', async (dialect) => {
+  const store = await openTestStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
+  const before = await findEndOfLog(store);
+  await scenario.dial(1);
+  const [recipientId = ''] = (await scenario.attempts()).map((attempt) => attempt.recipient_id);
+  const after = await findEndOfLog(store);
+  expect(await readToldRow(store.db, recipientId, before)).toEqual({ row: 1, id: null, attempts: 0 });
+  expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 1 });
+  await store.db.updateTable('attempts').set({ state: 'released' }).execute();
+  expect(await readToldRow(store.db, recipientId, after)).toEqual({ row: 1, id: null, attempts: 0 });
+});
 
-test.for(dialects)(
-  'of two deliveries the one that came later goes on, and the other sends nothing more: %s',
-  async (dialect) => {
-    const hook = await startHookServer();
-    const held: (() => void)[] = [];
-    hook.answerWith((response) => held.push(() => sendJson(response, {})));
-    const store = await openTestStore(dialect);
-    await addTestWebhook(store, hook.url);
-    await changeStates(store, 'spring', [
-      ['draft', 'running'],
-      ['running', 'paused'],
-      ['paused', 'running'],
-    ]);
-    const first = startDelivery(store);
-    await until('the first delivery waits for its answer', () => held.length === 1);
-    // The ledger takes what others write meanwhile.
-    await changeStates(store, 'spring', [['running', 'completed']]);
-    const second = startDelivery(store);
-    await until('the second delivery sends the same again', () => held.length === 2);
-    held[0]?.();
-    expect(await first.ended).toEqual({ isOver: false });
-    hook.answerWith(taken);
-    held[1]?.();
-    await until('all have come', () => hook.calls.length === 5);
-    await second.stop();
-    const messages = readMessages(hook.calls);
-    expect(messages.map(({ type }) => type.replace('campaign.', ''))).toEqual([
-      'started',
-      'started',
-      'paused',
-      'resumed',
-      'completed',
-    ]);
-    expect(messages[0]?.id).toBe(messages[1]?.id);
-  },
-);
+test.for(dialects)('of two deliveries the one that came later goes on, and the other sends nothing more: %s', async (dialect) => {
+  const hook = await startHookServer();
+  const held: (() => void)[] = [];
+  hook.answerWith((response) => held.push(() => sendJson(response, {})));
+  const store = await openTestStore(dialect);
+  await addTestWebhook(store, hook.url);
+  await changeStates(store, 'spring', [
+    ['draft', 'running'],
+    ['running', 'paused'],
+    ['paused', 'running'],
+  ]);
+  const first = startDelivery(store);
+  await until('the first delivery waits for its answer', () => held.length === 1);
+  // The ledger takes what others write meanwhile.
+  await changeStates(store, 'spring', [['running', 'completed']]);
+  const second = startDelivery(store);
+  await until('the second delivery sends the same again', () => held.length === 2);
+  held[0]?.();
+  expect(await first.ended).toEqual({ isOver: false });
+  hook.answerWith(taken);
+  held[1]?.();
+  await until('all have come', () => hook.calls.length === 5);
+  await second.stop();
+  const messages = readMessages(hook.calls);
+  expect(messages.map(({ type }) => type.replace('campaign.', ''))).toEqual(['started', 'started', 'paused', 'resumed', 'completed']);
+  expect(messages[0]?.id).toBe(messages[1]?.id);
+});
 
 test.for(dialects)('a webhook that is paused or removed is sent nothing more: %s', async (dialect) => {
   const hook = await startHookServer(taken);

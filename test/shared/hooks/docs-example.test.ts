@@ -39,27 +39,24 @@ function sign(written: string, atMs: number): Record<string, string> {
   return signedHeaders(readSigningKeys(written) ?? [], { id: 'spring/1', body, atMs });
 }
 
-test.each(Object.values(secrets))(
-  'the documented check takes what Carillon signs, and nothing else: %s',
-  async (own) => {
-    const { isFromCarillon } = await load('js verify');
-    const headers = sign(own, at);
-    const now = at / 1000;
-    expect(isFromCarillon(headers, body, own, now + 299)).toBe(true);
-    expect(isFromCarillon(headers, body, own, now + 301)).toBe(false);
-    expect(isFromCarillon(headers, body, own, now - 301)).toBe(false);
-    expect(isFromCarillon(headers, `${body} `, own, now)).toBe(false);
-    expect(isFromCarillon(headers, body, 'another-secret-for-tests', now)).toBe(false);
-    for (const [name, value] of [
-      ['webhook-timestamp', String(now + 1)],
-      ['webhook-timestamp', undefined],
-      ['webhook-id', 'spring/2'],
-      ['webhook-signature', undefined],
-      ['webhook-signature', 'v1,AAAA'],
-    ] as const)
-      expect(isFromCarillon({ ...headers, [name]: value }, body, own, now), `${name} ${value}`).toBe(false);
-  },
-);
+test.each(Object.values(secrets))('the documented check takes what Carillon signs, and nothing else: %s', async (own) => {
+  const { isFromCarillon } = await load('js verify');
+  const headers = sign(own, at);
+  const now = at / 1000;
+  expect(isFromCarillon(headers, body, own, now + 299)).toBe(true);
+  expect(isFromCarillon(headers, body, own, now + 301)).toBe(false);
+  expect(isFromCarillon(headers, body, own, now - 301)).toBe(false);
+  expect(isFromCarillon(headers, `${body} `, own, now)).toBe(false);
+  expect(isFromCarillon(headers, body, 'another-secret-for-tests', now)).toBe(false);
+  for (const [name, value] of [
+    ['webhook-timestamp', String(now + 1)],
+    ['webhook-timestamp', undefined],
+    ['webhook-id', 'spring/2'],
+    ['webhook-signature', undefined],
+    ['webhook-signature', 'v1,AAAA'],
+  ] as const)
+    expect(isFromCarillon({ ...headers, [name]: value }, body, own, now), `${name} ${value}`).toBe(false);
+});
 
 test('what Carillon signs is taken by the package of Standard Webhooks', async () => {
   const { readHook } = await load('js library');
@@ -79,13 +76,10 @@ test('while the secret changes, the receiver may have the new one or the old one
   for (const known of [next, secrets.encoded]) expect(readHook(headers, body, known)).toEqual(JSON.parse(body));
 });
 
-test.each([
-  'short-one',
-  'whsec_',
-  'whsec_YWJj',
-  `whsec_${'A'.repeat(40)}!`,
-  `whsec_${Buffer.alloc(65).toString('base64')}`,
-])('a secret that no receiver could use is refused: %s', (written) => expect(readSigningKeys(written)).toBeNull());
+test.each(['short-one', 'whsec_', 'whsec_YWJj', `whsec_${'A'.repeat(40)}!`, `whsec_${Buffer.alloc(65).toString('base64')}`])(
+  'a secret that no receiver could use is refused: %s',
+  (written) => expect(readSigningKeys(written)).toBeNull(),
+);
 
 test('the documented question is the one that is asked, and the documented answer one that is understood', async () => {
   const { event, ...question } = JSON.parse(block('json pre_dial')) as PreDialQuestion & { event: string };

@@ -1,11 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -14,10 +8,7 @@ export interface HookCall {
   headers: IncomingHttpHeaders;
   /** As it came. */
   text: string;
-  body: { event: string; recipients?: { ref: string; phone: string; id: string | null; row: number }[] } & Record<
-    string,
-    unknown
-  >;
+  body: { event: string; recipients?: { ref: string; phone: string; id: string | null; row: number }[] } & Record<string, unknown>;
 }
 
 export type HookAnswer = (response: ServerResponse, call: HookCall) => unknown;

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
 import { HookError } from '../../../src/shared/hooks/errors.ts';
-import {
-  mayReach,
-  readNetworks,
-  refuseClosed,
-  refuseWritten,
-  type Resolve,
-} from '../../../src/shared/hooks/networks.ts';
+import { mayReach, readNetworks, refuseClosed, refuseWritten, type Resolve } from '../../../src/shared/hooks/networks.ts';
 import { postSigned, type SignedPost } from '../../../src/shared/hooks/signed-post.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven } from '../../ledger/scenario.ts';
@@ -36,8 +30,7 @@ test('what a setting names is reached, and what it cannot name is told', () => {
   const networks = readNetworks('127.0.0.1, 10.2.0.0/16,fd00::/8') ?? undefined;
   for (const address of ['127.0.0.1', '10.2.255.1', 'fd12::1', '::ffff:10.2.0.1', '1.1.1.1'])
     expect(mayReach(address, networks), address).toBe(true);
-  for (const address of ['127.0.0.2', '10.3.0.1', 'fc00::1', '169.254.169.254'])
-    expect(mayReach(address, networks), address).toBe(false);
+  for (const address of ['127.0.0.2', '10.3.0.1', 'fc00::1', '169.254.169.254']) expect(mayReach(address, networks), address).toBe(false);
   for (const written of ['10.2.0.0/33', 'localhost', '10.2', '::/129', '10.0.0.1,'])
     expect(() => readConfig({ CARILLON_HOOK_NETWORKS: written }), written).toThrow(/CARILLON_HOOK_NETWORKS/);
 });

@@ -18,10 +18,7 @@ const recipients = [
 const refs = recipients.map(({ ref }) => ref);
 const question = { campaign: 'spring', batch: 'spring/1/1', recipients };
 
-function ask(
-  url: string,
-  changes: { kept?: string; timeoutMs?: number; secret?: string | null; stopping?: AbortSignal } = {},
-) {
+function ask(url: string, changes: { kept?: string; timeoutMs?: number; secret?: string | null; stopping?: AbortSignal } = {}) {
   const { kept } = changes;
   return askPreDial(question, {
     url,

@@ -16,9 +16,7 @@ test.each([
 });
 
 test('an area code of Alaska covers the Aleutians as well', () => {
-  expect(zonesOfNumber('+19075550101', 'US')).toEqual(
-    expect.arrayContaining(['America/Adak', 'America/Anchorage', 'America/Juneau']),
-  );
+  expect(zonesOfNumber('+19075550101', 'US')).toEqual(expect.arrayContaining(['America/Adak', 'America/Anchorage', 'America/Juneau']));
 });
 
 test.each([
@@ -41,9 +39,7 @@ test('outside North America the longest listed prefix and everything below it co
 });
 
 test('a mobile number that belongs to no place has every zone of its country', () => {
-  expect(zonesOfNumber('+61491570006', 'AU')).toEqual(
-    expect.arrayContaining(['Australia/Perth', 'Australia/Sydney', 'Australia/Darwin']),
-  );
+  expect(zonesOfNumber('+61491570006', 'AU')).toEqual(expect.arrayContaining(['Australia/Perth', 'Australia/Sydney', 'Australia/Darwin']));
   expect(zonesOfNumber('+79000000000', 'RU').length).toBeGreaterThan(10);
 });
 

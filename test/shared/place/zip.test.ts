@@ -85,10 +85,7 @@ hours: any
 `;
 
 async function placeOf(phone: string, cells: { zip?: string; tz?: string; state?: string }, yaml = campaign) {
-  const { rows } = await importList(
-    yaml,
-    `phone,tz,state,zip\n${phone},${cells.tz ?? ''},${cells.state ?? ''},${cells.zip ?? ''}\n`,
-  );
+  const { rows } = await importList(yaml, `phone,tz,state,zip\n${phone},${cells.tz ?? ''},${cells.state ?? ''},${cells.zip ?? ''}\n`);
   const [row] = rows;
   if (row?.verdict === 'accepted') return { zones: row.zones, regions: row.regions };
   return { reason: row?.reason, column: row?.column };
@@ -127,14 +124,11 @@ test('a toll-free number with a ZIP code has the place of that', async () => {
   expect(await placeOf('+18002345678', { zip: '85001' })).toEqual({ zones: ['America/Phoenix'], regions: ['AZ'] });
 });
 
-test.each(['+442079460101', '+16135550101', '+870773111632'])(
-  'beside %s of another country the column is not looked at',
-  async (phone) => {
-    const without = await placeOf(phone, {});
-    expect(without).toHaveProperty('zones');
-    for (const zip of ['94110', 'K1A 0B1', '2134']) expect(await placeOf(phone, { zip })).toEqual(without);
-  },
-);
+test.each(['+442079460101', '+16135550101', '+870773111632'])('beside %s of another country the column is not looked at', async (phone) => {
+  const without = await placeOf(phone, {});
+  expect(without).toHaveProperty('zones');
+  for (const zip of ['94110', 'K1A 0B1', '2134']) expect(await placeOf(phone, { zip })).toEqual(without);
+});
 
 test('a number of Puerto Rico may have a ZIP code, and states by name', async () => {
   expect(await placeOf('+17875550101', { zip: '10001' })).toEqual({ zones: ['America/New_York'], regions: ['NY'] });

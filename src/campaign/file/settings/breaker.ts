@@ -20,10 +20,9 @@ const settings = {
 } as const satisfies SettingGroup;
 
 const breakerFix = 'write off, or a mapping such as { failure_share: 50%, window: 30m, min_calls: 20 }';
-const breaker = z.union(
-  [z.literal(['off', false]).transform(() => null), z.strictObject(shapeOf(settings), { error: breakerFix })],
-  { error: breakerFix },
-);
+const breaker = z.union([z.literal(['off', false]).transform(() => null), z.strictObject(shapeOf(settings), { error: breakerFix })], {
+  error: breakerFix,
+});
 
 /** When a campaign pauses by itself. */
 // prettier-ignore

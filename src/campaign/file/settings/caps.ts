@@ -3,8 +3,7 @@ import type { FrequencyCap } from '../../../rules/frequency-caps.ts';
 import { duration, whole } from './kinds.ts';
 import { shapeOf, type SettingGroup } from './setting.ts';
 
-const capFix =
-  'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';
+const capFix = 'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';
 // prettier-ignore
 const settings = {
   by: { schema: z.literal(['number', 'person'], { error: capFix }).default('number'), help: 'What is counted by: number or person.' },
@@ -19,9 +18,7 @@ const cap = z
   .strictObject(shapeOf(settings), { error: capFix })
   .refine(
     ({ calls, within, after_talk }) =>
-      after_talk === undefined
-        ? calls !== undefined && within !== undefined
-        : calls === undefined && within === undefined,
+      after_talk === undefined ? calls !== undefined && within !== undefined : calls === undefined && within === undefined,
     { error: capFix },
   );
 
@@ -50,9 +47,7 @@ export function capRules(caps: readonly Cap[]): FrequencyCap[] {
  */
 export function needlessCaps(caps: readonly Cap[]): { index: number; fix: string }[] {
   return caps.flatMap((one, index) => {
-    const other = caps.findIndex(
-      (cap, at) => at !== index && makesNeedless(cap, one) && !(at > index && isSame(cap, one)),
-    );
+    const other = caps.findIndex((cap, at) => at !== index && makesNeedless(cap, one) && !(at > index && isSame(cap, one)));
     return other === -1 ? [] : [{ index, fix: whyNeedless(one, caps[other] as Cap, other) }];
   });
 }
@@ -73,7 +68,6 @@ function whyNeedless(one: Cap, strict: Cap, at: number): string {
   const vain = 'so this one never holds anybody back';
   if (isSame(one, strict)) return `leave it out: it stands twice, as ${name} too`;
   if (one.after_talk !== undefined) return `leave it out: ${name} waits longer after a talk, ${vain}`;
-  if (one.within === strict.within)
-    return `leave one of them out: ${name} allows fewer calls over the same time, ${vain}`;
+  if (one.within === strict.within) return `leave one of them out: ${name} allows fewer calls over the same time, ${vain}`;
   return `leave it out: ${name} allows no more calls in a longer time, ${vain}`;
 }

@@ -18,16 +18,14 @@ const settings = {
     help: 'Weight among campaigns that share an account, 1 to 100.' },
 } as const satisfies SettingGroup;
 
-const pacing = z
-  .strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' })
-  .refine(
-    // A limit that cannot be used is told by itself; nothing is compared with it.
-    ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
-    {
-      path: ['refill_threshold'],
-      error: 'write at most max_concurrent_calls: more slots than that are never free',
-    },
-  );
+const pacing = z.strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' }).refine(
+  // A limit that cannot be used is told by itself; nothing is compared with it.
+  ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
+  {
+    path: ['refill_threshold'],
+    error: 'write at most max_concurrent_calls: more slots than that are never free',
+  },
+);
 
 /** How fast calls are begun. */
 export const pacingSettings = {

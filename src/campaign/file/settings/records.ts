@@ -76,9 +76,7 @@ export const recordSettings = {
 } as const satisfies SettingGroup;
 
 /** As frozen. */
-export function recordRules(
-  written: Written<typeof recordSettings>,
-): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation'> {
+export function recordRules(written: Written<typeof recordSettings>): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation'> {
   return rulesOf(recordSettings, {
     opt_out: written.opt_out.map((rule) => ({
       source: rule.collected === undefined ? ('evaluation' as const) : ('collected' as const),

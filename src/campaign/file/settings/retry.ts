@@ -21,8 +21,7 @@ function parseDelay(value: unknown): RetryDelay | null {
   return ms !== null && ms > 0 ? ms : null;
 }
 
-const delaysFix =
-  'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
+const delaysFix = 'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
 const delayShape = { anyOf: [{ const: 'next_day' }, durationShape] };
 const delaysShape = { type: 'array' as const, items: delayShape, minItems: 1, maxItems: mostDelays };
 const retryDelays = readBy(parseRetryDelays, delaysFix)
@@ -77,10 +76,7 @@ export const doubtSettings = {
 const redialUnknownAfterMs = 30 * 60_000;
 
 /** As frozen. */
-export function retryRules({
-  retry,
-  on_unknown: onUnknown,
-}: Written<typeof retrySettings & typeof doubtSettings>): CampaignRules['retry'] {
+export function retryRules({ retry, on_unknown: onUnknown }: Written<typeof retrySettings & typeof doubtSettings>): CampaignRules['retry'] {
   const { maxUncounted, ...budgets } = rulesOf(settings, retry);
   const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
   const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};

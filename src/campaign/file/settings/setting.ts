@@ -53,8 +53,6 @@ export function rulesOf<Group extends SettingGroup, Values extends { [Key in key
   group: Group,
   values: Values,
 ): { [Key in keyof Group as RulesName<Group[Key]>]: Frozen<Values[Key]> } {
-  const fields = Object.entries(group).flatMap(([key, { rules }]) =>
-    rules === undefined ? [] : [[rules, values[key] ?? null]],
-  );
+  const fields = Object.entries(group).flatMap(([key, { rules }]) => (rules === undefined ? [] : [[rules, values[key] ?? null]]));
   return Object.fromEntries(fields) as ReturnType<typeof rulesOf<Group, Values>>;
 }

@@ -52,8 +52,7 @@ const hours = z.union(
 /** A day or the public holidays of a place, on which nobody is called. */
 type HolidaySetting = { date: string } | HolidayPlace;
 
-const holidayFix =
-  'write a country such as US, a part of one such as US-LA or GB-ENG, or a date such as 2026-12-24 in quotes';
+const holidayFix = 'write a country such as US, a part of one such as US-LA or GB-ENG, or a date such as 2026-12-24 in quotes';
 const holiday = readBy((value): HolidaySetting | null => {
   if (typeof value !== 'string') return null;
   if (z.iso.date().safeParse(value).success) return { date: value };
@@ -76,8 +75,7 @@ const law = z.union(
       })),
   ],
   {
-    error:
-      'write on, off, the path of a file of rules of your own, or the countries in which no rule is to hold, such as { BR: none }',
+    error: 'write on, off, the path of a file of rules of your own, or the countries in which no rule is to hold, such as { BR: none }',
   },
 );
 

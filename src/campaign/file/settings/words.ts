@@ -64,9 +64,7 @@ export const wordSettings = {
 } as const satisfies SettingGroup;
 
 /** As frozen. The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
-export function wordRules(
-  written: Written<typeof wordSettings>,
-): Pick<CampaignRules, 'firstMessage' | 'override' | 'variables'> {
+export function wordRules(written: Written<typeof wordSettings>): Pick<CampaignRules, 'firstMessage' | 'override' | 'variables'> {
   const { first_message: own, conversation_config_override: settings, variables: sent } = written;
   const { line = own, rest = null } = settings === undefined ? {} : splitOpeningLine(settings);
   return {
@@ -96,8 +94,7 @@ export function listTemplates(settings: Written<typeof wordSettings>): SettingTe
 export function* textsIn(value: unknown, path: PropertyKey[]): Generator<{ path: PropertyKey[]; text: string }> {
   if (typeof value === 'string') yield { path, text: value };
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value))
-    yield* textsIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+  for (const [key, inner] of Object.entries(value)) yield* textsIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
 /** The names that a template reads, or why it is no template. */

@@ -5,13 +5,7 @@ import type { Token, TokenRole } from '../../../ledger/desk/tokens.ts';
 import type { LogTail } from './log-tail.ts';
 
 /** The server as the routes see it: their schemas are zod's. */
-export type Api = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
+export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

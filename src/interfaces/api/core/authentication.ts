@@ -13,8 +13,7 @@ export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
   app.decorate('tickets', new Map());
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404)
-      throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
+    if (request.is404) throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
     const { role = 'admin' } = request.routeOptions.config;
     if (role === 'anybody') return;
     const [, scheme, text] = /^(Bearer|Ticket) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
@@ -48,10 +47,6 @@ export function refuseForeignHosts(app: Api): void {
   app.addHook('onRequest', async ({ headers: { host = '' } }) => {
     const url = `http://${host}`;
     if (!URL.canParse(url) || !isLoopback(new URL(url)))
-      throw new ProblemError(
-        421,
-        'foreign_host',
-        'This server is for its own machine alone: ask it as localhost, 127.0.0.1 or [::1].',
-      );
+      throw new ProblemError(421, 'foreign_host', 'This server is for its own machine alone: ask it as localhost, 127.0.0.1 or [::1].');
   });
 }

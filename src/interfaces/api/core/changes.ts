@@ -44,22 +44,13 @@ export async function makeChange<Answer>(
   if (claim.kind === 'other') {
     const { differs } = claim;
     const what = `another ${differs.join(', ')}`;
-    throw new ProblemError(
-      409,
-      'key_reused',
-      `This Idempotency-Key was used for a request with ${what}. Choose a new one.`,
-      {
-        differs,
-      },
-    );
+    throw new ProblemError(409, 'key_reused', `This Idempotency-Key was used for a request with ${what}. Choose a new one.`, {
+      differs,
+    });
   }
   if (claim.kind === 'under_way') {
     void reply.header('retry-after', '2');
-    throw new ProblemError(
-      409,
-      'under_way',
-      'A request with this Idempotency-Key is being carried out. Ask again in a moment.',
-    );
+    throw new ProblemError(409, 'under_way', 'A request with this Idempotency-Key is being carried out. Ask again in a moment.');
   }
   if (claim.kind === 'done') {
     void reply.header('idempotent-replayed', 'true');
@@ -72,8 +63,7 @@ export async function makeChange<Answer>(
     const answer = await work();
     const at = await serviceNow(context);
     await store.transaction(async (tx) => {
-      if (action !== null)
-        await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]);
+      if (action !== null) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]);
       await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(answer) });
     });
     void reply.code(status);
@@ -122,8 +112,7 @@ function partsOf({ method, url }: FastifyRequest, { body, files, query }: Sent):
   const [path = ''] = url.split('?');
   const parts: Record<string, string> = { method: hashOf(method), path: hashOf(path) };
   for (const [group, values] of Object.entries({ body, files, query }))
-    for (const [name, value] of Object.entries(values ?? {}))
-      if (value !== undefined) parts[`${group}.${name}`] = hashOf(value);
+    for (const [name, value] of Object.entries(values ?? {})) if (value !== undefined) parts[`${group}.${name}`] = hashOf(value);
   return parts;
 }
 

@@ -9,9 +9,7 @@ export const problemSchema = z
     title: z.string().meta({ description: 'The status in words.' }),
     status: z.int(),
     detail: z.string().meta({ description: 'What is wrong, and what to do.' }),
-    code: z
-      .string()
-      .meta({ description: 'What a program may go by; stays when the words change.', examples: ['unknown_campaign'] }),
+    code: z.string().meta({ description: 'What a program may go by; stays when the words change.', examples: ['unknown_campaign'] }),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
@@ -119,25 +117,16 @@ export function problemOf(error: unknown): Problem {
   if (known !== undefined || isForeseen)
     return problem(known ?? (isBadInput === true || exitCode === 2 ? 422 : 409), codeOfName(error.name), error.message);
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
-    return problem(
-      statusCode,
-      (typeof code === 'string' ? code : 'invalid').toLowerCase(),
-      `${error.message}.`.replace(/\.\.$/, '.'),
-    );
+    return problem(statusCode, (typeof code === 'string' ? code : 'invalid').toLowerCase(), `${error.message}.`.replace(/\.\.$/, '.'));
   if (isOutside(error, code))
-    return problem(
-      503,
-      'unavailable',
-      'The database or Temporal does not answer. Nothing was half-written; ask again later.',
-    );
+    return problem(503, 'unavailable', 'The database or Temporal does not answer. Nothing was half-written; ask again later.');
   return unexpected;
 }
 
 const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log tells more.');
 
 function isOutside(error: Error, code: unknown): boolean {
-  if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code))
-    return true;
+  if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code)) return true;
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
 }
 

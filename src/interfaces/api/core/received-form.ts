@@ -30,9 +30,7 @@ export async function keepFile({ fieldname, file }: MultipartFile, path: string)
       done(null, chunk);
     },
   });
-  file.once('limit', () =>
-    file.destroy(new ProblemError(413, 'upload_too_large', `The file ${fieldname} is too large.`)),
-  );
+  file.once('limit', () => file.destroy(new ProblemError(413, 'upload_too_large', `The file ${fieldname} is too large.`)));
   await pipeline(file, hashed, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
     throw refusalOf(error);
   });
@@ -44,11 +42,7 @@ function refusalOf(error: unknown): unknown {
   if (error instanceof ProblemError) return error;
   const code = codeOf(error);
   if (code !== null && tooManyParts.test(code))
-    return new ProblemError(
-      400,
-      'upload',
-      'The form has a field or file that is not expected: send the named files alone.',
-    );
+    return new ProblemError(400, 'upload', 'The form has a field or file that is not expected: send the named files alone.');
   if (code !== null) return error;
   return new ProblemError(400, 'upload', 'The form cannot be read: it has no boundary, or breaks off before its end.');
 }

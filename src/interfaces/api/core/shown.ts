@@ -7,11 +7,7 @@ import { ProblemError } from './problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 
 /** Writes to the log who is shown whole numbers. Throws ProblemError for whoever may only look. */
-export async function noteNumbersShown(
-  context: ApiContext,
-  request: FastifyRequest,
-  campaignId: string,
-): Promise<void> {
+export async function noteNumbersShown(context: ApiContext, request: FastifyRequest, campaignId: string): Promise<void> {
   const holder = holderOf(request);
   const { name, role } = holder;
   if (!mayAct(role, 'operate'))
@@ -26,9 +22,7 @@ export async function noteShown(
   { action, ...what }: { campaignId: string; recipientId?: string; attemptId?: string; action: string },
 ): Promise<void> {
   const at = await serviceNow(context);
-  await context.store.transaction((tx) =>
-    appendEvents(tx, [{ at, ...what, type: 'operator.acted', data: { name, action } }]),
-  );
+  await context.store.transaction((tx) => appendEvents(tx, [{ at, ...what, type: 'operator.acted', data: { name, action } }]));
 }
 
 /** What was said in a call, read from the service for `holder`, as the log tells. Throws as `readCallRecord`, before the log is told. */

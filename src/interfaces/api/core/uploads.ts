@@ -24,11 +24,7 @@ export function refuseLongUploads(app: Api, { fileBytes }: Pick<ServerLimits, 'f
   app.addHook('onRequest', async ({ headers, routeOptions: { config } }) => {
     const most = (config.files ?? []).length * (fileBytes + mostBesideBytes);
     if (most > 0 && Number(headers['content-length'] ?? 0) > most)
-      throw new ProblemError(
-        413,
-        'upload_too_large',
-        `A file may have at most ${Math.floor(fileBytes / 1_000_000)} MB.`,
-      );
+      throw new ProblemError(413, 'upload_too_large', `A file may have at most ${Math.floor(fileBytes / 1_000_000)} MB.`);
   });
 }
 

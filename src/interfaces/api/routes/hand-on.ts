@@ -3,13 +3,7 @@ import type { z } from 'zod';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
-import {
-  everyResult,
-  readResultKeys,
-  readResults,
-  type RecipientResult,
-  type ResultFilter,
-} from '../../../ledger/read/result-rows.ts';
+import { everyResult, readResultKeys, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/hand-on.ts';
 import { renderHtmlReport } from '../../../presentation/report/html-report.ts';
@@ -33,8 +27,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
   serve(app, 'downloadReport', async (request, reply) => {
     const { params, query } = request;
     const campaigns = [];
-    for (const id of new Set([params.campaign, ...(query.with ?? [])]))
-      campaigns.push(await requireCampaign(store, id));
+    for (const id of new Set([params.campaign, ...(query.with ?? [])])) campaigns.push(await requireCampaign(store, id));
     if (query.people) for (const { campaignId } of campaigns) await noteNumbersShown(context, request, campaignId);
     const now = await serviceNow(context);
     const data = await readReportData(store, { campaigns, now, people: query.people, verify: {} });
@@ -62,11 +55,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     const { params, query } = request;
     const { safe_cells: safeCells, bom } = query;
     if (params.format !== 'csv' && (safeCells || bom))
-      throw new ProblemError(
-        422,
-        'csv_only',
-        `safe_cells and bom are for CSV; ask for results.${params.format} without.`,
-      );
+      throw new ProblemError(422, 'csv_only', `safe_cells and bom are for CSV; ask for results.${params.format} without.`);
     const campaign = await requireCampaign(store, params.campaign);
     const { campaignId } = campaign;
     await noteNumbersShown(context, request, campaignId);

@@ -28,9 +28,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       ...(query.search === undefined ? {} : { search: query.search }),
     };
     const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
-    const rows = found.map((row) =>
-      query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) },
-    );
+    const rows = found.map((row) => (query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) }));
     const next = found.length < query.limit ? null : (found.at(-1)?.row ?? null);
     return withInstants({ rows, next });
   });
@@ -40,8 +38,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     const { campaignId } = await requireCampaign(store, params.campaign);
     const now = await serviceNow(context);
     const [row] = await readCampaignRows(store.db, campaignId, { search: `#${params.row}` }, now);
-    if (row === undefined)
-      throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
     if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
     const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
     const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};

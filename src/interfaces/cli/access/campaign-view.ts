@@ -1,13 +1,7 @@
 import pc from 'picocolors';
 import { tellEvent } from '../../../presentation/words/events.ts';
 import type { CampaignEvent } from '../../../ledger/events.ts';
-import {
-  campaignTitle,
-  dispositionCounts,
-  outcomeCounts,
-  pauseLines,
-  stateText,
-} from '../../../presentation/words/campaign.ts';
+import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../../../presentation/words/campaign.ts';
 import type { CampaignView, Snapshot } from './watch-campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';

@@ -34,8 +34,7 @@ interface LocalWorkerInput {
 export async function startLocalWorker(io: Pick<Io, 'env'>, input: LocalWorkerInput): Promise<LocalWorker> {
   const { config } = input;
   await requireFreePorts(config);
-  const health =
-    config.CARILLON_HEALTH_LISTEN === undefined ? null : await startHealthServer(config.CARILLON_HEALTH_LISTEN);
+  const health = config.CARILLON_HEALTH_LISTEN === undefined ? null : await startHealthServer(config.CARILLON_HEALTH_LISTEN);
   try {
     return await connectAndWork(io, input, health);
   } catch (error) {

@@ -41,10 +41,7 @@ export interface LocalWorldInput {
 }
 
 /** Settings of a world with everything of its own, whatever the environment says. */
-export function privateSettings(
-  databasePath: string,
-  limits: Readonly<Record<string, string>>,
-): LocalWorldInput['settings'] {
+export function privateSettings(databasePath: string, limits: Readonly<Record<string, string>>): LocalWorldInput['settings'] {
   const own = {
     TEMPORAL_ADDRESS: undefined,
     TEMPORAL_NAMESPACE: undefined,

@@ -1,18 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
-import {
-  checkAsJson,
-  checkCampaign,
-  refuseUnstartable,
-  type CheckReport,
-} from '../../../operations/control/check/check.ts';
-import {
-  type CheckedCampaign,
-  checkedLedger,
-  unasked,
-  type CheckedLedger,
-} from '../../../operations/control/check/ledger.ts';
+import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../../operations/control/check/check.ts';
+import { type CheckedCampaign, checkedLedger, unasked, type CheckedLedger } from '../../../operations/control/check/ledger.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
 import type { CheckedRow } from '../../../campaign/preflight/preflight.ts';
@@ -56,10 +46,7 @@ export function checkCommand(io: Io): Command {
     .description('Check a campaign file and its list without placing a call')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--json', 'print the report as JSON', false)
-    .option(
-      '--rows <file>',
-      'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones',
-    )
+    .option('--rows <file>', 'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones')
     .option('--offline', 'use neither the service nor the database', false)
     .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
     .option('--answer-rate <share>', 'share of calls that are answered, 0 to 1, for the forecast', readShare, 0.35)

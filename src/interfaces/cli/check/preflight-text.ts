@@ -50,9 +50,7 @@ function renderFunnel(report: PreflightReport): string[] {
     'Who can be called',
     line('rows of the list', report.rows),
     ...report.rejections.map(({ reason, count: times }) => less(`rejected: ${reason}`, times)),
-    ...report.exclusions.map(({ reason, count: times }) =>
-      less(exclusionTexts[reason].label, times, exclusionTexts[reason].note),
-    ),
+    ...report.exclusions.map(({ reason, count: times }) => less(exclusionTexts[reason].label, times, exclusionTexts[reason].note)),
     line('can be called', report.dialable),
     ...waiting.flatMap(([label, times]) => (times === 0 ? [] : [line(label, times)])),
     ...(start.nextAt === null ? [] : [`    the first of those who wait: ${instantText(start.nextAt)}`]),
@@ -67,17 +65,11 @@ function renderLedger(ledger: LedgerState): string[] {
 }
 
 function renderOutlook(sentences: readonly string[]): string[] {
-  return sentences.length === 0
-    ? []
-    : ['', 'The law where they are', ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
+  return sentences.length === 0 ? [] : ['', 'The law where they are', ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
 }
 
 function renderService(service: ServiceState): string[] {
-  if (!service.asked)
-    return [
-      '',
-      ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason.replace(/\.$/, '')}.`),
-    ];
+  if (!service.asked) return ['', ...wrapped(`Service: was not asked for agent and caller numbers: ${service.reason.replace(/\.$/, '')}.`)];
   const callers = service.callers.map(({ phoneNumberId, fault, verified }) => {
     const known = verified === true ? 'verified' : 'known; the service does not tell whether it is verified';
     return `  caller ${phoneNumberId}: ${fault === null ? known : `not usable (${fault})`}`;

@@ -36,18 +36,13 @@ function headline({ firstMessage }: Pick<CampaignRules, 'firstMessage'>, { accep
   return `Opening lines: ${count(openingLines.shared)} of ${count(accepted)} are shared by more than one row.`;
 }
 
-function consequences(
-  { sharedWords, firstMessage }: Pick<CampaignRules, 'sharedWords' | 'firstMessage'>,
-  told: Told,
-): string[] {
+function consequences({ sharedWords, firstMessage }: Pick<CampaignRules, 'sharedWords' | 'firstMessage'>, told: Told): string[] {
   const { openAtOnce, longestMs, late } = told.words;
   if (told.openingLines.shared === 0) return [];
   if (openAtOnce === null)
     return sharedWords === 'wait'
       ? []
-      : [
-          'With shared_words: unresolved they are called at once all the same; whoever cannot be told apart ends in doubt (unresolved).',
-        ];
+      : ['With shared_words: unresolved they are called at once all the same; whoever cannot be told apart ends in doubt (unresolved).'];
   const until = firstMessage === null ? ' until a record of the agent shows number or reference' : '';
   return [
     `Calls with the same words are made one at a time${until} (at most ${count(openAtOnce)} open at once). ` +
@@ -57,8 +52,7 @@ function consequences(
 }
 
 function recordsText({ read, naming }: { read: number; naming: number }, { words: { doubtful } }: Told): string {
-  if (read === 0)
-    return 'The agent has no finished record of a call yet, so how many rows end in doubt cannot be foretold.';
+  if (read === 0) return 'The agent has no finished record of a call yet, so how many rows end in doubt cannot be foretold.';
   const shown = `Of the agent's last ${plural(read, 'record')} of calls ${count(naming)} show number or reference`;
   return `${shown}; ${doubtful === 0 ? 'no row is likely to' : `about ${plural(doubtful ?? 0, 'row')} may`} end in doubt.`;
 }

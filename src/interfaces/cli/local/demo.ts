@@ -79,16 +79,12 @@ interface Demo {
 
 async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, leave: AbortSignal): Promise<void> {
   const temporalUrl = world.temporal.uiUrl;
-  io.stdout.write(
-    `Watch it: ${desk.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`,
-  );
+  io.stdout.write(`Watch it: ${desk.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
   // With --keep somebody looks on, and may mend on the page what the campaign has paused for.
   const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep });
   if (!hasEnded(snapshot.campaign)) {
     const [why = ''] = leave.aborted ? [] : pauseLines(snapshot.campaign);
-    io.stderr.write(
-      `${why === '' ? '' : `\n${why}`}\nStopped before the campaign's end. Its files are in ${folder.folder}\n`,
-    );
+    io.stderr.write(`${why === '' ? '' : `\n${why}`}\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
     io.exitCode = 1;
     return;
   }
@@ -96,9 +92,7 @@ async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, 
   io.stdout.write(`\nIt took ${span(performance.now() - startedAt)}.\n`);
   io.exitCode = good ? 0 : 1;
   if (!keep) return;
-  io.stderr.write(
-    `\nEverything runs on for a look: ${desk.signInUrl}   ${temporalUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`,
-  );
+  io.stderr.write(`\nEverything runs on for a look: ${desk.signInUrl}   ${temporalUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`);
   await untilAborted(leave);
 }
 

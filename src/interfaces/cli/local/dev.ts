@@ -8,13 +8,7 @@ import { packageFolder } from '../../../shared/input/package-folder.ts';
 import { readFactor, readPort } from '../terminal/flag-values.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import {
-  inLocalWorld,
-  LocalWorldError,
-  portOrAny,
-  type LocalWorld,
-  type LocalWorldInput,
-} from '../access/local-world.ts';
+import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
 import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
 
@@ -82,9 +76,7 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
     await withLocalDesk(io, world, { port, work });
   });
   io.stderr.write(
-    wasUp
-      ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n'
-      : 'Stopped before everything was up.\n',
+    wasUp ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n' : 'Stopped before everything was up.\n',
   );
 }
 

@@ -22,19 +22,14 @@ export function checkVersions(nodeVersion: string = process.versions.node): Find
   const sdk = createRequire(import.meta.url)('@temporalio/client/package.json') as { version: string };
   return [
     ok('Carillon', readVersion()),
-    fits
-      ? ok('Node', nodeVersion)
-      : fault('Node', nodeVersion, `Use Node ${oldestNode.major}.${oldestNode.minor} or newer.`),
+    fits ? ok('Node', nodeVersion) : fault('Node', nodeVersion, `Use Node ${oldestNode.major}.${oldestNode.minor} or newer.`),
     ok('Temporal SDK', sdk.version),
   ];
 }
 
 /** Only campaigns with hooks need it, so that its absence is no fault. */
 export function checkHookSecret({ CARILLON_HOOK_SECRET: secret }: Config): Finding {
-  return ok(
-    'Hook secret',
-    secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)',
-  );
+  return ok('Hook secret', secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)');
 }
 
 /** Which program a dev server would be started with; finding none blocks only when none can be fetched and none is named. */
@@ -83,12 +78,10 @@ export function checkTimeZoneData(nowMs: number, release: string = zoneDataRelea
 /** Space where the database grows and where Temporal is kept. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
   const places: Place[] = [];
-  if (config.DATABASE_URL === undefined)
-    places.push({ name: 'Disk (database)', path: resolve(config.CARILLON_DB), neededMib: 1024 });
+  if (config.DATABASE_URL === undefined) places.push({ name: 'Disk (database)', path: resolve(config.CARILLON_DB), neededMib: 1024 });
   const path = cachedBinaryPath(config);
   // Go needs the module sources and its build cache beside the finished program.
-  if (!existsSync(path) && config.TEMPORAL_ADDRESS === undefined)
-    places.push({ name: 'Disk (Temporal)', path, neededMib: 4096 });
+  if (!existsSync(path) && config.TEMPORAL_ADDRESS === undefined) places.push({ name: 'Disk (Temporal)', path, neededMib: 4096 });
   return Promise.all(places.map(checkSpace));
 }
 
@@ -106,9 +99,7 @@ async function checkSpace({ name, path, neededMib }: Place): Promise<Finding> {
     const freeMib = Math.floor((bavail * bsize) / mebibyte);
     const detail = `${(freeMib / 1024).toFixed(1)} GiB free at ${folder}`;
     if (freeMib < 100) return fault(name, detail, 'Make room: nothing can be stored safely there.');
-    return freeMib < neededMib
-      ? warning(name, detail, `Make room: ${neededMib / 1024} GiB are advisable.`)
-      : ok(name, detail);
+    return freeMib < neededMib ? warning(name, detail, `Make room: ${neededMib / 1024} GiB are advisable.`) : ok(name, detail);
   } catch (error) {
     return warning(name, `cannot be read at ${folder}: ${reasonOf(error)}`, 'Check that the folder can be read.');
   }
@@ -120,8 +111,7 @@ export async function checkLaw(nowMs: number): Promise<Finding[]> {
   try {
     const { asOf, count } = await describePackagedRules();
     const detail = `${count} rules as of ${asOf}`;
-    const advice =
-      'Update Carillon, or look them up and name a file of your own in campaign files (docs/campaign-file.md).';
+    const advice = 'Update Carillon, or look them up and name a file of your own in campaign files (docs/campaign-file.md).';
     return [isStale(asOf, nowMs) ? warning(name, detail, advice) : ok(name, detail)];
   } catch (error) {
     return [fault(name, reasonOf(error), 'Install Carillon again.')];

@@ -26,9 +26,7 @@ export async function checkTemporal(config: Config): Promise<Finding> {
   try {
     const { connection, address, namespace } = await connectTemporal(config, { timeoutMs: limitMs });
     try {
-      const info = await connection.withDeadline(Date.now() + limitMs, () =>
-        connection.workflowService.getSystemInfo({}),
-      );
+      const info = await connection.withDeadline(Date.now() + limitMs, () => connection.workflowService.getSystemInfo({}));
       return ok(name, `${address}, namespace ${namespace}, server ${info.serverVersion ?? 'of unknown version'}`);
     } finally {
       await connection.close();
@@ -54,9 +52,7 @@ export async function checkWorkers(config: Config, now: number): Promise<Finding
       const workers = await countWorkers(connection, { namespace, name, limitMs, now });
       if (workers > 0) return [ok('Worker', `${workers} at work on this database`)];
       const advice = 'Start one with the same database, TEMPORAL_* and SVC_* variables: carillon worker';
-      return [
-        warning('Worker', 'none has asked for work on this database in the last minute: no campaign moves', advice),
-      ];
+      return [warning('Worker', 'none has asked for work on this database in the last minute: no campaign moves', advice)];
     } finally {
       await connection.close();
     }
@@ -67,9 +63,7 @@ export async function checkWorkers(config: Config, now: number): Promise<Finding
 }
 
 export async function checkDatabase(config: Config): Promise<Finding> {
-  return config.DATABASE_URL === undefined
-    ? await checkSqlite(resolve(config.CARILLON_DB))
-    : await checkPostgres(config.DATABASE_URL);
+  return config.DATABASE_URL === undefined ? await checkSqlite(resolve(config.CARILLON_DB)) : await checkPostgres(config.DATABASE_URL);
 }
 
 async function checkSqlite(path: string): Promise<Finding> {
@@ -90,11 +84,7 @@ async function checkSqlite(path: string): Promise<Finding> {
     return await judgeSchema(found, 'sqlite', readSqliteTables(path).migrations);
   } catch (error) {
     if (error instanceof StoreError) return fault(name, `SQLite ${path}: ${reasonOf(error)}`, anotherDatabase);
-    return fault(
-      name,
-      `SQLite ${path} cannot be used: ${reasonOf(error)}`,
-      `${advice} Is it a Carillon database, and yours?`,
-    );
+    return fault(name, `SQLite ${path} cannot be used: ${reasonOf(error)}`, `${advice} Is it a Carillon database, and yours?`);
   }
 }
 
@@ -107,14 +97,9 @@ async function judgeSchema(found: Finding, dialect: StoreDialect, applied: strin
   try {
     if (judgeMigrations(applied, known) !== 'older') return found;
   } catch (error) {
-    return fault(
-      name,
-      `${detail}: ${reasonOf(error)}`,
-      'Install that version of Carillon here, or name another database.',
-    );
+    return fault(name, `${detail}: ${reasonOf(error)}`, 'Install that version of Carillon here, or name another database.');
   }
-  const advice =
-    'Stop the workers of the earlier version, then start carillon worker: it brings the database up to date.';
+  const advice = 'Stop the workers of the earlier version, then start carillon worker: it brings the database up to date.';
   return warning(name, `${detail}: an earlier Carillon made it`, advice);
 }
 
@@ -143,8 +128,7 @@ async function checkPostgres(url: string): Promise<Finding> {
   try {
     refuseInTheClear(url);
   } catch {
-    const advice =
-      'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
+    const advice = 'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
     return fault(name, `PostgreSQL at ${place} is on another host and would be reached without TLS`, advice);
   }
   const client = new Client({ connectionString: url, connectionTimeoutMillis: limitMs, query_timeout: limitMs });
@@ -159,8 +143,7 @@ async function checkPostgres(url: string): Promise<Finding> {
     const { version = '?', standby = false, creates = false, made = false } = rows[0] ?? {};
     const detail = `PostgreSQL ${version} at ${place}`;
     if (standby) return fault(name, `${detail} is a standby, which may not be written`, 'Use the primary server.');
-    if (!made)
-      return creates ? ok(name, detail) : fault(name, `${detail}: its user may not create tables`, grantAdvice);
+    if (!made) return creates ? ok(name, detail) : fault(name, `${detail}: its user may not create tables`, grantAdvice);
     const { missing } = (await client.query<{ missing: string }>(missingRights)).rows[0] ?? { missing: '' };
     if (missing !== '') return fault(name, `${detail}: its user lacks rights (${missing})`, grantAdvice);
     const applied = await client.query<{ name: string }>('select name from kysely_migration order by name');
@@ -171,9 +154,7 @@ async function checkPostgres(url: string): Promise<Finding> {
     );
   } catch (error) {
     const advice =
-      codeOf(error) === '42501'
-        ? grantAdvice
-        : 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';
+      codeOf(error) === '42501' ? grantAdvice : 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';
     return fault(name, `PostgreSQL at ${place} cannot be used (${describePostgresError(error)})`, advice);
   } finally {
     await client.end().catch(() => {});

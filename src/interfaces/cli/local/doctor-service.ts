@@ -26,11 +26,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
   if (key === undefined) {
     return [
       reachable,
-      fault(
-        'API key',
-        'SVC_API_KEY is not set',
-        'Set SVC_API_KEY to the key of the service, or of the sandbox that runs there.',
-      ),
+      fault('API key', 'SVC_API_KEY is not set', 'Set SVC_API_KEY to the key of the service, or of the sandbox that runs there.'),
     ];
   }
   return [reachable, ...(await checkKey(config, key, clock))];
@@ -38,8 +34,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
 
 function describeUnreachable(name: string, url: string, error: unknown): Finding {
   if (error instanceof NotSentError && isLoopback(new URL(url))) {
-    const advice =
-      'carillon demo and dev start a sandbox of their own; for a worker start carillon sandbox, or set SVC_BASE_URL.';
+    const advice = 'carillon demo and dev start a sandbox of their own; for a worker start carillon sandbox, or set SVC_BASE_URL.';
     return warning(name, `nothing listens at ${url}`, advice);
   }
   return fault(name, `${url} cannot be used: ${reasonOf(error)}`, 'Check SVC_BASE_URL, the network and the proxy.');
@@ -60,9 +55,7 @@ async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Pr
     if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
       return [fault(name, `refused by the service with status ${error.status}`, 'Check SVC_API_KEY.')];
     }
-    return [
-      fault(name, `could not be tried: ${reasonOf(error)}`, 'Check SVC_BASE_URL: is it the address of the service?'),
-    ];
+    return [fault(name, `could not be tried: ${reasonOf(error)}`, 'Check SVC_BASE_URL: is it the address of the service?')];
   }
 }
 

@@ -3,14 +3,7 @@ import pc from 'picocolors';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import type { Finding } from './doctor-finding.ts';
-import {
-  checkDisk,
-  checkHookSecret,
-  checkLaw,
-  checkTemporalBinary,
-  checkTimeZoneData,
-  checkVersions,
-} from './doctor-machine.ts';
+import { checkDisk, checkHookSecret, checkLaw, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
 import { checkPorts } from './doctor-ports.ts';
 import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
 import { checkService } from './doctor-service.ts';
@@ -23,10 +16,7 @@ export function doctorCommand(io: DoctorIo): Command {
   return new Command('doctor')
     .description('Diagnose this installation and suggest fixes. Changes nothing and places no call.')
     .option('--json', 'print the findings as JSON', false)
-    .addHelpText(
-      'after',
-      '\nExit code 1 if a fault keeps Carillon from working, otherwise 0.\n\nExample:\n  carillon doctor --json',
-    )
+    .addHelpText('after', '\nExit code 1 if a fault keeps Carillon from working, otherwise 0.\n\nExample:\n  carillon doctor --json')
     .action(async (flags: { json: boolean }) => void (await runDoctor(io, flags)));
 }
 

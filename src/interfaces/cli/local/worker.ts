@@ -111,10 +111,7 @@ function announce(logger: Logger, config: Config, { address, namespace }: LocalW
 async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
   const address = accountIdOf(config);
   for (const campaign of await listElsewhere(store.db, address))
-    logger.warn(
-      { campaignId: campaign.campaignId },
-      `${otherServiceText(campaign, address)}: ${moveCommand(campaign.accountId)}`,
-    );
+    logger.warn({ campaignId: campaign.campaignId }, `${otherServiceText(campaign, address)}: ${moveCommand(campaign.accountId)}`);
 }
 
 /** A clock that is wrong shows at once, and not only when the first call is due. */
@@ -128,9 +125,7 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
   await Promise.race([untilAborted(stop), worker.finished]);
   if (!stop.aborted) {
     await worker.finished;
-    throw new WorkerEndedError(
-      'The worker has ended although nobody asked it to. The log above says why; start it again.',
-    );
+    throw new WorkerEndedError('The worker has ended although nobody asked it to. The log above says why; start it again.');
   }
   logger.info('stopping: a request that is under way may end first; a second signal stops at once');
   await worker.stop();
@@ -150,10 +145,7 @@ function logEvents(logger: Logger, events: readonly NewEvent[]): void {
       const line = tellEvent(event);
       if (line === null) continue;
       const { campaignId, batchId, type } = event;
-      logger[isTrouble(event) ? 'warn' : 'info'](
-        { campaignId, ...(batchId === undefined ? {} : { batchId }), type },
-        line,
-      );
+      logger[isTrouble(event) ? 'warn' : 'info']({ campaignId, ...(batchId === undefined ? {} : { batchId }), type }, line);
     } catch (error) {
       // A line of the log is not worth the work that it tells of.
       logger.debug({ type: event.type, error: String(error) }, 'an event could not be told');
@@ -163,7 +155,6 @@ function logEvents(logger: Logger, events: readonly NewEvent[]): void {
 
 /** What a person should look at: a campaign that has stopped by itself, a batch without an answer, a hook that was not told. */
 function isTrouble({ type, data }: NewEvent): boolean {
-  if (type === 'campaign.state')
-    return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByPerson);
+  if (type === 'campaign.state') return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByPerson);
   return type === 'hook.failed' || type === 'caller.out' || (type === 'post.verdict' && data.verdict === 'unknown');
 }

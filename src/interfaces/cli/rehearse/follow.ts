@@ -38,10 +38,7 @@ const plainEveryMs = 5_000;
  * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person
  * who pauses it and goes on.
  */
-export async function followRehearsal(
-  io: FollowIo,
-  input: FollowInput,
-): Promise<{ campaign: Campaign; status: CampaignStatus }> {
+export async function followRehearsal(io: FollowIo, input: FollowInput): Promise<{ campaign: Campaign; status: CampaignStatus }> {
   const show = showProgress(io);
   const startedAt = input.now();
   const { pause } = input;
@@ -104,9 +101,7 @@ export function progressLine(at: number, campaign: Campaign, status: CampaignSta
     `${count(status.done)} of ${count(status.total)} done${outcomes === '' ? '' : ` (${outcomes})`}`,
     `${count(status.open)} calls open`,
     ...(campaign.state === 'running' ? [] : [stateText(campaign)]),
-    ...(status.open > 0 || status.nextDueAt === null || status.nextDueAt <= at
-      ? []
-      : [`next at ${dayTimeText(status.nextDueAt)}`]),
+    ...(status.open > 0 || status.nextDueAt === null || status.nextDueAt <= at ? [] : [`next at ${dayTimeText(status.nextDueAt)}`]),
   ];
   return `${dayTimeText(at)} UTC  ${parts.join(', ')}`;
 }

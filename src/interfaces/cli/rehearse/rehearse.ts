@@ -60,17 +60,11 @@ export function rehearseCommand(io: Io): Command {
   return new Command('rehearse')
     .argument('<campaign.yaml>', 'campaign file')
     .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
-    .option(
-      '--start-at <instant>',
-      'start of the campaign, such as 2030-01-15T14:00:00Z (default: now, or starts_at)',
-      readInstant,
-    )
+    .option('--start-at <instant>', 'start of the campaign, such as 2030-01-15T14:00:00Z (default: now, or starts_at)', readInstant)
     .option('--rows <number>', 'rehearse a sample of this many rows (default: all)', readRows)
     .option('--seed <text>', 'decides who picks up and which rows are sampled', 'carillon')
     .addOption(
-      new Option('--dialect <name>', 'which fields the service returns about calls')
-        .choices(['spec', 'extended'])
-        .default('extended'),
+      new Option('--dialect <name>', 'which fields the service returns about calls').choices(['spec', 'extended']).default('extended'),
     )
     .option('--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan)
     .option('--pause-for <duration>', 'with --pause-after: resume after this long (default: 1h)', readSpan)
@@ -83,9 +77,7 @@ export function rehearseCommand(io: Io): Command {
 /** Rehearses a campaign and tells of it; the exit code says whether all went as it should. */
 export async function runRehearse(io: Io, path: string, flags: RehearseFlags): Promise<void> {
   if (flags.pauseFor !== undefined && flags.pauseAfter === undefined)
-    throw new UsageError(
-      '--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.',
-    );
+    throw new UsageError('--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.');
   const beganAt = performance.now();
   const read = await readCampaign(await readCampaignFile(path), flags.startAt ?? io.now());
   const startAt = flags.startAt ?? dialsFrom(read.rules, io.now());
@@ -122,8 +114,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
         conduct: sandbox.conduct(),
         tookRealMs: performance.now() - beganAt,
       };
-      if (flags.keep !== undefined)
-        await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
+      if (flags.keep !== undefined) await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
       tell(io, rehearsal, flags);
     });
     if (wasUp) return;

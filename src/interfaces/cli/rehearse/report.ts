@@ -86,9 +86,7 @@ function renderTimeline(timeline: Timeline): string[] {
     told('first call', firstCallAt),
     told('last call', lastCallAt),
     told('ends', endedAt),
-    ...(callees === null
-      ? []
-      : [`  ${'heard'.padEnd(12)} ${callees.earliest} to ${callees.latest}, on the clocks of the people called`]),
+    ...(callees === null ? [] : [`  ${'heard'.padEnd(12)} ${callees.earliest} to ${callees.latest}, on the clocks of the people called`]),
     '',
     `  ${'hour'.padEnd(16)}${['calls', 'answered', 'done'].map((name) => name.padStart(9)).join('')}`,
     ...rows,
@@ -123,14 +121,10 @@ function renderNotes(rehearsal: Rehearsal): string[] {
   const served = timeline.startedAt === null || timeline.endedAt === null ? 0 : timeline.endedAt - timeline.startedAt;
   return [
     'What a rehearsal is not',
-    '  The people are drawn at random (seed ' +
-      printable(settings.seed) +
-      '), so real shares of answered calls differ.',
+    '  The people are drawn at random (seed ' + printable(settings.seed) + '), so real shares of answered calls differ.',
     ...(rows.rehearsed === rows.inList
       ? []
-      : [
-          `  Only ${count(rows.rehearsed)} of ${plural(rows.inList, 'row')} took part: a sample that the seed decides.`,
-        ]),
+      : [`  Only ${count(rows.rehearsed)} of ${plural(rows.inList, 'row')} took part: a sample that the seed decides.`]),
     ...renderPace(rehearsal),
     ...notes.map((note) => `  ${capital(note)}.`),
     '',
@@ -169,12 +163,7 @@ export function rehearsalJson(rehearsal: Rehearsal): object {
 }
 
 /** The forecast, and below it what happened. */
-function renderComparison(
-  rules: CampaignRules,
-  forecast: CampaignForecast,
-  timeline: Timeline,
-  colour: boolean,
-): string[] {
+function renderComparison(rules: CampaignRules, forecast: CampaignForecast, timeline: Timeline, colour: boolean): string[] {
   const line = (label: string, ends: string, calls: number): string =>
     `  ${label.padEnd(12)} ${ends.padEnd(24)}${count(calls).padStart(10)}`;
   const { calls, answered } = totalsOf(timeline);

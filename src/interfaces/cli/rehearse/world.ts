@@ -121,9 +121,7 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
   const [seed] = state.agents;
   if (seed === undefined) throw new Error('the sandbox has no agent to start from');
   const { platform } = seed.agent;
-  const asked = rules.optOut
-    .filter(({ source }) => source === 'collected')
-    .map(({ key }) => [key, optOutItem] as const);
+  const asked = rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const);
   const judged = rules.optOut
     .filter(({ source }) => source === 'evaluation')
     .map(({ key }) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: optOutItem.description }));
@@ -161,7 +159,6 @@ function callerNumber(index: number): string {
 async function ask(url: string, body?: object): Promise<unknown> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(url, body === undefined ? {} : post);
-  if (!response.ok)
-    throw new Error(`the rehearsal's sandbox was not set up: ${response.status} ${await response.text()}`);
+  if (!response.ok) throw new Error(`the rehearsal's sandbox was not set up: ${response.status} ${await response.text()}`);
   return response.json();
 }

@@ -70,11 +70,7 @@ function readFormat({ format, output, json }: ResultsFlags): ResultsFormat {
 }
 
 /** Names apart by commas; null when the flag is not given. Throws UsageError that says which are possible. */
-export function readNames<Name extends string>(
-  flag: string,
-  text: string | undefined,
-  known: readonly Name[] | null,
-): Name[] | null {
+export function readNames<Name extends string>(flag: string, text: string | undefined, known: readonly Name[] | null): Name[] | null {
   if (text === undefined) return null;
   const names = text
     .split(',')

@@ -40,12 +40,7 @@ export async function writeReportFile(
   if (json) io.stdout.write(`${jsonText({ campaignIds, path, bytes, people, violations })}\n`);
 }
 
-async function readData(
-  io: Io,
-  control: Control,
-  campaigns: readonly Campaign[],
-  people: boolean,
-): Promise<ReportData> {
+async function readData(io: Io, control: Control, campaigns: readonly Campaign[], people: boolean): Promise<ReportData> {
   const { config, store } = control;
   const service = config.SVC_API_KEY === undefined ? null : openService(config);
   const progress = new RowProgress(io, 'of the log read');

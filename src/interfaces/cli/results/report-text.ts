@@ -43,9 +43,7 @@ function toWords(line: CountLine): CountLine {
 function summary({ rows, calls }: Report): string {
   const parts = [`${plural(rows.total, 'row')}, ${count(rows.ended)} with an outcome`];
   if (calls !== null) {
-    parts.push(
-      calls.open === 0 ? plural(calls.calls, 'call') : `${plural(calls.calls, 'call')}, ${count(calls.open)} open`,
-    );
+    parts.push(calls.open === 0 ? plural(calls.calls, 'call') : `${plural(calls.calls, 'call')}, ${count(calls.open)} open`);
     if (calls.answerRate !== null) parts.push(`${count(calls.answered)} answered (${percentCell(calls.answerRate)})`);
     if (calls.talkSeconds !== null) parts.push(`${clockSpan(calls.talkSeconds)} on the line`);
   }

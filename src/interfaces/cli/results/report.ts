@@ -53,15 +53,13 @@ export function reportCommand(io: Io): Command {
 
 async function runReport(io: Io, campaignIds: readonly string[], { by, html, people, json }: Flags): Promise<void> {
   const dimensions = readNames('--by', by, reportDimensions);
-  if (html === undefined && people)
-    throw new UsageError('--people adds rows to an HTML file. Name it: --html report.html');
+  if (html === undefined && people) throw new UsageError('--people adds rows to an HTML file. Name it: --html report.html');
   if (html !== undefined && dimensions !== null) throw new UsageError('--html writes every table. Leave out --by.');
   if (html === '-' && json) throw new UsageError('--html - and --json both write to standard output. Name a file.');
   await withControl(io, async (control) => {
     const campaigns: Campaign[] = [];
     for (const id of campaignIds) campaigns.push(await requireCampaign(control.store, id));
-    if (html === undefined)
-      return json ? printJson(io, control, campaigns, dimensions) : printText(io, control, campaigns, dimensions);
+    if (html === undefined) return json ? printJson(io, control, campaigns, dimensions) : printText(io, control, campaigns, dimensions);
     // Charts take their time to load: only who wants them waits.
     const { writeReportFile } = await import('./report-file.ts');
     await writeReportFile(io, control, campaigns, { path: html, people, json });
@@ -70,12 +68,7 @@ async function runReport(io: Io, campaignIds: readonly string[], { by, html, peo
 
 type Dimensions = ReturnType<typeof readNames<(typeof reportDimensions)[number]>>;
 
-async function printText(
-  io: Io,
-  { store }: Control,
-  campaigns: readonly Campaign[],
-  dimensions: Dimensions,
-): Promise<void> {
+async function printText(io: Io, { store }: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
   for (const [index, campaign] of campaigns.entries()) {
     const report = await readReport(store, campaign, dimensions ?? reportDimensions);
     const text = renderReport(campaign, report, terminalWidth(io), io.colour);
@@ -87,19 +80,12 @@ async function printText(
 }
 
 /** One campaign as it is, several as a list. */
-async function printJson(
-  io: Io,
-  control: Control,
-  campaigns: readonly Campaign[],
-  dimensions: Dimensions,
-): Promise<void> {
+async function printJson(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const reports: unknown[] = [];
   for (const campaign of campaigns)
     reports.push(
-      dimensions === null
-        ? await readCampaignReport(control.store, campaign, now)
-        : await readReport(control.store, campaign, dimensions),
+      dimensions === null ? await readCampaignReport(control.store, campaign, now) : await readReport(control.store, campaign, dimensions),
     );
   writeJson(io, withInstants(reports.length === 1 ? reports[0] : { campaigns: reports }));
 }

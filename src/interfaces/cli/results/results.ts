@@ -4,14 +4,7 @@ import { writeResults, type WriteResultsInput } from '../../../presentation/resu
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
-import {
-  everyResult,
-  lastChange,
-  readReasons,
-  readResultKeys,
-  readResults,
-  type ResultFilter,
-} from '../../../ledger/read/result-rows.ts';
+import { everyResult, lastChange, readReasons, readResultKeys, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, type OpenCampaign, connected } from '../../../operations/control/control.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -60,11 +53,7 @@ export function resultsCommand(io: Io): Command {
     .argument('<campaign>', 'id of the campaign')
     .option('-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)')
     .option('--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)')
-    .option(
-      '--safe-cells',
-      "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns",
-      false,
-    )
+    .option('--safe-cells', "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns", false)
     .option('--bom', 'CSV: begin with a byte order mark, so that Excel reads accented letters', false)
     .option('--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet')
     .option('--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions')
@@ -72,11 +61,7 @@ export function resultsCommand(io: Io): Command {
     .option('--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h')
     .option('--wait', 'wait until the campaign has ended, then write', false)
     .option('--transcripts <folder>', "write transcripts, read from the service's records")
-    .option(
-      '--json',
-      'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise',
-      false,
-    )
+    .option('--json', 'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise', false)
     .addHelpText('after', examples)
     .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
 }
@@ -142,26 +127,18 @@ async function writeAndTell(
     if (leave.aborted) throw new ResultsLeftError('You left before the results were written; nothing was changed.');
   };
   const filter = { ...options.filter, changedSince };
-  const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() =>
-    progress.clear(),
-  );
+  const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() => progress.clear());
   const ended = hasEnded(campaign);
   const open = ended ? '' : 'The campaign has not ended: rows without an outcome read in_progress.';
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
   const nextSinceAt = next === null ? null : new Date(next).toISOString();
-  if (options.json && path !== '-')
-    io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
+  if (options.json && path !== '-') io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
   const wanted = since !== null || (!ended && path !== '-');
   if (wanted && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
 }
 
 /** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
-async function tellUnknownReasons(
-  io: Io,
-  store: Store,
-  campaignId: string,
-  reasons: readonly string[] | null,
-): Promise<void> {
+async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | null): Promise<void> {
   if (reasons === null) return;
   const known = await readReasons(store.db, campaignId);
   const unknown = reasons.filter((reason) => !known.includes(reason));

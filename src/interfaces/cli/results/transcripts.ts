@@ -31,11 +31,7 @@ interface Tally {
  * Names those that could not be had at the end, and sets the exit code to 1 for them. Throws OutputFileError, ConfigError, and
  * ServiceUnusableError when the service cannot be used at all.
  */
-export async function fetchTranscripts(
-  io: Io,
-  { config, store, campaign }: OpenCampaign,
-  folder: string,
-): Promise<void> {
+export async function fetchTranscripts(io: Io, { config, store, campaign }: OpenCampaign, folder: string): Promise<void> {
   const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
   await withService(config, async (service) => {
     await makeFolder(folder);
@@ -82,12 +78,7 @@ async function fetchAll(
   }
 }
 
-async function fetchOne(
-  service: CallService,
-  conversation: ResultConversation,
-  folder: string,
-  tally: Tally,
-): Promise<void> {
+async function fetchOne(service: CallService, conversation: ResultConversation, folder: string, tally: Tally): Promise<void> {
   const path = join(folder, `${nameOf(conversation)}.txt`);
   if (existsSync(path)) tally.present += 1;
   else if (conversation.gone) tally.missing.push(nameOf(conversation));
@@ -114,8 +105,7 @@ async function makeFolder(folder: string): Promise<void> {
 
 function tell(io: Io, { written, present, unfinished, missing }: Tally, folder: string): void {
   const lines = [`${plural(written, 'transcript')} written to ${folder}, ${count(present)} were there already.`];
-  if (unfinished > 0)
-    lines.push(`${plural(unfinished, 'call')} not at an end yet: run the command again later for those.`);
+  if (unfinished > 0) lines.push(`${plural(unfinished, 'call')} not at an end yet: run the command again later for those.`);
   if (missing.length > 0) {
     const named = missing.slice(0, mostNamed).join(', ');
     const rest = missing.length > mostNamed ? `, and ${count(missing.length - mostNamed)} more` : '';

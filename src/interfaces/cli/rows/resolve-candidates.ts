@@ -6,11 +6,7 @@ import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { decide, readDoubtful, readRowDecision, type RowDecision } from '../../../operations/control/resolve.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import {
-  DecisionsRefusedError,
-  type DecisionLine,
-  type DecisionProblem,
-} from '../../../ledger/people/decision-checks.ts';
+import { DecisionsRefusedError, type DecisionLine, type DecisionProblem } from '../../../ledger/people/decision-checks.ts';
 import type { DoubtResolution } from '../../../ledger/people/resolve-doubt.ts';
 import { writeJson } from '../terminal/json-output.ts';
 import { mayRedial, tellSetOff, type Asker } from './redial.ts';
@@ -73,9 +69,7 @@ async function writeCandidates({ io, campaignId, json }: Asker, control: Control
   }
   await refuseToOverwrite(path, []);
   await writeWholeFile(path, candidateLines(rows));
-  const records = new Set(
-    rows.flatMap(({ calls }) => calls.flatMap((call) => call.records)).map((record) => record.conversationId),
-  );
+  const records = new Set(rows.flatMap(({ calls }) => calls.flatMap((call) => call.records)).map((record) => record.conversationId));
   if (json) return writeJson(io, { campaignId, path, rows: rows.length, records: records.size });
   io.stdout.write(
     `${plural(rows.length, 'row')} in doubt and ${plural(records.size, 'record')} that may be theirs written to ${path}.\n` +
@@ -85,11 +79,7 @@ async function writeCandidates({ io, campaignId, json }: Asker, control: Control
 
 const risk = 'If one of the records is theirs after all, or one is still to come, they are called twice.';
 
-async function carryOut(
-  at: Asker,
-  control: Control,
-  { source, lines }: { source: string; lines: readonly DecisionLine[] },
-): Promise<void> {
+async function carryOut(at: Asker, control: Control, { source, lines }: { source: string; lines: readonly DecisionLine[] }): Promise<void> {
   const { io, campaignId, json } = at;
   const redialled = new Set(lines.filter(({ decision }) => decision === 'redial').map(({ row }) => row)).size;
   const question = `Dial ${plural(redialled, 'row')} of ${campaignId} again?`;

@@ -93,9 +93,7 @@ async function decide(io: Io, campaignId: string, flags: Flags): Promise<void> {
   if (flags.conversation !== undefined || flags.not !== undefined)
     throw new DecisionError('Say whose record it is, or is not: add --row and its number in the list.');
   if (decision === undefined)
-    throw new DecisionError(
-      'Say which: carillon resolve <campaign> --redial, --give-up, or --candidates FILE. --help explains them.',
-    );
+    throw new DecisionError('Say which: carillon resolve <campaign> --redial, --give-up, or --candidates FILE. --help explains them.');
   if (open && flags.redial === true)
     throw new DecisionError('--open goes with --give-up only: a call that may still be under way is never redialled.');
   await decideAll(at, flags.redial === true ? 'redial' : 'give_up', open);
@@ -112,13 +110,10 @@ function decisionsOf({ redial, giveUp, conversation, not }: Flags): FlaggedDecis
 
 function readRow(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new DecisionError(
-    `--row ${text}: a row of the list by its number, such as 12 (the first below the header is 1).`,
-  );
+  throw new DecisionError(`--row ${text}: a row of the list by its number, such as 12 (the first below the header is 1).`);
 }
 
-const riskOfAll =
-  'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
+const riskOfAll = 'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
 
 /** One decision about all that can be decided about together; `open` gives up open calls as well. */
 async function decideAll(at: Asker, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
@@ -154,12 +149,8 @@ function tellResolved(
   }
   if (tooEarly > 0) {
     const until =
-      decidableAt === null || decidableInMs === null
-        ? 'soon'
-        : `after ${new Date(decidableAt).toISOString()} (in ${span(decidableInMs)})`;
-    lines.push(
-      `${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`,
-    );
+      decidableAt === null || decidableInMs === null ? 'soon' : `after ${new Date(decidableAt).toISOString()} (in ${span(decidableInMs)})`;
+    lines.push(`${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`);
   }
   return lines.map((line) => `${line}\n`).join('');
 }

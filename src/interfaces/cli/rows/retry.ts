@@ -47,8 +47,7 @@ async function runRetry(io: Io, campaignId: string, flags: RetryFlags): Promise<
     if (!(await mayBegin(io, flags.yes, question))) return;
     const { rows, round } = await retryRows(control, { campaignId, outcomes });
     if (flags.json) writeJson(io, { campaignId, rows, round });
-    else if (round === null)
-      io.stdout.write(`No row of campaign ${campaignId} is ${outcomes.join(' or ')}; nothing was started.\n`);
+    else if (round === null) io.stdout.write(`No row of campaign ${campaignId} is ${outcomes.join(' or ')}; nothing was started.\n`);
     else
       io.stdout.write(
         `${plural(rows, 'row')} of campaign ${campaignId} will be called again. Round ${round} has been started: carillon status ${campaignId}\n`,
@@ -64,8 +63,6 @@ function readOutcomes(text: string): RetriableOutcome[] {
     const never = ['completed', 'opted_out', 'suppressed', 'rejected'].includes(name)
       ? `rows that are ${name} are never called again by a retry`
       : 'there is no such outcome';
-    throw new UsageError(
-      `--outcome names ${JSON.stringify(name)}: ${never}. It may be ${retriableOutcomes.join(', ')}.`,
-    );
+    throw new UsageError(`--outcome names ${JSON.stringify(name)}: ${never}. It may be ${retriableOutcomes.join(', ')}.`);
   });
 }

@@ -26,14 +26,8 @@ export function stillCalledWarning(campaignId: string, counts: UpdateCounts): st
 }
 
 /** For people: the counts of `summary`, and the first rows that failed. */
-export function renderUpdate(
-  io: Pick<Io, 'stdout' | 'isTerminal'>,
-  summary: UpdateSummary,
-  firstFailed: readonly UpdatedRow[],
-): string {
-  const lines = meanings.map(
-    ([result, meaning]) => `  ${result.padEnd(10)}${count(summary[result]).padStart(10)}  ${meaning}`,
-  );
+export function renderUpdate(io: Pick<Io, 'stdout' | 'isTerminal'>, summary: UpdateSummary, firstFailed: readonly UpdatedRow[]): string {
+  const lines = meanings.map(([result, meaning]) => `  ${result.padEnd(10)}${count(summary[result]).padStart(10)}  ${meaning}`);
   if (firstFailed.length === 0) return `${lines.join('\n')}\n`;
   const table = renderTable(
     [

@@ -78,9 +78,7 @@ async function runUpdate(io: Io, campaignId: string, path: string, flags: Update
     );
   }
   if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !io.input.isInteractive)
-    throw new UsageError(
-      '--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.',
-    );
+    throw new UsageError('--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.');
   await withControl(io, async (control) => {
     const { delimiter, sheet } = flags;
     const update = await openUpdate(control, { campaignId, path, delimiter, sheet });
@@ -122,11 +120,7 @@ async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
   io.stdout.write(tellMissing(missing, dryRun));
 }
 
-async function* observe(
-  parts: AsyncIterable<UpdatedRow[]>,
-  counts: UpdateCounts,
-  progress: RowProgress,
-): AsyncGenerator<UpdatedRow[]> {
+async function* observe(parts: AsyncIterable<UpdatedRow[]>, counts: UpdateCounts, progress: RowProgress): AsyncGenerator<UpdatedRow[]> {
   for await (const rows of parts) {
     counts.add(rows);
     progress.update(counts.rows);
@@ -159,8 +153,7 @@ async function withdrawOthers(io: Io, control: Control, { update, flags }: Work)
 }
 
 function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
-  if (missing === null)
-    return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
+  if (missing === null) return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
   const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
   return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;

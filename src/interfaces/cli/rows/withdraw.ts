@@ -104,8 +104,7 @@ function render(io: Io, campaignId: string, dryRun: boolean, results: readonly W
     left.slice(0, mostShown),
     terminalWidth(io),
   );
-  const more =
-    left.length > mostShown ? `… and ${plural(left.length - mostShown, 'row')} more: --json has them all.\n` : '';
+  const more = left.length > mostShown ? `… and ${plural(left.length - mostShown, 'row')} more: --json has them all.\n` : '';
   return `${head}\n${table}${more}`;
 }
 

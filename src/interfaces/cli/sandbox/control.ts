@@ -47,18 +47,14 @@ const advance: Control = {
   what: 'Advance the clock of a running sandbox',
   argument: ['[span]', 'duration such as 90s, 5m or 2h, or a time such as 2030-01-15T12:00:00Z'],
   option: ['--until <end>', 'a time, or idle: until no call is open or waiting and no webhook is pending'],
-  examples: [
-    'carillon sandbox advance 2h',
-    'carillon sandbox advance --until idle      (exit code 1 if it does not become idle)',
-  ],
+  examples: ['carillon sandbox advance 2h', 'carillon sandbox advance --until idle      (exit code 1 if it does not become idle)'],
   act: async (ask, text, { until }, io) => {
     const to = text ?? until;
     if (to === undefined || (text !== undefined && until !== undefined))
       throw new UsageError('Say how far: a span such as 2h, or --until idle; one of the two.');
     const ms = until === undefined ? parseDuration(to) : null;
     const answer = await ask('POST', 'clock/advance', ms === null ? { until: to } : { ms });
-    if (answer['idle'] !== false)
-      return [answer, `${span(Number(answer['advanced_ms']))} on: it is ${String(answer['now'])} there.`];
+    if (answer['idle'] !== false) return [answer, `${span(Number(answer['advanced_ms']))} on: it is ${String(answer['now'])} there.`];
     io.exitCode = 1;
     return [answer, stillUnderWay(answer)];
   },
@@ -171,10 +167,9 @@ function asker(io: ControlIo, { url, controlTokenFile }: ControlFlags): Ask {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
-      throw new SandboxControlError(
-        `No sandbox answers at ${base}. Start one with carillon sandbox, or name its address with --url.`,
-        { cause },
-      );
+      throw new SandboxControlError(`No sandbox answers at ${base}. Start one with carillon sandbox, or name its address with --url.`, {
+        cause,
+      });
     });
     if (response.headers.get('x-sandbox') !== '1')
       throw new SandboxControlError(`What answers at ${base} is no sandbox (status ${response.status}).`);

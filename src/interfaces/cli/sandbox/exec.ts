@@ -107,19 +107,13 @@ async function runChild([program = '', ...args]: readonly string[], url: string,
 }
 
 function describeSpawnError(program: string, { code = 'unknown error' }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT')
-    return `The command "${program}" was not found. Give a program that is on the PATH, or its path, after --.`;
+  if (code === 'ENOENT') return `The command "${program}" was not found. Give a program that is on the PATH, or its path, after --.`;
   if (code === 'EACCES') return `The command "${program}" may not be run. Make it executable, or name what runs it.`;
   return `The command "${program}" could not be run (${code}).`;
 }
 
 /** False when the report could not be written where it was to go; then it goes to stderr. */
-async function tellReport(
-  report: ConductReport,
-  format: ReportFormat,
-  file: string | undefined,
-  io: ExecIo,
-): Promise<boolean> {
+async function tellReport(report: ConductReport, format: ReportFormat, file: string | undefined, io: ExecIo): Promise<boolean> {
   const text = formats[format](report);
   if (file === undefined) {
     io.stderr.write(text);
@@ -128,9 +122,7 @@ async function tellReport(
   try {
     await writeFile(file, text);
   } catch (error) {
-    io.stderr.write(
-      `error: --report-file ${file} cannot be written: ${describeFileError(error)}. This is the report:\n${text}`,
-    );
+    io.stderr.write(`error: --report-file ${file} cannot be written: ${describeFileError(error)}. This is the report:\n${text}`);
     return false;
   }
   io.stderr.write(`conduct: ${verdictOf(report)}; the report is in ${file}\n`);

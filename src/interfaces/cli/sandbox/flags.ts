@@ -24,15 +24,9 @@ const flagTexts = (usualPort: string) =>
       'address to listen on, such as 0.0.0.0 for containers and other machines; requires a control token (default: 127.0.0.1)',
     ],
     port: ['--port <number>', `0 for any free port (default: ${usualPort})`],
-    dialect: [
-      '--dialect <name>',
-      'spec: only what the contract promises; extended: also likely inner fields (default: extended)',
-    ],
+    dialect: ['--dialect <name>', 'spec: only what the contract promises; extended: also likely inner fields (default: extended)'],
     speed: ['--speed <factor>', 'service seconds per real second (default: 1)'],
-    clock: [
-      '--clock <mode>',
-      'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed',
-    ],
+    clock: ['--clock <mode>', 'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed'],
     data: ['--data <file>', 'keep the state in this file, and its key in a file next to it (default: in memory)'],
     controlTokenFile: [
       '--control-token-file <file>',
@@ -41,10 +35,7 @@ const flagTexts = (usualPort: string) =>
     seed: ['--seed <text>', 'the same seed gives the same calls (default: carillon)'],
     plan: ['--plan <name>', `account limits: ${planNames.join(', ')} (default: ${defaultPlan})`],
     concurrency: ['--concurrency <calls>', 'concurrent calls (default: by plan)'],
-    retryAfter: [
-      '--retry-after <style>',
-      'form of Retry-After for requests over the limit: seconds, date or none (default: seconds)',
-    ],
+    retryAfter: ['--retry-after <style>', 'form of Retry-After for requests over the limit: seconds, date or none (default: seconds)'],
     fixture: ['--fixture <file>', 'YAML or JSON file with initial agents, numbers, webhooks, callees and fault rules'],
     faults: ['--faults <file>', 'JSON file with fault rules'],
     world: ['--world <file>', 'YAML file with the callees behind the numbers'],
@@ -87,10 +78,7 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
 }
 
 /** Starts the sandbox that the flags ask for; null, and why on standard error, when it cannot start so. */
-export async function startAsAsked(
-  flags: SandboxFlags,
-  stderr: { write(text: string): unknown },
-): Promise<RunningSandbox | null> {
+export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: string): unknown }): Promise<RunningSandbox | null> {
   try {
     return await startSandbox(await readSandboxFlags(flags));
   } catch (error) {
@@ -146,11 +134,7 @@ function readNumber(flag: string, text: string | undefined): number | undefined 
 }
 
 /** Throws UsageError with the names there are. */
-function readOneOf<Name extends string>(
-  flag: string,
-  text: string | undefined,
-  names: readonly Name[],
-): Name | undefined {
+function readOneOf<Name extends string>(flag: string, text: string | undefined, names: readonly Name[]): Name | undefined {
   const name = names.find((each) => each === text);
   if (text === undefined || name !== undefined) return name;
   throw new UsageError(`${flag} is "${text}"; it must be ${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}.`);
@@ -162,8 +146,7 @@ function readClock({ clock, speed }: SandboxFlags): Pick<SandboxOptions, 'clock'
   if (clock === 'manual') return { clock };
   if (clock === 'realtime') return { speed: 1 };
   const factor = /^(\d+(?:\.\d+)?)x$/.exec(clock)?.[1];
-  if (factor === undefined)
-    throw new UsageError(`--clock is "${clock}"; it must be realtime, manual, or a factor such as 60x.`);
+  if (factor === undefined) throw new UsageError(`--clock is "${clock}"; it must be realtime, manual, or a factor such as 60x.`);
   return { speed: Number(factor) };
 }
 

@@ -55,8 +55,7 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
         process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
       }
     });
-  for (const control of controlCommands(io ?? { stdout: process.stdout, env: undefined, exitCode: 0 }))
-    command.addCommand(control);
+  for (const control of controlCommands(io ?? { stdout: process.stdout, env: undefined, exitCode: 0 })) command.addCommand(control);
   return command;
 }
 

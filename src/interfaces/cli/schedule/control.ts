@@ -75,11 +75,7 @@ export async function runContinue(io: Io, campaignId: string, { json }: { json: 
 }
 
 /** `carillon schedule delete`. */
-export async function runDelete(
-  io: Io,
-  campaignId: string,
-  { yes, json }: { yes: boolean; json: boolean },
-): Promise<void> {
+export async function runDelete(io: Io, campaignId: string, { yes, json }: { yes: boolean; json: boolean }): Promise<void> {
   await withControl(io, async (control) => {
     await describeSchedule(control, campaignId);
     const question = `Delete the schedule of ${campaignId}? ${operations.deleteSchedule.more}`;

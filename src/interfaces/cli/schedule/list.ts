@@ -35,8 +35,7 @@ export async function runList(io: Io, flags: { json: boolean }): Promise<void> {
     const missing = views.filter(({ state }) => state === 'missing');
     if (missing.length === 0) return;
     const session = await connected(control);
-    for (const { campaignId, file: filePath } of missing)
-      io.stderr.write(`${notInTemporal(session, { campaignId, filePath })}\n`);
+    for (const { campaignId, file: filePath } of missing) io.stderr.write(`${notInTemporal(session, { campaignId, filePath })}\n`);
   });
 }
 

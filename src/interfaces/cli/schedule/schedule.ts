@@ -62,10 +62,7 @@ export function scheduleCommand(io: Io): Command {
     .option('--note <text>', 'reason, kept in Temporal')
     .option('--json', 'print the schedule as JSON', false)
 
-    .addHelpText(
-      'after',
-      '\nA running campaign continues.\n\nExample:\n  carillon schedule pause reminders --note "no list this week"',
-    )
+    .addHelpText('after', '\nA running campaign continues.\n\nExample:\n  carillon schedule pause reminders --note "no list this week"')
     .action((campaignId: string, flags: { note?: string; json: boolean }) => runPause(io, campaignId, flags));
   aboutOne('resume', 'resumeSchedule')
     .option('--note <text>', 'reason, kept in Temporal')
@@ -86,10 +83,7 @@ export function scheduleCommand(io: Io): Command {
   aboutOne('delete', 'deleteSchedule')
     .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--json', 'print one JSON object', false)
-    .addHelpText(
-      'after',
-      '\nCampaigns that it has started continue.\n\nExample:\n  carillon schedule delete reminders --yes',
-    )
+    .addHelpText('after', '\nCampaigns that it has started continue.\n\nExample:\n  carillon schedule delete reminders --yes')
     .action((campaignId: string, flags: { yes: boolean; json: boolean }) => runDelete(io, campaignId, flags));
   return command;
 }

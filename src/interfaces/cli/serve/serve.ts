@@ -79,14 +79,9 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         now: () => io.now(),
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
       });
-      const api = await startApi(
-        { ...control, logger, clock, rehearse: rehearseInProcess(io) },
-        { host, port, tls, behindProxy },
-      );
+      const api = await startApi({ ...control, logger, clock, rehearse: rehearseInProcess(io) }, { host, port, tls, behindProxy });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
-      io.stderr.write(
-        `The page is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`,
-      );
+      io.stderr.write(`The page is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`);
       if ((await listTokens(store)).length === 0)
         io.stderr.write('Nobody has a token yet: carillon token create "front desk" --role operate makes one.\n');
       await untilAborted(stop);
@@ -106,17 +101,15 @@ function clockOf(config: Config, now: () => number) {
 
 async function readTls({ tlsCert, tlsKey }: ServeFlags): Promise<{ cert: Buffer; key: Buffer } | null> {
   if (tlsCert === undefined && tlsKey === undefined) return null;
-  if (tlsCert === undefined || tlsKey === undefined)
-    throw new UsageError('--tls-cert and --tls-key belong together: name both files.');
+  if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key belong together: name both files.');
   const tls = { cert: await readPem('--tls-cert', tlsCert), key: await readPem('--tls-key', tlsKey) };
   try {
     createSecureContext(tls);
     return tls;
   } catch (cause) {
-    throw new UsageError(
-      `--tls-cert ${tlsCert} and --tls-key ${tlsKey} are no certificate and its key: ${(cause as Error).message}.`,
-      { cause },
-    );
+    throw new UsageError(`--tls-cert ${tlsCert} and --tls-key ${tlsKey} are no certificate and its key: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 }
 

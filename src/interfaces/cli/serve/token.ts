@@ -1,13 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration, withInstants } from '../../../shared/input/times.ts';
-import {
-  createToken,
-  listTokens,
-  revokeToken,
-  tokenRoles,
-  type Token,
-  type TokenRole,
-} from '../../../ledger/desk/tokens.ts';
+import { createToken, listTokens, revokeToken, tokenRoles, type Token, type TokenRole } from '../../../ledger/desk/tokens.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
@@ -75,11 +68,7 @@ function asJson({ tokenId, name, role, createdReal, expiresReal, revokedReal }: 
   return { tokenId, name, role, createdAt: createdReal, expiresAt: expiresReal, revokedAt: revokedReal };
 }
 
-async function create(
-  io: Io,
-  name: string,
-  { role, expires, json }: { role: TokenRole; expires?: number; json: boolean },
-): Promise<void> {
+async function create(io: Io, name: string, { role, expires, json }: { role: TokenRole; expires?: number; json: boolean }): Promise<void> {
   await withControl(
     io,
     async ({ store }) => {
@@ -88,8 +77,7 @@ async function create(
         data: withInstants({ ...asJson(made.token), token: made.text }),
         words: `${made.text}\n`,
       });
-      if (!json)
-        io.stderr.write(`Token ${made.token.tokenId} of ${name}, role ${role}. It is not shown again: keep it now.\n`);
+      if (!json) io.stderr.write(`Token ${made.token.tokenId} of ${name}, role ${role}. It is not shown again: keep it now.\n`);
     },
     openLedger,
   );
@@ -127,8 +115,7 @@ async function revoke(io: Io, tokenId: string, { yes, json }: { yes: boolean; js
   if (!(await mayBegin(io, yes, `Revoke token ${tokenId}? Whoever uses it is refused from now on.`))) return;
   await withControl(io, async ({ store }) => {
     const token = await revokeToken(store, tokenId, io.now());
-    if (token === undefined)
-      throw new UsageError(`There is no token ${JSON.stringify(tokenId)}; carillon token list shows them.`);
+    if (token === undefined) throw new UsageError(`There is no token ${JSON.stringify(tokenId)}; carillon token list shows them.`);
     writeAnswer(io, json, {
       data: withInstants(asJson(token)),
       words: `Token ${tokenId} of ${token.name} is revoked.\n`,

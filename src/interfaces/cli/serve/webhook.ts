@@ -58,14 +58,14 @@ export function webhookCommand(io: Io): Command {
     .option('--json', 'print JSON', false)
     .addHelpText('after', '\nExample:\n  carillon webhook list --json')
     .action(({ json }: { json: boolean }) => list(io, json));
-  ofOne(command, 'test', 'Send a ping from this machine, and say whether it was taken').action(
-    (id: string, { json }: { json: boolean }) => test(io, id, json),
+  ofOne(command, 'test', 'Send a ping from this machine, and say whether it was taken').action((id: string, { json }: { json: boolean }) =>
+    test(io, id, json),
   );
   ofOne(command, 'pause', operations.pauseWebhook.says).action((id: string, { json }: { json: boolean }) =>
     steer(io, id, { wish: 'pause', json }),
   );
-  ofOne(command, 'resume', 'Send what was held back; after failures, try at once').action(
-    (id: string, { json }: { json: boolean }) => steer(io, id, { wish: 'resume', json }),
+  ofOne(command, 'resume', 'Send what was held back; after failures, try at once').action((id: string, { json }: { json: boolean }) =>
+    steer(io, id, { wish: 'resume', json }),
   );
   ofOne(command, 'remove', operations.removeWebhook.says)
     .option('-y, --yes', 'do not ask for confirmation', false)
@@ -115,8 +115,7 @@ async function add(io: Io, url: string, { campaign, events, json }: AddFlags): P
 function writeChanged(io: Io, { webhook, notice }: ChangedWebhook, answer: { json: boolean; words: string }): void {
   const { json, words } = answer;
   writeAnswer(io, json, { data: withInstants({ ...webhookAsJson(webhook), notice }), words });
-  if (notice !== null && !json)
-    io.stderr.write(`Temporal could not be told (${notice}). A worker that runs sees it within a minute.\n`);
+  if (notice !== null && !json) io.stderr.write(`Temporal could not be told (${notice}). A worker that runs sees it within a minute.\n`);
 }
 
 async function list(io: Io, json: boolean): Promise<void> {
@@ -154,11 +153,7 @@ async function test(io: Io, webhookId: string, json: boolean): Promise<void> {
   });
 }
 
-async function steer(
-  io: Io,
-  webhookId: string,
-  { wish, json }: { wish: 'pause' | 'resume'; json: boolean },
-): Promise<void> {
+async function steer(io: Io, webhookId: string, { wish, json }: { wish: 'pause' | 'resume'; json: boolean }): Promise<void> {
   await withControl(io, async (control) => {
     const changed = await pauseOrResumeWebhook(control, webhookId, { wish, ...byPerson });
     const words = `Webhook ${webhookId}: ${webhookStanding(changed.webhook, io.now())}.\n`;
@@ -169,8 +164,7 @@ async function steer(
 async function remove(io: Io, webhookId: string, { yes, json }: { yes: boolean; json: boolean }): Promise<void> {
   await withControl(io, async (control) => {
     await requireWebhook(control, webhookId);
-    if (!(await mayBegin(io, yes, `Remove webhook ${webhookId}? What it has not been told yet is not sent to it.`)))
-      return;
+    if (!(await mayBegin(io, yes, `Remove webhook ${webhookId}? What it has not been told yet is not sent to it.`))) return;
     const webhook = await removeWebhook(control, webhookId, byPerson);
     writeAnswer(io, json, {
       data: withInstants(webhookAsJson(webhook)),

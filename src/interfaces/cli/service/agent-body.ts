@@ -50,26 +50,19 @@ export function addAgentFlags(command: Command): Command {
     .addOption(new Option('--temperature <number>', 'from 0.0 to 1.0').argParser(readTemperature))
     .option('--llm-url <address>', 'address of your own language model')
     .addOption(new Option('--llm-header <name>', 'header for it; the command prompts for the value').argParser(collect))
-    .addOption(
-      new Option('--llm-header-file <name=file>', 'header for it, with its value in a file').argParser(collect),
-    );
+    .addOption(new Option('--llm-header-file <name=file>', 'header for it, with its value in a file').argParser(collect));
 }
 
 /** The settings that file and flags describe together, and the secrets among them. Throws UsageError. */
-export async function readAgentBody(
-  input: PersonInput,
-  flags: AgentFlags,
-): Promise<{ body: Body; secrets: readonly string[] }> {
+export async function readAgentBody(input: PersonInput, flags: AgentFlags): Promise<{ body: Body; secrets: readonly string[] }> {
   let body: Body = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
-  for (const [flag, name, path] of places)
-    if (flags[flag] !== undefined) body = withField(body, path, flags[flag], name);
+  for (const [flag, name, path] of places) if (flags[flag] !== undefined) body = withField(body, path, flags[flag], name);
   if (flags.tag !== undefined) body = { ...body, tags: flags.tag };
   // Who names an address of their own wants it to be used.
   if (flags.llmUrl !== undefined && fieldAt(body, [...llm, 'model_id']) === undefined)
     body = withField(body, [...llm, 'model_id'], 'custom', '--llm-url');
   const headers = await readHeaders(input, flags);
-  for (const [name, value] of headers)
-    body = withField(body, [...llm, 'custom_llm', 'extra_headers', name], value, '--llm-header');
+  for (const [name, value] of headers) body = withField(body, [...llm, 'custom_llm', 'extra_headers', name], value, '--llm-header');
   for (const field of flags.clear ?? []) body = withField(body, clearedPath(field), null, '--clear');
   return { body, secrets: headers.map(([, value]) => value) };
 }
@@ -81,8 +74,7 @@ async function readHeaders(input: PersonInput, flags: AgentFlags): Promise<[stri
     if (name === '') throw new UsageError('--llm-header-file takes a name and a file, as in authorization=key.txt.');
     headers.push([checkHeaderName(name), await readHeader(input, name, file)]);
   }
-  for (const name of flags.llmHeader ?? [])
-    headers.push([checkHeaderName(name), await readHeader(input, name, undefined)]);
+  for (const name of flags.llmHeader ?? []) headers.push([checkHeaderName(name), await readHeader(input, name, undefined)]);
   return headers;
 }
 
@@ -100,9 +92,7 @@ function checkHeaderName(name: string): string {
 
 function clearedPath(field: string): string[] {
   if (/^[a-z]\w*(\.[a-z]\w*)*$/i.test(field)) return ['conversation_config', ...field.split('.')];
-  throw new UsageError(
-    `--clear ${field}: name a field of conversation_config with dots between, such as agent.first_message.`,
-  );
+  throw new UsageError(`--clear ${field}: name a field of conversation_config with dots between, such as agent.first_message.`);
 }
 
 export function collect(value: string, before: string[] | undefined): string[] {

@@ -31,9 +31,7 @@ export function renderAgent(agentId: string, agent: Agent): string {
     line('Tags', agent.tags?.join(', ')),
     ...settings.map(([label, path]) => line(label, fieldAt(config, path))),
     line('With headers', typeof headers === 'object' && headers !== null ? Object.keys(headers).join(', ') : null),
-    ...(typeof prompt === 'string' && prompt !== ''
-      ? ['', ...prompt.split('\n').map((each) => printable(each))]
-      : [null]),
+    ...(typeof prompt === 'string' && prompt !== '' ? ['', ...prompt.split('\n').map((each) => printable(each))] : [null]),
   ];
   return `${lines.filter((each) => each !== null).join('\n')}\n`;
 }

@@ -101,8 +101,7 @@ export function agentsCommand(io: Io): Command {
 
 async function createAgent(io: Io, flags: AgentCommandFlags): Promise<void> {
   const { body, secrets } = await readAgentBody(io.input, flags);
-  if (body['name'] === undefined)
-    throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
+  if (body['name'] === undefined) throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
   await printOperation(io, flags.json, {
     doing: 'create the agent',
     lookWith,

@@ -51,8 +51,7 @@ export function conversationsCommand(io: Io): Command {
       printList(io, flags, {
         doing: 'list the conversations',
         lookWith,
-        list: (client, options) =>
-          client.listConversations({ ...options, ...(agent === undefined ? {} : { agentId: agent }) }),
+        list: (client, options) => client.listConversations({ ...options, ...(agent === undefined ? {} : { agentId: agent }) }),
         columns,
         field: 'conversations',
       }),

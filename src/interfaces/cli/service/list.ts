@@ -61,9 +61,7 @@ export async function askUsable<Result>(
   const result = await askService(io, operation, (client) => ask(client, { onUnusable }));
   if (unusable > 0) {
     const counted = plural(unusable, 'entry', 'entries');
-    io.stderr.write(
-      `${counted} of the list cannot be used (no id, say) and ${unusable === 1 ? 'was' : 'were'} left out.\n`,
-    );
+    io.stderr.write(`${counted} of the list cannot be used (no id, say) and ${unusable === 1 ? 'was' : 'were'} left out.\n`);
   }
   return result;
 }

@@ -85,9 +85,7 @@ const columns: readonly Column<PhoneNumber>[] = [
 const lookWith = 'carillon numbers list';
 
 async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
-  const all = await askUsable(io, { doing: 'list the phone numbers', lookWith }, (client, options) =>
-    client.listPhoneNumbers(options),
-  );
+  const all = await askUsable(io, { doing: 'list the phone numbers', lookWith }, (client, options) => client.listPhoneNumbers(options));
   const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
   writeAnswer(io, json, {
     data: { phone_numbers: numbers },

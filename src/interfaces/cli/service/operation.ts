@@ -1,12 +1,6 @@
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { createConvaiClient, type ConvaiClient } from '../../../service/convai/index.ts';
-import {
-  ServiceError,
-  NotSentError,
-  RateLimitedError,
-  RefusedError,
-  RequestInvalidError,
-} from '../../../service/port/errors.ts';
+import { ServiceError, NotSentError, RateLimitedError, RefusedError, RequestInvalidError } from '../../../service/port/errors.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -79,12 +73,7 @@ function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }:
     return failed(`the service limits the rate (429) and did nothing. Try again ${wait}.`);
   }
   if (error.knowledge === 'read_failed') return failed(error.message);
-  const unknown = [
-    `It is not known whether this was done: ${doing}.`,
-    error.message,
-    whenUnknown,
-    `Look with: ${lookWith}`,
-  ];
+  const unknown = [`It is not known whether this was done: ${doing}.`, error.message, whenUnknown, `Look with: ${lookWith}`];
   return new OperationFailedError(unknown.filter((sentence) => sentence !== undefined).join(' '), { cause: error });
 }
 

@@ -16,17 +16,11 @@ import { renderTranscript } from '../../../presentation/words/transcript.ts';
 import { watchCampaign, type CampaignView, type Snapshot } from '../access/watch-campaign.ts';
 
 /** Shows a test call until its end, then what came of it. Sets the exit code to 1 unless it was placed and its end is known. */
-export async function followTestCall(
-  io: Io,
-  session: Session,
-  { campaignId, json }: { campaignId: string; json: boolean },
-): Promise<void> {
+export async function followTestCall(io: Io, session: Session, { campaignId, json }: { campaignId: string; json: boolean }): Promise<void> {
   const { campaign } = await watch(io, session, campaignId);
   if (!hasEnded(campaign)) {
     const isPaused = campaign.state === 'paused';
-    const why = isPaused
-      ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}`
-      : 'still in progress';
+    const why = isPaused ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}` : 'still in progress';
     const goOn = isPaused ? `   Resume it: carillon resume ${campaignId}` : '';
     io.stderr.write(
       `The test call is ${why}\nShow its progress: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
@@ -84,9 +78,7 @@ function renderEnd(campaignId: string, result: RecipientResult, record: ServiceR
     printable(`Call          ${call}`),
     printable(`Outcome       ${outcome}${reason === null ? '' : ` (${reason})`}`),
     record === null ? '\n(the service shows no conversation of it)\n' : renderTranscript(result.row, record),
-    ...(outcome === 'opted_out'
-      ? ['The number is on the do-not-call list now; carillon suppress remove takes it off.\n']
-      : []),
+    ...(outcome === 'opted_out' ? ['The number is on the do-not-call list now; carillon suppress remove takes it off.\n'] : []),
   ];
   return lines.join('\n');
 }

@@ -99,9 +99,7 @@ function tellWords(io: Io, { anyHour }: TestCallOptions, rules: CampaignRules, r
   const rendered = compileTemplates(rules).render(recipientFields(rules.list.columns, row.cells));
   if (rendered.ok) {
     const line = rendered.firstMessage === null ? "(the agent's own opening line)" : printable(rendered.firstMessage);
-    const variables = Object.entries(rendered.variables ?? {}).map(
-      ([name, value]) => `  ${name} = ${printable(value)}\n`,
-    );
+    const variables = Object.entries(rendered.variables ?? {}).map(([name, value]) => `  ${name} = ${printable(value)}\n`);
     io.stderr.write(`The agent will say:\n  ${line}\n${variables.join('')}`);
   }
   if (anyHour) io.stderr.write('Calling hours and law are left out (--any-hour): this must be a phone of your own.\n');

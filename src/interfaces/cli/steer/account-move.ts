@@ -24,8 +24,7 @@ export async function moveAccount(io: Io, { config, store, flags, from }: Move):
   if (Object.keys(readAccountWish(flags)).length > 0)
     throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
   const { href, username, password } = parse(from);
-  if (username !== '' || password !== '')
-    throw new UsageError('--moved-from contains a user name or password: leave it out.');
+  if (username !== '' || password !== '') throw new UsageError('--moved-from contains a user name or password: leave it out.');
   const to = accountIdOf(config);
   // A service must answer there: its clock is what the campaigns will live by.
   const clock = await readClock(config);
@@ -33,8 +32,7 @@ export async function moveAccount(io: Io, { config, store, flags, from }: Move):
   if (!(await mayBegin(io, flags.yes, question))) return;
   const moved = await moveService(store, { from, to, now: Math.round(clock.now()) });
   if (flags.json) writeJson(io, { from, to, campaigns: moved.map(({ campaignId }) => campaignId) });
-  else if (moved.length === 0)
-    io.stdout.write(`No campaign of this database belongs to ${from}; nothing was changed.\n`);
+  else if (moved.length === 0) io.stdout.write(`No campaign of this database belongs to ${from}; nothing was changed.\n`);
   else {
     const restart = 'Restart the workers with the new SVC_BASE_URL; running campaigns then continue by themselves.';
     io.stdout.write(`${plural(moved.length, 'campaign')} moved from ${from} to ${to}. ${restart}\n`);
@@ -43,7 +41,5 @@ export async function moveAccount(io: Io, { config, store, flags, from }: Move):
 
 function parse(address: string): URL {
   if (URL.canParse(address)) return new URL(address);
-  throw new UsageError(
-    `--moved-from is ${JSON.stringify(address)}; write the old address in full, such as https://old.example/api.`,
-  );
+  throw new UsageError(`--moved-from is ${JSON.stringify(address)}; write the old address in full, such as https://old.example/api.`);
 }

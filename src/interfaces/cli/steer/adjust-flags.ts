@@ -45,15 +45,11 @@ export function readAccountWish(flags: AdjustFlags): Partial<AccountLimits> {
   const foreign = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
   if (foreign !== undefined || flags.reset) {
     const flag = foreign === undefined ? '--reset' : flagOf(foreign);
-    throw new UsageError(
-      `${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`,
-    );
+    throw new UsageError(`${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`);
   }
   const lines = { ...adjustable.maxConcurrentCalls, isLiftable: true };
   return {
-    ...(maxConcurrentCalls === undefined
-      ? {}
-      : { maxConcurrentCalls: readLimit('maxConcurrentCalls', maxConcurrentCalls, lines) }),
+    ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls: readLimit('maxConcurrentCalls', maxConcurrentCalls, lines) }),
     ...(keepFree === undefined ? {} : { keepFree: readShare(keepFree) }),
   };
 }

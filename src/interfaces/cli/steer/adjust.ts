@@ -102,8 +102,7 @@ async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Prom
   const { accountId, maxConcurrentCalls, pace } = limits;
   const keepFree = limits.keepFree / 1000;
   const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
-  const lines =
-    maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
+  const lines = maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
   writeAnswer(io, flags.json, {
     data: { accountId, changed, told, limits: { maxConcurrentCalls, keepFree }, pace: pace / 1000 },
     words: `${[...changeLines(changed, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
@@ -114,11 +113,7 @@ const noLimitToShare = '--keep-free is a part of the limit of the account, which
 
 function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
   if (isQuestion) return [];
-  return [
-    changesNothing(change)
-      ? 'Nothing changed: these are already the limits.'
-      : `Changed: ${tellAdjustment({ ...change })}.`,
-  ];
+  return [changesNothing(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`];
 }
 
 /** One line per limit, with what the file says where that is not what holds. */

@@ -19,10 +19,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
     if (ends) command.option('-y, --yes', 'do not ask for confirmation', false);
     return command
       .option('--json', 'print JSON', false)
-      .addHelpText(
-        'after',
-        `${help}${ends ? asks : ''}\n\nExample${ends ? 's' : ''}:\n${examples.map((line) => `  ${line}`).join('\n')}`,
-      )
+      .addHelpText('after', `${help}${ends ? asks : ''}\n\nExample${ends ? 's' : ''}:\n${examples.map((line) => `  ${line}`).join('\n')}`)
       .action(async (campaignId: string, { yes = false, json }: { yes?: boolean; json: boolean }) => {
         let isTold = false;
         const tell = ({ state, stateReason, round }: Told): void => {
@@ -38,9 +35,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
           const answer = await run({ ...control, by: null, onCommitted: tell }, input);
           if (!isTold) tell(answer);
           if (answer.notice !== null)
-            io.stderr.write(
-              `The ${name} is committed, but the workflow could not be notified (see carillon status).\n`,
-            );
+            io.stderr.write(`The ${name} is committed, but the workflow could not be notified (see carillon status).\n`);
         });
       });
   };

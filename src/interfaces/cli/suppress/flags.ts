@@ -24,10 +24,7 @@ export function addEntryFlags(command: Command): Command {
 }
 
 /** The terms that the flags name, read by the service's time. Throws UsageError. */
-export async function readTerms(
-  { campaign, reason, expires }: EntryFlags,
-  control: Pick<Control, 'config' | 'now'>,
-): Promise<EntryTerms> {
+export async function readTerms({ campaign, reason, expires }: EntryFlags, control: Pick<Control, 'config' | 'now'>): Promise<EntryTerms> {
   const expiresAt = expires === undefined ? null : readExpiry(expires, await readServiceTime(control));
   return { campaign, reason, expiresAt };
 }
@@ -35,9 +32,7 @@ export async function readTerms(
 function readExpiry(text: string, now: number): number {
   const at = endOfTerm(text, now);
   if (at === null)
-    throw new UsageError(
-      `--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`,
-    );
+    throw new UsageError(`--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`);
   if (at <= now) throw new UsageError(`--expires is ${text}, which has passed; write a later date.`);
   return at;
 }

@@ -18,8 +18,7 @@ const pageSize = 1000;
 
 /** `carillon suppress list`, a page at a time whatever the length of the list. */
 export async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): Promise<void> {
-  if (!/^[1-9]\d{0,8}$/.test(limit))
-    throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
   const most = all ? Infinity : Number(limit);
   await withControl(io, async (control) => {
     const now = await readServiceTime(control);
@@ -48,11 +47,7 @@ export async function listEntries(io: Io, { campaign, limit, all, json }: ListFl
 }
 
 /** A table for people. */
-export function renderEntries(
-  io: Pick<Io, 'stdout' | 'isTerminal'>,
-  entries: readonly StoredSuppression[],
-  now: number,
-): string {
+export function renderEntries(io: Pick<Io, 'stdout' | 'isTerminal'>, entries: readonly StoredSuppression[], now: number): string {
   const until = ({ expiresAt }: StoredSuppression): string => {
     if (expiresAt === null) return 'for ever';
     return `${expiresAt > now ? 'until' : 'was until'} ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;

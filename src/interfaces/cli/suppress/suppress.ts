@@ -1,12 +1,7 @@
 import { Command } from 'commander';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import {
-  addToDoNotCall,
-  checkDoNotCall,
-  readNumbers,
-  removeFromDoNotCall,
-} from '../../../operations/control/suppress.ts';
+import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../../operations/control/suppress.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';

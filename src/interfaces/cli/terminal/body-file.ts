@@ -9,8 +9,7 @@ export type Body = Readonly<Record<string, unknown>>;
 export async function readBodyFile(input: PersonInput, file: string): Promise<Body> {
   const name = nameOf(file);
   const value = parseText(await readSource(input, file, 'the file'), name);
-  if (!isObject(value))
-    throw new UsageError(`${name}: this is not an object. Write fields, such as "name: Reminders", or JSON.`);
+  if (!isObject(value)) throw new UsageError(`${name}: this is not an object. Write fields, such as "name: Reminders", or JSON.`);
   return value;
 }
 
@@ -51,10 +50,7 @@ export function withField(body: Body, path: readonly string[], value: unknown, f
 
 /** What stands at a path; undefined when nothing does. */
 export function fieldAt(body: Body, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    body,
-  );
+  return path.reduce<unknown>((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), body);
 }
 
 function isObject(value: unknown): value is Body {

@@ -27,8 +27,7 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   const foreseen = foreseenExitCode(error);
   if (foreseen !== null && error instanceof Error)
     return { exitCode: foreseen, code: codeOfName(error.name), message: `${error.message}${hintFor(error)}${stack}` };
-  if (error instanceof Error && error.name === 'ConfigError')
-    return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
+  if (error instanceof Error && error.name === 'ConfigError') return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
   if (outside !== null) return { exitCode: 1, code: outside.code, message: `${outside.message}${stack}` };
   const said = (error instanceof Error ? error.message : String(error)).split('\n')[0];
@@ -52,8 +51,7 @@ type Facts = { campaignId?: string };
 const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
   start_first: () => ' carillon start <campaign.yaml> imports the first one.',
   upgrade: () => ' carillon worker starts it.',
-  fix_failure: ({ campaignId }) =>
-    ` Fix what carillon status ${campaignId} names; then carillon start with its file lets it continue.`,
+  fix_failure: ({ campaignId }) => ` Fix what carillon status ${campaignId} names; then carillon start with its file lets it continue.`,
   retry_rows: ({ campaignId }) =>
     ` carillon retry ${campaignId} --outcome … calls those again who were not reached; for new or corrected rows start a new campaign, under a new id.`,
   leave_unresolved: ({ campaignId }) =>

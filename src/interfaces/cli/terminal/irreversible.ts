@@ -8,9 +8,7 @@ import { UsageError } from '../../../shared/input/errors.ts';
 export async function mayBegin(io: Io, yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!io.input.isInteractive)
-    throw new UsageError(
-      `${question} Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.`,
-    );
+    throw new UsageError(`${question} Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.`);
   if (await io.input.confirm(question)) return true;
   io.stderr.write('Nothing was changed.\n');
   io.exitCode = 1;

@@ -80,15 +80,12 @@ function hostOf(error: Error): string {
 
 /** By the beginnings of SQLite's codes. */
 const sqliteFaults: Readonly<Record<string, string>> = {
-  SQLITE_READONLY:
-    'it is read-only. Give yourself write access to the file and its folder, or set CARILLON_DB to another one',
-  SQLITE_BUSY:
-    'another process holds it locked. Wait for that one or end it (a worker never holds it long), then run the command again',
+  SQLITE_READONLY: 'it is read-only. Give yourself write access to the file and its folder, or set CARILLON_DB to another one',
+  SQLITE_BUSY: 'another process holds it locked. Wait for that one or end it (a worker never holds it long), then run the command again',
   SQLITE_CORRUPT: 'it is damaged. Restore it from a backup',
   SQLITE_NOTADB: 'the file is no database. Set CARILLON_DB to the right one',
   SQLITE_IOERR: 'the disk does not work as it should. Check it, then run the command again',
-  SQLITE_CANTOPEN:
-    'it cannot be opened. Check that its folder is there and who may use it, or set CARILLON_DB to another one',
+  SQLITE_CANTOPEN: 'it cannot be opened. Check that its folder is there and who may use it, or set CARILLON_DB to another one',
 };
 
 function describeSqlite(code: string, message: string): string {

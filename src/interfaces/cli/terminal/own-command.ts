@@ -25,10 +25,7 @@ export function cloneRoot(): string | null {
   return null;
 }
 
-const mention = new RegExp(
-  `(?<![\\w./-])carillon(?= (?:(?:${commandNames.join('|')}|help)(?![\\w.])|--help\\b|[[<]))`,
-  'g',
-);
+const mention = new RegExp(`(?<![\\w./-])carillon(?= (?:(?:${commandNames.join('|')}|help)(?![\\w.])|--help\\b|[[<]))`, 'g');
 
 /** The text with every command of ours as it has to be typed here; other mentions of the name stay. */
 export function asTyped(text: string, own: string): string {
@@ -49,8 +46,7 @@ export function speaking(stream: NodeJS.WritableStream, own: string): NodeJS.Wri
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (key === 'write') {
-        return (chunk: string | Uint8Array, ...rest: []) =>
-          target.write(typeof chunk === 'string' ? asTyped(chunk, own) : chunk, ...rest);
+        return (chunk: string | Uint8Array, ...rest: []) => target.write(typeof chunk === 'string' ? asTyped(chunk, own) : chunk, ...rest);
       }
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

@@ -68,11 +68,7 @@ async function confirmOnTerminal(question: string): Promise<boolean> {
 }
 
 /** `terminal` makes readline take over the echo, and what it would echo goes nowhere. */
-async function askWithoutEcho(
-  question: string,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-): Promise<string> {
+async function askWithoutEcho(question: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
   output.write(`${question}: `);

@@ -19,9 +19,7 @@ export interface SecretSource {
 export async function readSecret(input: PersonInput, { what, file, fileFlag }: SecretSource): Promise<string> {
   if (file !== undefined) return oneLine(await readSource(input, file, what), `${what} in ${nameOf(file)}`);
   if (!input.isInteractive) {
-    throw new UsageError(
-      `There is nobody here to ask for ${what}. Give it in a file: ${fileFlag}, with - for standard input.`,
-    );
+    throw new UsageError(`There is nobody here to ask for ${what}. Give it in a file: ${fileFlag}, with - for standard input.`);
   }
   return oneLine(await input.askSecret(`${capital(what)} (not shown)`), what);
 }
@@ -41,8 +39,7 @@ export async function readTextFile(name: string, path: string, what = 'the file'
 function oneLine(text: string, name: string): string {
   const value = text.replace(/\r?\n$/, '').trim();
   if (value === '') throw new UsageError(`${capital(name)} is empty.`);
-  if (/[\r\n]/.test(value))
-    throw new UsageError(`${capital(name)} has more than one line; it must be the value alone.`);
+  if (/[\r\n]/.test(value)) throw new UsageError(`${capital(name)} has more than one line; it must be the value alone.`);
   return value;
 }
 

@@ -11,15 +11,8 @@ const gap = '  ';
 const narrowest = 8;
 
 /** A heading and one line per item, none wider than `width` columns of the terminal (null: as wide as it takes). */
-export function renderTable<Item>(
-  columns: readonly Column<Item>[],
-  items: readonly Item[],
-  width: number | null,
-): string {
-  const rows = [
-    columns.map(({ title }) => title),
-    ...items.map((item) => columns.map(({ value }) => printable(value(item)))),
-  ];
+export function renderTable<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number | null): string {
+  const rows = [columns.map(({ title }) => title), ...items.map((item) => columns.map(({ value }) => printable(value(item))))];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
   if (width !== null) shrink(columns, widths, width);
   return rows.map((row) => `${renderRow(row, widths, width)}\n`).join('');
@@ -34,9 +27,7 @@ export function terminalWidth(io: { stdout: NodeJS.WritableStream; isTerminal: b
 function shrink<Item>(columns: readonly Column<Item>[], widths: number[], width: number): void {
   const total = (): number => widths.reduce((sum, each) => sum + each, gap.length * (widths.length - 1));
   while (total() > width) {
-    const candidates = columns.flatMap(({ flexible = false }, at) =>
-      flexible && (widths[at] ?? 0) > narrowest ? [at] : [],
-    );
+    const candidates = columns.flatMap(({ flexible = false }, at) => (flexible && (widths[at] ?? 0) > narrowest ? [at] : []));
     const widest = candidates.sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0];
     if (widest === undefined) return;
     widths[widest] = (widths[widest] ?? 0) - 1;

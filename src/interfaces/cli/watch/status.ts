@@ -22,12 +22,7 @@ import type { LedgerAccess } from '../../../operations/control/ledger.ts';
 import { pacingLines } from '../../../presentation/words/pacing.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
-import {
-  standstillText,
-  workflowAsJson,
-  workflowText,
-  type WorkflowLook,
-} from '../../../presentation/words/standstill.ts';
+import { standstillText, workflowAsJson, workflowText, type WorkflowLook } from '../../../presentation/words/standstill.ts';
 import { askWorkflow, lookAtWorkflow } from '../../../operations/control/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
@@ -56,8 +51,7 @@ export function statusCommand(io: Io): Command {
 
 async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promise<void> {
   const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
-  for (const campaign of await listCampaigns(store.db))
-    rows.push({ campaign, status: await readStatus(store.db, campaign) });
+  for (const campaign of await listCampaigns(store.db)) rows.push({ campaign, status: await readStatus(store.db, campaign) });
   if (json) {
     const campaigns = rows.map(({ campaign, status }) => statusAsJson(campaign, status));
     return writeJson(io, withInstants({ campaigns }));
@@ -99,10 +93,7 @@ function describe(
   return [
     ...line('Campaign', campaignTitle(campaign)),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...line(
-      'Waiting',
-      standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? '',
-    ),
+    ...line('Waiting', standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? ''),
     ...line(
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,

@@ -62,9 +62,7 @@ export function tellReport({ ok, events, calls, campaigns, rules, notes }: LogRe
       const place = seq === null ? '' : ` (event ${seq}, ${new Date(at ?? 0).toISOString()})`;
       return `        ${campaignId}: ${what}${place}`;
     }),
-    ...(violations.length > mostShown
-      ? [`        and ${count(violations.length - mostShown)} more: --json has all`]
-      : []),
+    ...(violations.length > mostShown ? [`        and ${count(violations.length - mostShown)} more: --json has all`] : []),
   ]);
   const judged = `${count(events)} events of ${plural(campaigns.length, 'campaign')} with ${plural(calls, 'call')}`;
   return `${[`verify: ${ok ? 'every promise was kept' : 'VIOLATIONS'} (${judged})`, ...lines, ...notes.map((note) => `note  ${note}`)].join('\n')}\n`;

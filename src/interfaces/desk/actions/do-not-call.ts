@@ -35,10 +35,7 @@ export const addNumbers: DeskAction = {
       section: 'do-not-call',
       crumbs,
       body: html`<section class="panel">
-        <p>
-          Nobody is called under them from then on, also where a call is planned already. What is on the list is never
-          shortened.
-        </p>
+        <p>Nobody is called under them from then on, also where a call is planned already. What is on the list is never shortened.</p>
         ${
           settled
             ? facts([
@@ -51,8 +48,8 @@ export const addNumbers: DeskAction = {
         ${actionForm(given, {
           button: settled ? `Do not call ${count(numbers.length, 'number')}` : 'Say what this does',
           back,
-          body: html`${numberFields(given.fields, { settled })}
-          ${scopeField(given.fields, await goingCampaigns(request))} ${termFields(given.fields)} ${step(settled)}`,
+          body: html`${numberFields(given.fields, { settled })} ${scopeField(given.fields, await goingCampaigns(request))}
+          ${termFields(given.fields)} ${step(settled)}`,
         })}
       </section>`,
     };
@@ -90,10 +87,7 @@ export const removeNumbers: DeskAction = {
             ? facts([
                 ['Numbers', figure(numbers.length)],
                 ['On the list', figure(known)],
-                [
-                  'Rows that wait, in all campaigns',
-                  figure((await countCallsTo(request.context.store.db, numbers)).waiting),
-                ],
+                ['Rows that wait, in all campaigns', figure((await countCallsTo(request.context.store.db, numbers)).waiting)],
               ])
             : null
         }
@@ -101,8 +95,7 @@ export const removeNumbers: DeskAction = {
           button: settled ? `Allow calls to ${count(numbers.length, 'number')}` : 'Say what this does',
           ...(settled ? { tone: 'danger' } : {}),
           back,
-          body: html`${numberFields(given.fields, { settled })}
-          ${scopeField(given.fields, await goingCampaigns(request))} ${step(settled)}`,
+          body: html`${numberFields(given.fields, { settled })} ${scopeField(given.fields, await goingCampaigns(request))} ${step(settled)}`,
         })}
       </section>`,
     };

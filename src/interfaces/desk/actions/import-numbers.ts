@@ -19,16 +19,15 @@ export const importNumbers: DeskAction = {
       given.answer === null
         ? html`<section class="panel">
             <p>
-              All numbers of the file go on the list, or none where it cannot be read. Lines that are no number are left
-              out and counted. Calls that are planned to them are stopped; open calls go on.
+              All numbers of the file go on the list, or none where it cannot be read. Lines that are no number are left out and counted.
+              Calls that are planned to them are stopped; open calls go on.
             </p>
             ${actionForm(given, {
               button: 'Import the file',
               back,
               files: true,
               body: html`<label class="field"
-                  >CSV or a workbook, with or without a header
-                  <input name="numbers" type="file" accept=".csv,.txt,.xlsx,text/csv" required
+                  >CSV or a workbook, with or without a header <input name="numbers" type="file" accept=".csv,.txt,.xlsx,text/csv" required
                 /></label>
                 <label class="field"
                   >Column of the numbers; empty: the only one there is
@@ -55,10 +54,9 @@ export const importNumbers: DeskAction = {
 };
 
 function imported(answer: Record<string, unknown>) {
-  const { rows, added, known, repeated, bad, badLines } = answer as Record<
-    'rows' | 'added' | 'known' | 'repeated' | 'bad',
-    number
-  > & { badLines: number[] };
+  const { rows, added, known, repeated, bad, badLines } = answer as Record<'rows' | 'added' | 'known' | 'repeated' | 'bad', number> & {
+    badLines: number[];
+  };
   return html`<section class="panel">
     ${facts([
       ['Rows of the file', figure(rows)],
@@ -72,8 +70,8 @@ function imported(answer: Record<string, unknown>) {
         ? empty('Every line was a number', html`<a href="${back}">Do not call</a>`)
         : empty(
             `${count(bad, 'line')} protect${bad === 1 ? 's' : ''} nobody`,
-            html`Lines ${badLines.join(', ')}${bad > badLines.length ? ' and more' : ''} of the file are no number.
-              Correct them and <a href="/do-not-call/import">import the file again</a>: what stands on the list stays.`,
+            html`Lines ${badLines.join(', ')}${bad > badLines.length ? ' and more' : ''} of the file are no number. Correct them and
+              <a href="/do-not-call/import">import the file again</a>: what stands on the list stays.`,
           )
     }
   </section>`;

@@ -56,9 +56,7 @@ export const changeLimits: DeskAction = {
   }),
   done: ({ params }, { body }) => {
     const { limits: after, notice } = body as { limits: PacingLimits; notice: string | null };
-    const said = adjustableLimits
-      .map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(after[name])}`)
-      .join(', ');
+    const said = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(after[name])}`).join(', ');
     return {
       to: campaignPath(params['campaign'] ?? ''),
       said: `From the next batch on: ${said}.${notice === null ? '' : ` ${notice}`}`,
@@ -95,8 +93,8 @@ function fields({ now, file }: CampaignLimits, given: Given): Html {
   });
   return html`${table('Limits', rows)}
     <label
-      ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} />
-      Restore all limits of the campaign file, whatever stands above</label
+      ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} /> Restore all limits
+      of the campaign file, whatever stands above</label
     >`;
 }
 

@@ -26,21 +26,17 @@ export const newSchedule: DeskAction = {
           button: answer === null ? 'Show its first runs' : 'Make the schedule',
           back,
           body: [
-            fields === null || answer === null
-              ? null
-              : html`<input type="hidden" name="seen" value="${hashOf(fields)}" />`,
+            fields === null || answer === null ? null : html`<input type="hidden" name="seen" value="${hashOf(fields)}" />`,
             html`<label class="field"
                 >Campaign file, as for the command line
-                <textarea name="campaign" rows="12" required spellcheck="false" autocomplete="off">
-${value('campaign')}</textarea>
+                <textarea name="campaign" rows="12" required spellcheck="false" autocomplete="off">${value('campaign')}</textarea>
               </label>
               ${line('list', 'Address of the list of each run, such as https://lists.example/{{ date }}.csv', value, true)}
               ${line('cron', 'When, in cron: 0 9 * * mon-fri is 9:00 from Monday to Friday', value)}
               ${line('every', 'Or an interval, such as 1d or 12h', value)}
               ${line('timezone', 'Time zone, such as America/New_York', value, true)}
               ${line('startAt', 'No run before, such as 2030-11-30T09:00; empty: from now on', value)}
-              ${line('endAt', 'No run after; empty: until it is deleted', value)}
-              ${line('note', 'Note, kept in Temporal', value)}`,
+              ${line('endAt', 'No run after; empty: until it is deleted', value)} ${line('note', 'Note, kept in Temporal', value)}`,
           ],
         })}
       </section>`,
@@ -50,25 +46,18 @@ ${value('campaign')}</textarea>
     ...apiCall(isSeen(fields) ? 'createSchedule' : 'previewSchedule'),
     body: bodyOf(fields),
   }),
-  done: ({ fields }, { body }) =>
-    isSeen(fields) ? { to: back, said: `The schedule of ${String(body['campaignId'])} is made.` } : null,
+  done: ({ fields }, { body }) => (isSeen(fields) ? { to: back, said: `The schedule of ${String(body['campaignId'])} is made.` } : null),
 };
 
 const explained = html`<p>
-  Each run fetches its list anew and starts a campaign of its own, which calls people without anybody looking again. A
-  run is skipped while the campaign of the run before it has not ended. The schedule keeps the campaign file as it is
-  now. An address that contains a key is kept in a variable of the workers: env://CARILLON_URL_NAME.
+  Each run fetches its list anew and starts a campaign of its own, which calls people without anybody looking again. A run is skipped while
+  the campaign of the run before it has not ended. The schedule keeps the campaign file as it is now. An address that contains a key is kept
+  in a variable of the workers: env://CARILLON_URL_NAME.
 </p>`;
 
 function line(name: string, label: string, value: (name: string) => string, required = false): Html {
   return html`<label class="field"
-    >${label}
-    <input
-      name="${name}"
-      maxlength="4096"
-      autocomplete="off"
-      value="${value(name)}"
-      ${required ? html`required` : null}
+    >${label} <input name="${name}" maxlength="4096" autocomplete="off" value="${value(name)}" ${required ? html`required` : null}
   /></label>`;
 }
 
@@ -81,8 +70,8 @@ function firstRuns(answer: Record<string, unknown>): Html {
     nextAt: string[];
   };
   return html`<p>
-      Nothing is made yet. These would be its first runs, by its own time zone and by yours. If you change anything
-      below, they are shown again before the schedule is made.
+      Nothing is made yet. These would be its first runs, by its own time zone and by yours. If you change anything below, they are shown
+      again before the schedule is made.
     </p>
     ${facts([
       ['Campaign', campaignId],
@@ -92,10 +81,7 @@ function firstRuns(answer: Record<string, unknown>): Html {
     <ol id="first-runs" class="story">
       ${nextAt
         .slice(0, shownTimes)
-        .map(
-          (at) =>
-            html`<li>${localMinute(at, timeZone)} <span class="muted">${instant(Date.parse(at), 'full')}</span></li>`,
-        )}
+        .map((at) => html`<li>${localMinute(at, timeZone)} <span class="muted">${instant(Date.parse(at), 'full')}</span></li>`)}
     </ol>`;
 }
 

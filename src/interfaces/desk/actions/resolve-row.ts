@@ -34,8 +34,7 @@ export const resolveRow: DeskAction = {
     const back = campaignPath(campaignId, '/unresolved');
     const isRedial = decision === 'redial';
     const isChoice = isRedial || decision === 'give_up';
-    const why =
-      doubtful === undefined ? `Row ${row} is not in doubt, or was left as it is.` : 'Choose a record, or what to do.';
+    const why = doubtful === undefined ? `Row ${row} is not in doubt, or was left as it is.` : 'Choose a record, or what to do.';
     const calls = doubtful?.calls ?? [];
     const what = isRedial ? `Dial row ${row} again` : `Leave row ${row} as it is`;
     return pressView(given, {

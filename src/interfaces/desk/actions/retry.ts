@@ -67,11 +67,7 @@ function refusalOf(campaign: Campaign): string | null {
   }
 }
 
-function choices(
-  { fields }: Given,
-  offered: readonly RetriableOutcome[],
-  rows: Partial<Record<RetriableOutcome, number>>,
-): Html {
+function choices({ fields }: Given, offered: readonly RetriableOutcome[], rows: Partial<Record<RetriableOutcome, number>>): Html {
   return html`<fieldset>
     <legend>Rows to call again</legend>
     ${checkboxes(
@@ -79,8 +75,7 @@ function choices(
       'outcome',
       offered.map((outcome) => ({
         value: outcome,
-        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}:
-          <span class="muted">${retryMeanings[outcome]}</span>`,
+        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}: <span class="muted">${retryMeanings[outcome]}</span>`,
       })),
     )}
   </fieldset>`;

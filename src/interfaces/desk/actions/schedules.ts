@@ -43,9 +43,7 @@ const wishes: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'del
     said: ({ campaignId }) => `runs now: campaign ${String(campaignId)} begins as soon as a worker has read its list.`,
     fits: ['active', 'paused'],
     block: ({ isRunning, last }) =>
-      isRunning
-        ? `The last run has not ended: campaign ${last?.campaignId ?? 'of it'} is ${last?.result ?? 'running'}.`
-        : null,
+      isRunning ? `The last run has not ended: campaign ${last?.campaignId ?? 'of it'} is ${last?.result ?? 'running'}.` : null,
   },
   continue: {
     button: 'Continue the last run',
@@ -105,8 +103,7 @@ export const scheduleActions: readonly DeskAction[] = (Object.keys(wishes) as (k
 
 function noteField({ fields }: Given): Html {
   return html`<label class="field"
-    >Reason, kept in Temporal; may be left empty
-    <input name="note" maxlength="200" autocomplete="off" value="${fields?.get('note') ?? ''}"
+    >Reason, kept in Temporal; may be left empty <input name="note" maxlength="200" autocomplete="off" value="${fields?.get('note') ?? ''}"
   /></label>`;
 }
 

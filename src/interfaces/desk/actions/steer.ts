@@ -127,9 +127,7 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
   return html`<p class="actions">
     ${open.map(
       ([, { action: name, ends }]) =>
-        html`<a
-          class="button ${ends === undefined ? '' : 'danger'}"
-          href="${campaignPath(campaign.campaignId, `/${name}`)}"
+        html`<a class="button ${ends === undefined ? '' : 'danger'}" href="${campaignPath(campaign.campaignId, `/${name}`)}"
           >${capital(name)}</a
         >`,
     )}

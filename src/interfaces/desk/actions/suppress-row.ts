@@ -31,10 +31,7 @@ export const suppressRow: DeskAction = {
       standing:
         e164 === null
           ? []
-          : [
-              ['Number', shownNumber(request, campaignId, e164)],
-              ...callFacts(await countCallsTo(context.store.db, [e164])),
-            ],
+          : [['Number', shownNumber(request, campaignId, e164)], ...callFacts(await countCallsTo(context.store.db, [e164]))],
       button: 'Do not call this number',
       danger: true,
       body: html`${scopeChoice(given, campaignId)} ${termFields(given.fields)}`,
@@ -67,8 +64,6 @@ function scopeChoice({ fields }: Given, campaignId: string): Html {
   return html`<fieldset>
     <legend>For</legend>
     <label><input type="radio" name="scope" value="all" ${onlyHere ? null : html`checked`} /> all campaigns</label>
-    <label
-      ><input type="radio" name="scope" value="campaign" ${onlyHere ? html`checked` : null} /> only ${campaignId}</label
-    >
+    <label><input type="radio" name="scope" value="campaign" ${onlyHere ? html`checked` : null} /> only ${campaignId}</label>
   </fieldset>`;
 }

@@ -12,10 +12,7 @@ import { campaignPath } from '../core/links.ts';
 import { operations } from '../../../operations/list.ts';
 
 /** What the API says of a list that was sent. */
-interface Update extends Record<
-  'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' | 'mayStillBeCalled',
-  number
-> {
+interface Update extends Record<'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' | 'mayStillBeCalled', number> {
   failures: { code: string; count: number; examples: { row: number; line: number | null; id: string | null }[] }[];
 }
 
@@ -37,9 +34,8 @@ export const updateList: DeskAction = {
         refusal === null
           ? html`<section class="panel">
               <p>
-                Rows are matched by the id column. New ones are added behind the last row, changed ones are corrected,
-                and what the file no longer has stays as it is. Rows with a call that is planned or open, or with an
-                outcome that stays, are left alone.
+                Rows are matched by the id column. New ones are added behind the last row, changed ones are corrected, and what the file no
+                longer has stays as it is. Rows with a call that is planned or open, or with an outcome that stays, are left alone.
               </p>
               ${given.answer === null ? null : counts(given.answer as unknown as Update)} ${form(given, back)}
             </section>`
@@ -53,9 +49,7 @@ export const updateList: DeskAction = {
       form.append('list', list, 'list');
       const hash = await hashOf(list);
       if (isChange(fields) && fields.get('seen') !== hash)
-        throw new UsageError(
-          'Nothing was changed: this is not the file of which you were shown what it does. Have it counted first.',
-        );
+        throw new UsageError('Nothing was changed: this is not the file of which you were shown what it does. Have it counted first.');
       fields.set('seen', hash);
     }
     const query = {
@@ -101,9 +95,7 @@ function form(given: Given, back: string): Html {
     const chosen = fields?.get(name) === 'yes';
     // What was counted is done, and nothing else.
     if (counted) return chosen ? html`<input type="hidden" name="${name}" value="yes" />` : null;
-    return html`<label
-      ><input type="checkbox" name="${name}" value="yes" ${chosen ? html`checked` : null} /> ${text}</label
-    >`;
+    return html`<label><input type="checkbox" name="${name}" value="yes" ${chosen ? html`checked` : null} /> ${text}</label>`;
   };
   return actionForm(given, {
     button: counted ? 'Update the list' : 'Say what this does',

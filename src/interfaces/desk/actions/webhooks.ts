@@ -26,15 +26,14 @@ export const addWebhook: DeskAction = {
       crumbs,
       body: html`<section class="panel">
         <p>
-          The address is told of what happens from then on, in order, and again until it has taken each event. Requests
-          are signed. Keep an address that contains a key in a variable of the workers, as env://CARILLON_URL_NAME.
+          The address is told of what happens from then on, in order, and again until it has taken each event. Requests are signed. Keep an
+          address that contains a key in a variable of the workers, as env://CARILLON_URL_NAME.
         </p>
         ${actionForm(given, {
           button: 'Add the webhook',
           back,
           body: html`<label class="field"
-              >Address, https
-              <input name="url" required maxlength="4100" autocomplete="off" value="${given.fields?.get('url') ?? ''}"
+              >Address, https <input name="url" required maxlength="4100" autocomplete="off" value="${given.fields?.get('url') ?? ''}"
             /></label>
             ${scopeField(
               given.fields,

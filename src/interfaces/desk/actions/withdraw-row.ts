@@ -14,8 +14,7 @@ import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../../operations/list.ts';
 
 const says: Readonly<Record<WithdrawResult['result'], string>> = {
-  withdrawn:
-    'The row ends as cancelled, and nobody is called for it. A corrected list can restore it while the campaign goes on.',
+  withdrawn: 'The row ends as cancelled, and nobody is called for it. A corrected list can restore it while the campaign goes on.',
   call_open: 'A call to it is planned or open: it goes on, and the row is not withdrawn.',
   already_ended: 'The row has its outcome, and keeps it.',
   not_found: 'The campaign has no such row.',

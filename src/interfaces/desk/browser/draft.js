@@ -18,9 +18,7 @@ function takeDrops(/** @type {HTMLElement} */ place) {
   const most = Number(place.dataset.most);
   const show = () => {
     const isTooLarge = (input.files?.[0]?.size ?? 0) > most;
-    said.textContent = isTooLarge
-      ? `This file is larger than ${most / 1e6} MB: start it with carillon start, or send it to the API.`
-      : '';
+    said.textContent = isTooLarge ? `This file is larger than ${most / 1e6} MB: start it with carillon start, or send it to the API.` : '';
     input.setCustomValidity(said.textContent);
     input.toggleAttribute('aria-invalid', isTooLarge);
   };

@@ -59,9 +59,7 @@ export function kindChips(campaignId: string, here: string, lines: ReadonlyMap<E
       >${words}${figureOf(lines, typesOfKind(kind))}</a
     > `;
   const chosen = kinds.find(([name]) => name === here || typesOfKind(name)?.some((type) => type === here));
-  const types = (chosen === undefined ? [] : (typesOfKind(chosen[0]) ?? [])).filter(
-    (type) => type === here || (lines?.get(type) ?? 0) > 0,
-  );
+  const types = (chosen === undefined ? [] : (typesOfKind(chosen[0]) ?? [])).filter((type) => type === here || (lines?.get(type) ?? 0) > 0);
   return html`<nav aria-label="Kinds of events">
     <p class="chips">
       ${chip('', { words: 'All', isHere: here === '' })}

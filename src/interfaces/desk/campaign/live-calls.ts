@@ -1,14 +1,4 @@
-import {
-  aside,
-  count,
-  empty,
-  figure,
-  instant,
-  link,
-  panel,
-  phone,
-  table,
-} from '../../../presentation/html/elements.ts';
+import { aside, count, empty, figure, instant, link, panel, phone, table } from '../../../presentation/html/elements.ts';
 import type { Html } from '../../../presentation/html/html.ts';
 import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -42,9 +32,7 @@ export async function liveCallsPanel(request: ViewRequest, campaign: Campaign): 
           cells: {
             Row: link(rowPath(campaignId, call.row), figure(call.row)),
             Number: shownNumber(request, campaignId, call.e164),
-            Call: isOffered
-              ? link(callPath(campaignId, call.row, call.attempt), figure(call.attempt))
-              : figure(call.attempt),
+            Call: isOffered ? link(callPath(campaignId, call.row, call.attempt), figure(call.attempt)) : figure(call.attempt),
             From: phone(call.caller),
             'How it stands': states[call.state],
             Since: instant(call.since),

@@ -8,13 +8,7 @@ import type { HtmlValue } from '../../../presentation/html/html.ts';
 import type { Progress } from '../../../presentation/charts/rows.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
-import {
-  fewestCalls,
-  readDueShades,
-  readTalkMs,
-  readWaitingGroups,
-  type DueShades,
-} from '../../../ledger/read/rest.ts';
+import { fewestCalls, readDueShades, readTalkMs, readWaitingGroups, type DueShades } from '../../../ledger/read/rest.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import {
   forecastRest,
@@ -70,10 +64,7 @@ export function dueParts(waiting: number, { due }: Outlook): Pick<Progress, 'rea
 }
 
 /** When the campaign ends, against its limit: names and values. `outlook`: null while it is being read. */
-export function endEntries(
-  { rules: { endsAt } }: Campaign,
-  outlook: Outlook | null,
-): (readonly [name: string, value: HtmlValue])[] {
+export function endEntries({ rules: { endsAt } }: Campaign, outlook: Outlook | null): (readonly [name: string, value: HtmlValue])[] {
   const ends = outlook?.ends ?? null;
   const limit = endsAt === null ? 'none' : [instant(endsAt, 'minute'), ends === null ? null : lackText(ends.likely)];
   if (ends === null) return [['limit', limit]];

@@ -7,8 +7,7 @@ import { dueParts, type Outlook } from './outlook.ts';
 export function progressBar(status: CampaignStatus, outlook: Outlook | null): Html {
   const { total, done, open, planned, waiting, outcomes, unresolved } = status;
   const completed = outcomes.completed ?? 0;
-  const { ready, hour, today, later } =
-    outlook === null ? { ready: waiting, hour: 0, today: 0, later: 0 } : dueParts(waiting, outlook);
+  const { ready, hour, today, later } = outlook === null ? { ready: waiting, hour: 0, today: 0, later: 0 } : dueParts(waiting, outlook);
   const parts = [
     ['good', completed],
     ['quiet', done - completed - unresolved],

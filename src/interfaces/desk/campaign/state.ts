@@ -46,8 +46,7 @@ function openText({ campaign: { campaignId }, status: { open, planned } }: Campa
 async function proofText({ context, readings, now }: ViewRequest, campaignId: string): Promise<HtmlValue> {
   const { store } = context;
   const report = link(campaignPath(campaignId, '/report'), 'a report');
-  if ((await lastEventSeq(store.db)) > mostJudged)
-    return html`Not judged on this page, since the log is long: ${report} judges it.`;
+  if ((await lastEventSeq(store.db)) > mostJudged) return html`Not judged on this page, since the log is long: ${report} judges it.`;
   const proof = await readings.readWithin(proofWithinMs, `proof ${campaignId}`, () =>
     proveCampaigns(store, { ids: [campaignId], now, verify: {} }),
   );

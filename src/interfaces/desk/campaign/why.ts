@@ -7,12 +7,7 @@ import type { CampaignView } from '../../../ledger/read/campaign-view.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { stateText } from '../../../presentation/words/campaign.ts';
-import {
-  standstillText,
-  waitingText,
-  workflowText,
-  type WorkflowLook,
-} from '../../../presentation/words/standstill.ts';
+import { standstillText, waitingText, workflowText, type WorkflowLook } from '../../../presentation/words/standstill.ts';
 import { campaignPath, rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
@@ -46,10 +41,7 @@ export function whyPanel(
 }
 
 /** What Temporal knows of it; undefined where it has not answered yet, null where the campaign is over. */
-export async function lookSoon(
-  { context, readings }: ViewRequest,
-  campaign: Campaign,
-): Promise<WorkflowLook | null | undefined> {
+export async function lookSoon({ context, readings }: ViewRequest, campaign: Campaign): Promise<WorkflowLook | null | undefined> {
   const ask = async () => ({ look: await lookAtWorkflow({ ...context, campaign }) });
   return (await readings.readWithin(lookWithinMs, `soon ${campaign.campaignId}`, ask, 0))?.look;
 }

@@ -16,9 +16,7 @@ export function campaignNav(campaignId: string, here: (typeof views)[number][0])
     <p class="chips">
       ${views.map(
         ([name, path, words]) =>
-          html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}
-            >${words}</a
-          > `,
+          html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}>${words}</a> `,
       )}
     </p>
   </nav>`;

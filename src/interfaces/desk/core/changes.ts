@@ -52,8 +52,7 @@ export class Changes {
     for (const [response, campaign] of this.#pages) {
       if (response.writableNeedDrain) continue;
       if (changed === null) response.write(':\n\n');
-      else if (campaign === 'all' || changed.has(campaign) || changed.has('account'))
-        response.write('event: changed\ndata:\n\n');
+      else if (campaign === 'all' || changed.has(campaign) || changed.has('account')) response.write('event: changed\ndata:\n\n');
     }
   }
 }

@@ -32,8 +32,7 @@ export function renderApp(request: ViewRequest, view: View): Html {
         ${sections
           .filter(({ operate }) => operate === undefined || may(request, 'operate'))
           .map(
-            ({ name, path, words }) =>
-              html`<li><a href="${path}" ${name === section ? html`aria-current="page"` : null}>${words}</a></li>`,
+            ({ name, path, words }) => html`<li><a href="${path}" ${name === section ? html`aria-current="page"` : null}>${words}</a></li>`,
           )}
       </ul>
     </nav>
@@ -52,11 +51,7 @@ function trail(crumbs: NonNullable<View['crumbs']>): Html {
 }
 
 /** The whole document. `notice`: what the last change did, said once; `live`: it follows events, and says whether it does. */
-export function renderDocument(
-  title: string,
-  app: HtmlValue,
-  { notice, live }: { notice: string | null; live: boolean },
-): Html {
+export function renderDocument(title: string, app: HtmlValue, { notice, live }: { notice: string | null; live: boolean }): Html {
   return renderShell({ title: `${title} · Carillon`, brand: 'Carillon', app, notice, isLive: live, token: 'given' });
 }
 

@@ -30,14 +30,7 @@ export function readTerms(fields: URLSearchParams, now: number): { reason?: stri
 export function numberFields(fields: URLSearchParams | null, { settled }: { settled: boolean }): Html {
   return html`<label class="field"
       >Numbers, one a line
-      <textarea
-        name="numbers"
-        rows="8"
-        autocomplete="off"
-        spellcheck="false"
-        required
-        ${settled ? html`readonly` : null}
-      >
+      <textarea name="numbers" rows="8" autocomplete="off" spellcheck="false" required ${settled ? html`readonly` : null}>
 ${fields?.get('numbers') ?? ''}</textarea>
     </label>
     ${regionField(fields)}`;
@@ -68,8 +61,7 @@ export function checkboxes(
   return choices.map(
     ({ value, label }) =>
       html`<label
-        ><input type="checkbox" name="${name}" value="${value}" ${chosen.includes(value) ? html`checked` : null} />
-        ${label}</label
+        ><input type="checkbox" name="${name}" value="${value}" ${chosen.includes(value) ? html`checked` : null} /> ${label}</label
       >`,
   );
 }
@@ -82,9 +74,7 @@ export function scopeField(fields: URLSearchParams | null, campaignIds: readonly
     >For
     <select name="campaign">
       <option value="">all campaigns</option>
-      ${[...known].map(
-        (each) => html`<option value="${each}" ${each === chosen ? html`selected` : null}>only ${each}</option>`,
-      )}
+      ${[...known].map((each) => html`<option value="${each}" ${each === chosen ? html`selected` : null}>only ${each}</option>`)}
     </select></label
   >`;
 }

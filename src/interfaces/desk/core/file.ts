@@ -47,10 +47,7 @@ export async function askFile(app: Api, request: FastifyRequest, url: string): P
 }
 
 /** The refusal that came in place of a file. */
-export async function readRefusal({
-  status,
-  stream,
-}: AskedFile): Promise<{ status: number; body: Record<string, unknown> }> {
+export async function readRefusal({ status, stream }: AskedFile): Promise<{ status: number; body: Record<string, unknown> }> {
   const parts: Buffer[] = [];
   for await (const part of stream) parts.push(Buffer.from(part as Uint8Array));
   return { status, body: JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown> };

@@ -22,12 +22,7 @@ export function numbersForm(
   if (!may(request, 'operate')) return null;
   const shown = request.numbersShown(campaignId);
   const fields = [...(search ?? new URLSearchParams({ to }))].filter(([name]) => name !== 'show');
-  return html`<form
-    id="numbers"
-    class="inline"
-    method="post"
-    action="${search === undefined ? campaignPath(campaignId, '/numbers') : to}"
-  >
+  return html`<form id="numbers" class="inline" method="post" action="${search === undefined ? campaignPath(campaignId, '/numbers') : to}">
     ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <input type="hidden" name="show" value="${shown ? 'no' : 'yes'}" />
     <button class="small" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">

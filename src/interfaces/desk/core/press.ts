@@ -35,8 +35,7 @@ export function pressView(given: Given, press: Press): View {
     section,
     crumbs,
     body: html`<section class="panel">
-      ${reason === null ? null : refusedText(printable(reason), acts)}
-      ${obstacle === null ? html`<p>${says}</p>` : null} ${facts(standing)}
+      ${reason === null ? null : refusedText(printable(reason), acts)} ${obstacle === null ? html`<p>${says}</p>` : null} ${facts(standing)}
       ${
         obstacle === null
           ? actionForm(

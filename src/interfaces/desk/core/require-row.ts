@@ -11,7 +11,6 @@ export async function requireRow(
   const text = params['row'] ?? '';
   const isNumber = /^\d{1,9}$/.test(text);
   const [row] = isNumber ? await readCampaignRows(context.store.db, campaignId, { search: `#${text}` }, now) : [];
-  if (row === undefined)
-    throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(text).slice(0, 40)}.`);
+  if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(text).slice(0, 40)}.`);
   return row;
 }

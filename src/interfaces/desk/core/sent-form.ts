@@ -29,8 +29,7 @@ export async function withSentForm<Answer>(
     const limits = { fields: mostFields, fieldSize: mostFieldBytes, fileSize: mostFileBytes };
     for await (const part of readParts(request, limits)) {
       if (part.type === 'field') {
-        if (part.valueTruncated)
-          throw new ProblemError(413, 'too_large', `What was written in ${part.fieldname} is too long.`);
+        if (part.valueTruncated) throw new ProblemError(413, 'too_large', `What was written in ${part.fieldname} is too long.`);
         fields.append(part.fieldname, String(part.value));
         continue;
       }

@@ -31,8 +31,7 @@ export class SignInLimit {
   }
 
   succeeded(address: string): void {
-    for (const failures of [this.#failuresOf(networkOf(address)), this.#ofAll])
-      failures.count = Math.max(0, failures.count - 1);
+    for (const failures of [this.#failuresOf(networkOf(address)), this.#ofAll]) failures.count = Math.max(0, failures.count - 1);
   }
 
   #failuresOf(network: string): Failures {
@@ -57,10 +56,7 @@ function waitOf(failures: Failures, { most, everyMs }: typeof ofOne, now: number
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');
-  const [first, last] = [head, tail].map((part) => part.split(':').filter((group) => group !== '')) as [
-    string[],
-    string[],
-  ];
+  const [first, last] = [head, tail].map((part) => part.split(':').filter((group) => group !== '')) as [string[], string[]];
   const between = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
   return [...first, ...between, ...last].slice(0, 4).join(':');
 }

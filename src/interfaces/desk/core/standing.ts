@@ -12,10 +12,7 @@ export function actedText(acted: LastActs['acted']): HtmlValue {
 }
 
 /** How a campaign stands, since when, and who acted last: names and values for `facts`. */
-export function standingFacts(
-  { state, stateReason, createdAt }: Campaign,
-  { changed, acted }: LastActs,
-): (readonly [string, HtmlValue])[] {
+export function standingFacts({ state, stateReason, createdAt }: Campaign, { changed, acted }: LastActs): (readonly [string, HtmlValue])[] {
   return [
     ['State', [stateBadge(state), stateReason === null ? null : html` ${printable(stateReason)}`]],
     ['Since', instant(changed?.at ?? createdAt, 'full')],

@@ -30,10 +30,7 @@ export async function callsStep(
         ${
           offers.asked && offers.agents.length > 0 && offers.numbers.length > 0
             ? chosenFrom(form, offers)
-            : writtenByHand(
-                form,
-                offers.asked ? 'It lists no agent or no number yet.' : `It was not asked: ${offers.reason}.`,
-              )
+            : writtenByHand(form, offers.asked ? 'It lists no agent or no number yet.' : `It was not asked: ${offers.reason}.`)
         }
         ${under('opt_out')}
       </div>

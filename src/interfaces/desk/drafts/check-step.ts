@@ -1,21 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  checkCampaign,
-  refuseUnstartable,
-  type CheckResult,
-  verdictText,
-} from '../../../operations/control/check/check.ts';
+import { checkCampaign, refuseUnstartable, type CheckResult, verdictText } from '../../../operations/control/check/check.ts';
 import { checkedLedger } from '../../../operations/control/check/ledger.ts';
-import {
-  facts,
-  figure,
-  instant,
-  link,
-  muted,
-  panel,
-  table,
-  withInstants,
-} from '../../../presentation/html/elements.ts';
+import { facts, figure, instant, link, muted, panel, table, withInstants } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../../campaign/preflight/campaign-forecast.ts';
@@ -51,12 +37,7 @@ export async function checkStep(
     return stepView(open, 'check', [said, panel('Not ready yet', stillOpen(open, unsaved, problems))], status);
   const checked = await checkDraft(context, open);
   if ('refusal' in checked)
-    return stepView(
-      open,
-      'check',
-      [said, panel('Cannot start', html`<p class="lines">${checked.refusal}</p>`)],
-      status,
-    );
+    return stepView(open, 'check', [said, panel('Cannot start', html`<p class="lines">${checked.refusal}</p>`)], status);
   const { report } = checked;
   const rehearsal = await rehearsals.of({ draftId: open.draft.draftId });
   return stepView(
@@ -122,21 +103,13 @@ function stillOpen({ draft }: OpenDraft, unsaved: readonly string[], problems: r
       : html`<ul class="needs">
           ${problems.map(({ field, message }) => {
             const step = stepOf(field) ?? 'calls';
-            return html`<li>
-              ${link(`${stepPath(draft.draftId, step)}#${field}`, title(step))}, <code>${field}</code>: ${message}
-            </li>`;
+            return html`<li>${link(`${stepPath(draft.draftId, step)}#${field}`, title(step))}, <code>${field}</code>: ${message}</li>`;
           })}
         </ul>`,
   ];
 }
 
-function verdict({
-  report,
-  obstacle,
-  unstartable,
-  warnings,
-  listNotes,
-}: CheckResult & { unstartable: string | null }): HtmlValue {
+function verdict({ report, obstacle, unstartable, warnings, listNotes }: CheckResult & { unstartable: string | null }): HtmlValue {
   const { service } = report;
   const isReady = unstartable === null && obstacle === null && report.accepted > 0;
   return [
@@ -228,9 +201,7 @@ function rejections({ report }: CheckResult): HtmlValue {
         Examples: html`<ul class="long">
           ${examples.map(
             ({ row, line, column, hint }) =>
-              html`<li>
-                Row ${row} (line ${line})${column === null ? '' : `, ${printable(column)}`}: ${printable(hint)}
-              </li>`,
+              html`<li>Row ${row} (line ${line})${column === null ? '' : `, ${printable(column)}`}: ${printable(hint)}</li>`,
           )}
         </ul>`,
       },
@@ -256,8 +227,8 @@ function forecast({ rules }: CheckResult, found: CampaignForecast): HtmlValue {
       row('most', 'At most', '–', calls.most, minutes.most),
     ]),
     html`<p class="muted">
-      Likely: ${Math.round(found.assumptions.answerRate * 100)} % answer and talk ${found.assumptions.callMs / 1000} s.
-      The service, other campaigns and pauses may slow it down.
+      Likely: ${Math.round(found.assumptions.answerRate * 100)} % answer and talk ${found.assumptions.callMs / 1000} s. The service, other
+      campaigns and pauses may slow it down.
     </p>`,
   ];
 }

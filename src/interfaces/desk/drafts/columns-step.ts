@@ -44,8 +44,8 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
       <p class="muted">${numbersText(open)}</p>
       <h3>Whose clock counts</h3>
       <p class="muted">
-        Everybody is called by their own clock. It is known from the number; where a number may belong to several time
-        zones, nobody is called outside the hours of any of them. A column makes it certain.
+        Everybody is called by their own clock. It is known from the number; where a number may belong to several time zones, nobody is
+        called outside the hours of any of them. A column makes it certain.
       </p>
       <div class="entry-row">
         ${column('timezone')} ${column('zip')} ${column('state')} ${column('country')}
@@ -57,19 +57,12 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
       <p class="actions"><button>Save and go on: words</button></p>
     </form>
   `;
-  return stepView(
-    open,
-    'columns',
-    [panel('What the columns are', body), panel('The first rows', sampleTable(open))],
-    status,
-  );
+  return stepView(open, 'columns', [panel('What the columns are', body), panel('The first rows', sampleTable(open))], status);
 }
 
 /** What can be written where a time zone is asked for. */
 export function zoneList(): Html {
-  return html`<datalist id="zones">
-    ${Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`)}
-  </datalist>`;
+  return html`<datalist id="zones">${Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`)}</datalist>`;
 }
 
 function countries(): [code: string, name: string][] {
@@ -85,9 +78,7 @@ function numbersText({ sample, fields }: OpenDraft): string {
   const at = (name: string) => sample.columns.indexOf(theColumn(fields[name] ?? '', sample.columns) ?? '\0');
   const [phone, country] = [at('list.phone'), at('list.country')];
   if (phone === -1) return 'No column looks certainly like telephone numbers: choose it.';
-  const read = sample.rows.map((row) =>
-    readPhoneNumber(row[phone] ?? '', row[country]?.trim() || fields['list.default_region'] || null),
-  );
+  const read = sample.rows.map((row) => readPhoneNumber(row[phone] ?? '', row[country]?.trim() || fields['list.default_region'] || null));
   const bad = read.filter((number) => !number.ok);
   const good = read.length - bad.length;
   if (bad.length === 0) return `Of the first ${plural(read.length, 'row')}, all have a number that can be read.`;

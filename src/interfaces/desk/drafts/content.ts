@@ -49,9 +49,7 @@ function settingsUnder(key: string, fields: DraftFields): object | undefined {
 }
 
 function writtenAt(names: readonly string[], fields: DraftFields): object {
-  return withoutUndefined(
-    Object.fromEntries(names.map((name) => [name.slice(name.lastIndexOf('.') + 1), writtenIn(name, fields)])),
-  );
+  return withoutUndefined(Object.fromEntries(names.map((name) => [name.slice(name.lastIndexOf('.') + 1), writtenIn(name, fields)])));
 }
 
 /** A field's value as the campaign file has it; undefined: nothing is written there. */

@@ -20,9 +20,7 @@ export async function renderExample(open: OpenDraft, now: number): Promise<Html>
     const rows = maskedRows(open).slice(0, shownRows);
     const items = rows.map((cells, at) => {
       const rendered = words.render(recipientFields(open.sample.columns, cells));
-      return html`<li>
-        <span class="muted">Row ${at + 1}</span> ${rendered.ok ? spoken(rendered) : refused(rendered)}
-      </li>`;
+      return html`<li><span class="muted">Row ${at + 1}</span> ${rendered.ok ? spoken(rendered) : refused(rendered)}</li>`;
     });
     return html`<ol class="spoken">
       ${items}
@@ -46,9 +44,6 @@ interface Spoken {
 }
 
 function refused({ missing, problem }: { missing: string[]; problem: string | null }): Html {
-  const why =
-    missing.length === 0
-      ? printable(problem ?? 'it cannot be filled in')
-      : `${missing.map(printable).join(', ')} is empty here`;
+  const why = missing.length === 0 ? printable(problem ?? 'it cannot be filled in') : `${missing.map(printable).join(', ')} is empty here`;
   return html`<p class="entry-problem">Not called: ${why}.</p>`;
 }

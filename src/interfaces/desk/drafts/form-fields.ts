@@ -45,8 +45,7 @@ export function textArea(form: FormState, field: FieldText & { rows: number }): 
   return around(
     form,
     field,
-    html`<textarea id="${name}" name="${name}" rows="${rows}" ${described(form, name)}>
-${form.fields[name] ?? ''}</textarea>`,
+    html`<textarea id="${name}" name="${name}" rows="${rows}" ${described(form, name)}>${form.fields[name] ?? ''}</textarea>`,
   );
 }
 
@@ -81,12 +80,9 @@ export function marks(
     ${options.map(
       ([value, text]) =>
         html`<label class="mark"
-          ><input
-            type="${type}"
-            name="${name}"
-            value="${value}"
-            ${written.includes(value) ? html`checked` : null}
-          /><span>${text}</span></label
+          ><input type="${type}" name="${name}" value="${value}" ${written.includes(value) ? html`checked` : null} /><span
+            >${text}</span
+          ></label
         >`,
     )}
     ${notes(form, field)}

@@ -82,9 +82,7 @@ export function installDrafts(inside: Api, desk: DraftDesk): void {
   inside.post('/new', hidden, async (request, reply) => {
     const viewed = await operating(request);
     const refuse = (error: ListRefusedError) => newCampaignView(viewed, refusedList(error), error.status);
-    return received({ request, reply }, refuse, async (list) =>
-      stepPath((await beginDraft(viewed, list)).draftId, 'columns'),
-    );
+    return received({ request, reply }, refuse, async (list) => stepPath((await beginDraft(viewed, list)).draftId, 'columns'));
   });
   inside.get('/new/:draft', hidden, async (request, reply) => {
     const { draft, done } = await openDraft(await operating(request));
@@ -239,8 +237,8 @@ function discardView({ draft, fields }: OpenDraft): View {
     crumbs: [['/', 'Campaigns'], ['/new', 'New campaign']], // prettier-ignore
     body: html`<section class="panel">
       <p>
-        The draft ${printable(fields['id'] ?? '')} and its list ${printable(draft.list.name)}
-        (${sizeText(draft.list.bytes)}) are deleted. Nobody was called. This cannot be undone.
+        The draft ${printable(fields['id'] ?? '')} and its list ${printable(draft.list.name)} (${sizeText(draft.list.bytes)}) are deleted.
+        Nobody was called. This cannot be undone.
       </p>
       <form class="act" method="post">
         <p class="actions">

@@ -20,10 +20,7 @@ export async function newCampaignView(request: ViewRequest, form: FormState = no
     section: 'new',
     status,
     crumbs: [['/', 'Campaigns']],
-    body: [
-      panel('Begin with the list', uploadForm('/new', form, 'Upload and go on')),
-      panel('Drafts', await draftsTable(request)),
-    ],
+    body: [panel('Begin with the list', uploadForm('/new', form, 'Upload and go on')), panel('Drafts', await draftsTable(request))],
   };
 }
 
@@ -68,8 +65,8 @@ function uploadForm(path: string, form: FormState, button: string): Html {
         ${problem === null ? html`aria-describedby="list-hint"` : html`aria-invalid="true" aria-describedby="list-problem list-hint"`}
       />
       <p class="hint" id="list-hint">
-        Choose a file or drop it here. Its first line names the columns; one of them holds the telephone numbers. At
-        most ${most} MB; a larger list goes through <code>carillon start</code> or the API.
+        Choose a file or drop it here. Its first line names the columns; one of them holds the telephone numbers. At most ${most} MB; a
+        larger list goes through <code>carillon start</code> or the API.
       </p>
       <p class="entry-problem" id="list-problem" role="alert">${problem}</p>
     </div>

@@ -12,8 +12,7 @@ export interface FieldProblem {
 }
 
 /** A draft as the reader of campaign files reads it, or all that is wrong with it. */
-export type DraftReading =
-  { ok: true; file: CampaignFile; rules: CampaignRules } | { ok: false; problems: FieldProblem[] };
+export type DraftReading = { ok: true; file: CampaignFile; rules: CampaignRules } | { ok: false; problems: FieldProblem[] };
 
 /** Reads a draft as `carillon check` would read its campaign file. `now`: holidays are those of its time. */
 export async function readDraft(
@@ -50,9 +49,7 @@ export function withStandIns({ fields, sample }: OpenDraft, except: readonly str
     from_phone_number_id: 'number',
     'list.phone': sample.columns.find((column) => column.trim() !== '') ?? '',
   };
-  const missing = Object.entries(standIns).filter(
-    ([name]) => !except.includes(name) && (fields[name] ?? '').trim() === '',
-  );
+  const missing = Object.entries(standIns).filter(([name]) => !except.includes(name) && (fields[name] ?? '').trim() === '');
   const hours = except.includes('hours') ? {} : { hours: 'any' };
   return { ...fields, ...hours, ...Object.fromEntries(missing) };
 }

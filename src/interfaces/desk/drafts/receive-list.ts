@@ -40,10 +40,7 @@ export interface ReceivedList {
 }
 
 /** Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. */
-export async function withReceivedList<Answer>(
-  request: FastifyRequest,
-  work: (list: ReceivedList) => Promise<Answer>,
-): Promise<Answer> {
+export async function withReceivedList<Answer>(request: FastifyRequest, work: (list: ReceivedList) => Promise<Answer>): Promise<Answer> {
   if (!request.isMultipart()) throw new ListRefusedError(415, 'No file was sent: choose your list and send it again.');
   if (Number(request.headers['content-length'] ?? 0) > mostRequestBytes) throw tooLarge();
   const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
@@ -60,10 +57,7 @@ export async function withReceivedList<Answer>(
   }
 }
 
-async function receive(
-  request: FastifyRequest,
-  folder: string,
-): Promise<{ name: string; fields: DraftFields; path: string }> {
+async function receive(request: FastifyRequest, folder: string): Promise<{ name: string; fields: DraftFields; path: string }> {
   const path = join(folder, 'list');
   const fields: Record<string, string> = {};
   let name: string | null = null;

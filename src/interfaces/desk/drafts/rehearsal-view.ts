@@ -35,11 +35,7 @@ const report = z.object({
 export function rehearsalView(open: OpenDraft, rehearsal: Rehearsal | null): View {
   const check = stepPath(open.draft.draftId, 'check');
   if (rehearsal === null)
-    return stepView(
-      open,
-      'check',
-      panel('Rehearsal', html`<p>Nothing has been rehearsed. ${link(check, 'Check')}</p>`),
-    );
+    return stepView(open, 'check', panel('Rehearsal', html`<p>Nothing has been rehearsed. ${link(check, 'Check')}</p>`));
   const { ended } = rehearsal;
   if (ended === null) {
     const view = stepView(open, 'check', panel('Rehearsal', [underWay(rehearsal), stopForm(open)]));
@@ -102,8 +98,8 @@ export function rehearsalPanel(open: OpenDraft, rehearsal: Rehearsal | null): Ht
 function rehearseForm({ draft }: OpenDraft): Html {
   return html`<form class="act" method="post" action="${rehearsalPath(draft.draftId)}">
     <p>
-      The whole campaign runs on a sandbox of its own on the machine that serves this page, days in minutes, with at
-      most ${figure(mostRehearsedRows)} rows under fictional numbers. Nobody is called.
+      The whole campaign runs on a sandbox of its own on the machine that serves this page, days in minutes, with at most
+      ${figure(mostRehearsedRows)} rows under fictional numbers. Nobody is called.
     </p>
     <p class="actions"><button>Rehearse it</button></p>
   </form>`;
@@ -116,9 +112,7 @@ export function rehearsalPath(draftId: string): string {
 function underWay({ line }: Rehearsal): HtmlValue {
   return [
     html`<p class="why">It is being rehearsed. Nobody is called.</p>`,
-    html`<p class="muted" id="rehearsal-line">
-      ${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}
-    </p>`,
+    html`<p class="muted" id="rehearsal-line">${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}</p>`,
   ];
 }
 
@@ -129,22 +123,12 @@ function stopForm({ draft }: OpenDraft): Html {
   </form>`;
 }
 
-function reportPanels({
-  ok,
-  faults,
-  rows,
-  notes,
-  outcomes,
-  dispositions,
-  ...found
-}: z.output<typeof report>): HtmlValue {
+function reportPanels({ ok, faults, rows, notes, outcomes, dispositions, ...found }: z.output<typeof report>): HtmlValue {
   const { timeline, forecast, verify, conduct } = found;
   const kept = (isKept: boolean): string => (isKept ? 'every promise was kept' : 'promises were broken');
   return [
     panel('Rehearsal', [
-      html`<p class="why">
-        ${ok ? 'The campaign went as it should.' : `Not as it should be: ${faults.map(printable).join('; ')}.`}
-      </p>`,
+      html`<p class="why">${ok ? 'The campaign went as it should.' : `Not as it should be: ${faults.map(printable).join('; ')}.`}</p>`,
       facts([
         ['Rows', `${rows.rehearsed.toLocaleString('en')} of ${rows.inList.toLocaleString('en')}`],
         ['First call', instant(timeline.firstCallAt, 'minute')],
@@ -154,10 +138,7 @@ function reportPanels({
         ['By the service', kept(conduct.ok)],
       ]),
     ]),
-    panel('What came of it', [
-      countTable('Rows by outcome', outcomes),
-      countTable('Calls by result', callsAmong(dispositions)),
-    ]),
+    panel('What came of it', [countTable('Rows by outcome', outcomes), countTable('Calls by result', callsAmong(dispositions))]),
     forecast === null
       ? null
       : panel(

@@ -37,11 +37,7 @@ export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewReques
 }
 
 /** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile. */
-export async function keepDraft(
-  { context }: ViewRequest,
-  { draft, fields, done, sample }: OpenDraft,
-  list?: DraftList,
-): Promise<void> {
+export async function keepDraft({ context }: ViewRequest, { draft, fields, done, sample }: OpenDraft, list?: DraftList): Promise<void> {
   const settings = JSON.stringify({ fields, done, sample } satisfies DraftSettings);
   const kept = await saveDraft(context.store, draft.draftId, {
     settings,

@@ -31,9 +31,9 @@ export function stepView(open: OpenDraft, step: StepName, body: HtmlValue, statu
       </nav>`,
       body,
       html`<p class="draft-foot muted">
-        <a href="${download}" download="campaign.yaml">Download the campaign file</a> as it is now;
-        <code>carillon check</code> and <code>carillon start</code> take it beside ${printable(draft.list.name)}.
-        Nothing is called before you start it. A draft that nobody touches for 7 days is deleted with its list.
+        <a href="${download}" download="campaign.yaml">Download the campaign file</a> as it is now; <code>carillon check</code> and
+        <code>carillon start</code> take it beside ${printable(draft.list.name)}. Nothing is called before you start it. A draft that nobody
+        touches for 7 days is deleted with its list.
         <a href="/new/${encodeURIComponent(draft.draftId)}/discard">Discard this draft</a>
       </p>`,
     ],

@@ -14,6 +14,5 @@ export async function findTakenId(store: Store, fields: DraftFields): Promise<Fi
 /** An id after the name of the list that no campaign has. */
 export async function freeId(store: Store, listName: string): Promise<string> {
   const id = campaignIdFrom(listName.replace(/\.\w{1,5}$/, '')).slice(0, 60);
-  for (let at = 2, free = id; ; at += 1, free = `${id}-${at}`)
-    if ((await findCampaign(store.db, free)) === undefined) return free;
+  for (let at = 2, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
 }

@@ -22,12 +22,7 @@ export async function wordsStep(
   const examplePath = stepPath(open.draft.draftId, 'words').replace(/words$/, 'example');
   const body = html`
     ${refusedFields(form, labelOfWords)}
-    <form
-      class="act wide"
-      method="post"
-      action="${stepPath(open.draft.draftId, 'words')}"
-      data-example="${examplePath}"
-    >
+    <form class="act wide" method="post" action="${stepPath(open.draft.draftId, 'words')}" data-example="${examplePath}">
       ${textArea(form, {
         ...fieldOf('first_message'),
         rows: 4,
@@ -36,8 +31,7 @@ export async function wordsStep(
         <p class="muted">Columns that you can use here and below:</p>
         <p class="names">${columnNames(open)}</p>
         <p class="muted">
-          A row that leaves a used column empty is not called. <code>{{ first_name | default: "there" }}</code> says
-          what to take instead.
+          A row that leaves a used column empty is not called. <code>{{ first_name | default: "there" }}</code> says what to take instead.
         </p>
       </div>
       <h3>Variables of the agent</h3>
@@ -55,10 +49,7 @@ export async function wordsStep(
   return stepView(
     open,
     'words',
-    [
-      panel('What is said', body),
-      panel('Example', html`<div id="example" aria-live="polite">${await renderExample(open, now)}</div>`),
-    ],
+    [panel('What is said', body), panel('Example', html`<div id="example" aria-live="polite">${await renderExample(open, now)}</div>`)],
     status,
   );
 }

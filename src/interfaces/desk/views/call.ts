@@ -1,16 +1,5 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import {
-  aside,
-  count,
-  duration,
-  empty,
-  facts,
-  figure,
-  id,
-  instant,
-  link,
-  panel,
-} from '../../../presentation/html/elements.ts';
+import { aside, count, duration, empty, facts, figure, id, instant, link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { Turn } from '../../../service/port/call-service.ts';
@@ -67,10 +56,7 @@ function summary({ campaignId, row, call, conversationId, startedAt, durationMs,
 
 function recording({ campaignId, row, call, isRecorded }: ShownCall): Html {
   if (!isRecorded)
-    return panel(
-      'Recording',
-      empty('The service names none', 'Nobody answered, recordings are turned off there, or it was deleted.'),
-    );
+    return panel('Recording', empty('The service names none', 'Nobody answered, recordings are turned off there, or it was deleted.'));
   const path = callPath(campaignId, row, call, '/recording');
   return panel(
     'Recording',

@@ -25,9 +25,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
     limit: pageSize + 1,
     beforeSeq: isLater ? before : undefined,
   });
-  const lines = await request.readings.readWithin(kindsWithinMs, `kinds ${campaignId}`, () =>
-    readEventKinds(db, campaignId),
-  );
+  const lines = await request.readings.readWithin(kindsWithinMs, `kinds ${campaignId}`, () => readEventKinds(db, campaignId));
   const events = found.slice(0, pageSize);
   const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
   return {

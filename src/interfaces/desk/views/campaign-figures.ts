@@ -18,10 +18,8 @@ export async function campaignFiguresView({ context, now, params, readings }: Vi
   const { store } = context;
   const campaign = await requireCampaign(store, params['campaign'] ?? '');
   const { campaignId } = campaign;
-  const groups = await readings.readWithin(
-    waitFor(campaign.rowsTotal, readWithinMs),
-    `figures ${campaignId}`,
-    async () => chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
+  const groups = await readings.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () =>
+    chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
   );
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {

@@ -83,10 +83,7 @@ async function rehearsalPanel({ context }: ViewRequest, campaignId: string): Pro
 }
 
 /** Nothing where nobody waits. */
-async function clockPanel(
-  { context, readings, now }: ViewRequest,
-  { campaign, status }: CampaignView,
-): Promise<Html | null> {
+async function clockPanel({ context, readings, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0) return null;
   const title = 'Hours by time zone';
   const strip = await readings.readWithin(waitFor(status.total, hoursWithinMs), `hours ${campaign.campaignId}`, () =>
@@ -102,14 +99,9 @@ function progressPanel(
   { waiting, outlook }: { waiting: readonly WaitingGroup[]; outlook: Outlook | null },
 ): Html {
   const ready = Math.min(status.waiting, waiting.find(({ rule }) => rule === 'due')?.rows ?? 0);
-  const due =
-    outlook === null ? { ready, hour: 0, today: 0, later: status.waiting - ready } : dueParts(status.waiting, outlook);
+  const due = outlook === null ? { ready, hour: 0, today: 0, later: status.waiting - ready } : dueParts(status.waiting, outlook);
   const progress = { outcomes: status.outcomes, open: status.open + status.planned, ...due };
-  return panel(
-    'Progress',
-    renderChart(progressChart(progress), null),
-    link(campaignPath(campaign.campaignId, '/figures'), 'All figures'),
-  );
+  return panel('Progress', renderChart(progressChart(progress), null), link(campaignPath(campaign.campaignId, '/figures'), 'All figures'));
 }
 
 /** Nothing where it has ended. */
@@ -123,18 +115,11 @@ function endPanel(campaign: Campaign, outlook: Outlook | null): Html | null {
 }
 
 async function coursePanel({ context, readings, now }: ViewRequest, { campaign }: CampaignView): Promise<Html> {
-  const course = await readings.readWithin(
-    waitFor(campaign.rowsTotal, courseWithinMs),
-    `course ${campaign.campaignId}`,
-    async () => ({
-      found: await readCourse(context.store.db, campaign, now),
-    }),
-  );
+  const course = await readings.readWithin(waitFor(campaign.rowsTotal, courseWithinMs), `course ${campaign.campaignId}`, async () => ({
+    found: await readCourse(context.store.db, campaign, now),
+  }));
   if (course === null) return panel('Course', html`<p class="chart-note">It is being read.</p>`);
-  return panel(
-    'Course',
-    renderChart(courseChart(course.found === null ? null : reportedCourse(course.found)), null, { fold: true }),
-  );
+  return panel('Course', renderChart(courseChart(course.found === null ? null : reportedCourse(course.found)), null, { fold: true }));
 }
 
 async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } }: CampaignView): Promise<Html> {

@@ -50,17 +50,13 @@ interface Standstills {
 export async function campaignsView(request: ViewRequest): Promise<View> {
   const show = shows.find((each) => each === request.query('show'));
   const number = Math.max(1, Math.trunc(Number(request.query('page'))) || 1);
-  const page = await request.readings.read(`campaigns ${show ?? ''} ${number}`, () =>
-    readPage(request, { show, number }),
-  );
+  const page = await request.readings.read(`campaigns ${show ?? ''} ${number}`, () => readPage(request, { show, number }));
   const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
   const standstills = await request.readings.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
     readStandstills(request, page),
   );
-  const outlooks = await request.readings.readWithin(
-    waitFor(rows, outlookWithinMs),
-    `outlooks ${page.show} ${page.number}`,
-    () => readOutlooks(request, page),
+  const outlooks = await request.readings.readWithin(waitFor(rows, outlookWithinMs), `outlooks ${page.show} ${page.number}`, () =>
+    readOutlooks(request, page),
   );
   return {
     title: 'Campaigns',
@@ -92,10 +88,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   };
 }
 
-async function readPage(
-  { context, now }: ViewRequest,
-  asked: { show: Show | undefined; number: number },
-): Promise<Page> {
+async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number }): Promise<Page> {
   const { db } = context.store;
   const all = (await listCampaigns(db)).toReversed();
   const of: Readonly<Record<Show, Campaign[]>> = {
@@ -173,15 +166,11 @@ function nothing({ counts }: Page, request: ViewRequest): Html {
   );
 }
 
-function rowOf(
-  { campaign, status, needs }: CampaignBrief,
-  { why, outlook }: { why: string; outlook: Outlook | null },
-): Row {
+function rowOf({ campaign, status, needs }: CampaignBrief, { why, outlook }: { why: string; outlook: Outlook | null }): Row {
   const { campaignId, name, state } = campaign;
   const cells: Record<string, HtmlValue> = {
     Campaign: html`<div class="named">
-      ${link(campaignPath(campaignId), campaignId)}
-      ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
+      ${link(campaignPath(campaignId), campaignId)} ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
     </div>`,
     State: stateBadge(state),
     Rows: progressBar(status, outlook),

@@ -36,9 +36,7 @@ export async function doNotCallEntriesView(request: ViewRequest): Promise<View> 
     scope: asked.scope === '' ? null : asked.scope,
     pageSize,
   });
-  const scopes = (await request.readings.read('do-not-call scopes', () => countEntries(db, now))).map(
-    ({ scope }) => scope,
-  );
+  const scopes = (await request.readings.read('do-not-call scopes', () => countEntries(db, now))).map(({ scope }) => scope);
   return {
     ...frame,
     body: [

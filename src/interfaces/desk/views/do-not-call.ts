@@ -32,10 +32,7 @@ export async function doNotCallView(request: ViewRequest): Promise<View> {
                 Over: figure(over),
               },
             })),
-            empty(
-              'No number is on the list',
-              'Whoever asks an agent not to be called is put on it, if the campaign file says so.',
-            ),
+            empty('No number is on the list', 'Whoever asks an agent not to be called is put on it, if the campaign file says so.'),
           ),
           buttons(request),
         ],
@@ -96,8 +93,7 @@ function checkedTable(checked: readonly CheckedNumber[], now: number): HtmlValue
 }
 
 function entryText({ scope, source, reason, createdAt, expiresAt }: StoredSuppression, now: number): HtmlValue {
-  const until =
-    expiresAt === null ? ', for ever' : [expiresAt > now ? ', until ' : ', over since ', instant(expiresAt, 'full')];
+  const until = expiresAt === null ? ', for ever' : [expiresAt > now ? ', until ' : ', over since ', instant(expiresAt, 'full')];
   return [
     scope === accountScope ? 'for all campaigns' : `only for ${scope}`,
     ', since ',

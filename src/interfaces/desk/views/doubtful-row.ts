@@ -31,9 +31,7 @@ export function doubtfulRow(request: ViewRequest, { campaignId }: Campaign, { re
     ])}
     ${
       mayDecide && records.length > 0
-        ? calls.map(({ attempt, records: own }) =>
-            recordTable(path, { attempt, records: own, several: calls.length > 1 }),
-          )
+        ? calls.map(({ attempt, records: own }) => recordTable(path, { attempt, records: own, several: calls.length > 1 }))
         : null
     }
     ${mayDecide ? html`<p class="actions">${wholeRow(path)}</p>` : null}
@@ -41,11 +39,7 @@ export function doubtfulRow(request: ViewRequest, { campaignId }: Campaign, { re
 }
 
 /** Rows in doubt for which no record comes into question: there is nothing to choose from but to dial again or not. */
-export function unrecordedRows(
-  request: ViewRequest,
-  { campaignId }: Campaign,
-  rows: readonly DoubtfulRow[],
-): HtmlValue {
+export function unrecordedRows(request: ViewRequest, { campaignId }: Campaign, rows: readonly DoubtfulRow[]): HtmlValue {
   if (rows.length === 0) return null;
   const mayDecide = may(request, 'operate');
   return panel(
@@ -88,11 +82,7 @@ function causeOf(reason: string | null, detail: string | null): string {
 
 function recordTable(
   path: string,
-  {
-    attempt,
-    records,
-    several,
-  }: { attempt: DoubtfulRow['calls'][number]['attempt']; records: PossibleRecord[]; several: boolean },
+  { attempt, records, several }: { attempt: DoubtfulRow['calls'][number]['attempt']; records: PossibleRecord[]; several: boolean },
 ): HtmlValue {
   return [
     several ? html`<p class="muted">Call ${attempt.number}, requested ${instant(attempt.posted_at, 'full')}</p>` : null,

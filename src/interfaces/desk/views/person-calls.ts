@@ -1,14 +1,4 @@
-import {
-  duration,
-  empty,
-  facts,
-  figure,
-  id,
-  instant,
-  link,
-  panel,
-  table,
-} from '../../../presentation/html/elements.ts';
+import { duration, empty, facts, figure, id, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
@@ -42,9 +32,7 @@ export function personCalls(request: ViewRequest, rows: readonly CalleeRow[]): H
       ? null
       : panel(
           'What was collected',
-          may(request, 'operate')
-            ? collected.map(valuesOf)
-            : html`<p class="muted">What people have said takes the role operate.</p>`,
+          may(request, 'operate') ? collected.map(valuesOf) : html`<p class="muted">What people have said takes the role operate.</p>`,
         ),
   ];
 }
@@ -59,21 +47,14 @@ function cellsOf(request: ViewRequest, { attempt, facts: known, row }: PlacedCal
   const isKnown = attempt.conversation_id !== null && may(request, 'operate');
   const durationMs = known?.durationMs ?? null;
   return {
-    Call: shared
-      ? link(rowPath(campaignId, row.recipient.row_number), `${campaignId}, call ${number}`)
-      : html`Call ${figure(number)}`,
+    Call: shared ? link(rowPath(campaignId, row.recipient.row_number), `${campaignId}, call ${number}`) : html`Call ${figure(number)}`,
     Result: resultOf(attempt),
-    Requested:
-      postedAt === null
-        ? html`<span class="muted">planned ${instant(plannedAt, 'full')}</span>`
-        : instant(postedAt, 'full'),
+    Requested: postedAt === null ? html`<span class="muted">planned ${instant(plannedAt, 'full')}</span>` : instant(postedAt, 'full'),
     'Result known': instant(settledAt, 'full'),
     Duration: durationMs === null ? '–' : figure(duration(durationMs)),
     Conversation: [
       attempt.conversation_id === null ? '–' : id(printable(attempt.conversation_id)),
-      isKnown
-        ? html`<p>${link(callPath(campaignId, row.recipient.row_number, number), 'Transcript and recording')}</p>`
-        : null,
+      isKnown ? html`<p>${link(callPath(campaignId, row.recipient.row_number, number), 'Transcript and recording')}</p>` : null,
     ],
   };
 }

@@ -1,15 +1,5 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import {
-  empty,
-  facts,
-  figure,
-  id,
-  instant,
-  link,
-  panel,
-  table,
-  withInstants,
-} from '../../../presentation/html/elements.ts';
+import { empty, facts, figure, id, instant, link, panel, table, withInstants } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readCallee, type Callee, type CalleeRow } from '../../../ledger/read/callee.ts';
@@ -63,9 +53,7 @@ export async function personView(request: ViewRequest): Promise<View> {
 }
 
 function withoutNumber({ outcome }: CampaignRow): string {
-  return outcome === null
-    ? 'Nothing is known of its number.'
-    : `It has its outcome, ${outcome}, and no number that could be called.`;
+  return outcome === null ? 'Nothing is known of its number.' : `It has its outcome, ${outcome}, and no number that could be called.`;
 }
 
 function rowFacts(
@@ -117,10 +105,7 @@ function suppressionTable(entries: readonly StoredSuppression[], now: number): H
         'Said by': printable(entry.source),
         Reason: entry.reason === null ? '–' : printable(entry.reason),
         Since: instant(entry.createdAt, 'full'),
-        Until:
-          entry.expiresAt === null
-            ? 'for ever'
-            : [instant(entry.expiresAt, 'full'), holds(entry, now) ? '' : ' (over)'],
+        Until: entry.expiresAt === null ? 'for ever' : [instant(entry.expiresAt, 'full'), holds(entry, now) ? '' : ' (over)'],
       },
     })),
   );
@@ -147,10 +132,7 @@ function rowTable(rows: readonly CalleeRow[]): HtmlValue {
 
 function story(callee: Callee | null): HtmlValue {
   if (callee === null || callee.events.length === 0)
-    return empty(
-      'Nothing yet',
-      'Each plan, call, result and decision about this number will stand here as it is made.',
-    );
+    return empty('Nothing yet', 'Each plan, call, result and decision about this number will stand here as it is made.');
   const shared = new Set(callee.rows.map(({ campaign }) => campaign.campaignId)).size > 1;
   return [
     callee.truncated ? html`<p class="muted">The log holds older lines: carillon events prints them.</p>` : null,
@@ -159,9 +141,7 @@ function story(callee: Callee | null): HtmlValue {
         (event) =>
           html`<li id="event-${event.seq}">
             ${instant(event.at, 'full')}
-            <span
-              >${shared ? [link(campaignPath(event.campaignId), event.campaignId), ': '] : null}${tellStory(event)}</span
-            >
+            <span>${shared ? [link(campaignPath(event.campaignId), event.campaignId), ': '] : null}${tellStory(event)}</span>
           </li>`,
       )}
     </ol>`,

@@ -13,9 +13,7 @@ export async function reportView(request: ViewRequest): Promise<View> {
   const { context, params } = request;
   const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
   const campaigns = await listCampaigns(context.store.db);
-  const others = campaigns.flatMap((other) =>
-    other.campaignId === campaignId || other.state === 'importing' ? [] : [other.campaignId],
-  );
+  const others = campaigns.flatMap((other) => (other.campaignId === campaignId || other.state === 'importing' ? [] : [other.campaignId]));
   return {
     title: `Report of ${campaignId}`,
     section: 'campaigns',
@@ -24,16 +22,15 @@ export async function reportView(request: ViewRequest): Promise<View> {
       'One file to share',
       html`<form class="act" method="get" action="${campaignPath(campaignId, '/report.html')}">
         <p>
-          One HTML file with charts, figures and the verdict on the log: each promise of Carillon is judged by every
-          line of it. It opens in any browser without this server, and asks nothing of anybody. It takes a while where
-          the log is long.
+          One HTML file with charts, figures and the verdict on the log: each promise of Carillon is judged by every line of it. It opens in
+          any browser without this server, and asks nothing of anybody. It takes a while where the log is long.
         </p>
         ${others.length === 0 ? null : beside(others.toReversed().slice(0, mostOffered))}
         ${
           may(request, 'operate')
             ? html`<label
-                ><input type="checkbox" name="people" value="true" /> with the first rows of the lists and their
-                numbers; the log says who has asked</label
+                ><input type="checkbox" name="people" value="true" /> with the first rows of the lists and their numbers; the log says who
+                has asked</label
               >`
             : null
         }

@@ -46,9 +46,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   };
 }
 
-const forOperators = html`<p class="muted">
-  The files hold whole numbers, so downloading them takes the role operate.
-</p>`;
+const forOperators = html`<p class="muted">The files hold whole numbers, so downloading them takes the role operate.</p>`;
 
 function outcomeTable(campaignId: string, { outcomes: counts, total, done }: CampaignStatus): HtmlValue {
   const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
@@ -64,10 +62,7 @@ function outcomeTable(campaignId: string, { outcomes: counts, total, done }: Cam
           Share: figure(`${((100 * (counts[outcome] ?? 0)) / Math.max(1, total)).toFixed(1)} %`),
         },
       })),
-      empty(
-        'No row has an outcome yet',
-        'Each row gets one when its last call is settled. The files can be had before.',
-      ),
+      empty('No row has an outcome yet', 'Each row gets one when its last call is settled. The files can be had before.'),
     ),
     html`<p class="muted">
       ${
@@ -86,15 +81,12 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
     ${found.length < 2 ? null : choices(found)}
     <label class="mark"
       ><input type="checkbox" name="safe_cells" value="false" /><span
-        >CSV for a program: the cells of the list as they are. Else an apostrophe stands before what a spreadsheet would
-        run as a formula.</span
+        >CSV for a program: the cells of the list as they are. Else an apostrophe stands before what a spreadsheet would run as a
+        formula.</span
       ></label
     >
     <p class="actions">
-      ${formats.map(
-        ([format, name]) =>
-          html`<button formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`,
-      )}
+      ${formats.map(([format, name]) => html`<button formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`)}
     </p>
   </form>`;
 }
@@ -102,15 +94,10 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
 function choices(found: readonly Outcome[]): Html {
   return html`<fieldset class="row">
     <legend>Only these outcomes; none chosen: all rows</legend>
-    ${found.map(
-      (outcome) =>
-        html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeWord(outcome)}</label>`,
-    )}
+    ${found.map((outcome) => html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeWord(outcome)}</label>`)}
   </fieldset>`;
 }
 
 function names(texts: readonly string[]): HtmlValue {
-  return texts.length === 0
-    ? null
-    : texts.map((text, index) => [index === 0 ? null : ', ', html`<code>${printable(text)}</code>`]);
+  return texts.length === 0 ? null : texts.map((text, index) => [index === 0 ? null : ', ', html`<code>${printable(text)}</code>`]);
 }

@@ -96,11 +96,7 @@ function fieldsOf(asked: Asked): URLSearchParams {
   return new URLSearchParams({ ...filtersOf(asked), search, ...(after > 0 ? { after: String(after) } : {}) });
 }
 
-function filterForm(
-  path: string,
-  asked: Asked,
-  { status, waiting }: { status: CampaignStatus; waiting: readonly WaitingGroup[] },
-): Html {
+function filterForm(path: string, asked: Asked, { status, waiting }: { status: CampaignStatus; waiting: readonly WaitingGroup[] }): Html {
   const outcomesSeen = outcomes.filter((outcome) => outcome === asked.outcome || (status.outcomes[outcome] ?? 0) > 0);
   const rules = waiting.map(({ rule, rows }) => [rule, `${waitingText(rule)} (${rows.toLocaleString('en')})`] as const);
   const known = asked.waiting === '' || rules.some(([rule]) => rule === asked.waiting);
@@ -115,34 +111,19 @@ function filterForm(
       'outcome',
       'Outcome',
       asked.outcome,
-      outcomesSeen.map((outcome) => [
-        outcome,
-        `${outcomeWord(outcome)} (${(status.outcomes[outcome] ?? 0).toLocaleString('en')})`,
-      ]),
+      outcomesSeen.map((outcome) => [outcome, `${outcomeWord(outcome)} (${(status.outcomes[outcome] ?? 0).toLocaleString('en')})`]),
     )}
-    ${choice(
-      'waiting',
-      'Waits for',
-      asked.waiting,
-      known ? rules : [...rules, [asked.waiting, waitingText(asked.waiting)]],
-    )}
+    ${choice('waiting', 'Waits for', asked.waiting, known ? rules : [...rules, [asked.waiting, waitingText(asked.waiting)]])}
     <button>Show</button>
   </form>`;
 }
 
-function choice(
-  name: string,
-  label: string,
-  chosen: string,
-  options: readonly (readonly [value: string, text: string])[],
-): Html {
+function choice(name: string, label: string, chosen: string, options: readonly (readonly [value: string, text: string])[]): Html {
   return html`<label
     >${label}
     <select name="${name}">
       <option value="">any</option>
-      ${options.map(
-        ([value, text]) => html`<option value="${value}" ${value === chosen ? html`selected` : null}>${text}</option>`,
-      )}
+      ${options.map(([value, text]) => html`<option value="${value}" ${value === chosen ? html`selected` : null}>${text}</option>`)}
     </select></label
   >`;
 }
@@ -152,13 +133,7 @@ function searchForm(path: string, asked: Asked): Html {
     ${hidden(filtersOf(asked))}
     <label
       >Number, ID, or # and a row
-      <input
-        name="search"
-        type="search"
-        autocomplete="off"
-        maxlength="${mostSearched}"
-        value="${asked.search}"
-        required
+      <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${asked.search}" required
     /></label>
     <button>Search</button>
     ${asked.search === '' ? null : link(rowsPathOf(path, asked), 'All rows')}
@@ -181,8 +156,7 @@ function nothingFound({ search, state, outcome, waiting, after }: Asked, path: s
       'Write four digits or more of a number, a whole ID, or # and a row such as #12. ',
       link(path, 'All rows'),
     ]);
-  if (state !== '' || outcome !== '' || waiting !== '' || after > 0)
-    return empty('No such row', link(path, 'All rows'));
+  if (state !== '' || outcome !== '' || waiting !== '' || after > 0) return empty('No such row', link(path, 'All rows'));
   return empty('This campaign has no row', 'Its list was empty. Update it with a list that has rows.');
 }
 

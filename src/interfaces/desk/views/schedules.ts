@@ -1,15 +1,5 @@
 import type { ScheduleView } from '../../../operations/control/schedules/view.ts';
-import {
-  badge,
-  empty,
-  instant,
-  link,
-  muted,
-  panel,
-  table,
-  type Row,
-  type Tone,
-} from '../../../presentation/html/elements.ts';
+import { badge, empty, instant, link, muted, panel, table, type Row, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { goingStates } from '../../../ledger/rows/campaigns.ts';
@@ -67,9 +57,7 @@ export async function schedulesView(request: ViewRequest): Promise<View> {
           ),
         ),
       ],
-      mayCreate
-        ? html`<a class="button" href="${newPath}">Make a schedule</a>`
-        : html`<p class="aside">Times of Temporal</p>`,
+      mayCreate ? html`<a class="button" href="${newPath}">Make a schedule</a>` : html`<p class="aside">Times of Temporal</p>`,
     ),
   };
 }
@@ -80,10 +68,7 @@ function cellsOf(view: ScheduleView, mayChange: boolean): Record<string, HtmlVal
   return {
     Campaign: campaignId.length > longestWhole ? campaignId : html`<span class="word">${campaignId}</span>`,
     State: [badge(tone, word), note === null ? null : html`<p class="muted">${printable(note)}</p>`],
-    When:
-      when === null
-        ? muted('–')
-        : html`<div class="long">${printable(when)} <span class="muted">${timeZone}</span></div>`,
+    When: when === null ? muted('–') : html`<div class="long">${printable(when)} <span class="muted">${timeZone}</span></div>`,
     'Next runs': nextRuns(view),
     List: html`<div class="long">${printable(list)}</div>`,
     'Last run': lastRun(view),
@@ -103,9 +88,7 @@ function nextRuns({ state, nextAt, campaignId }: ScheduleView): HtmlValue {
 function lastRun({ last }: ScheduleView): HtmlValue {
   if (last === null) return muted('none yet');
   const { campaignId, result, reason } = last;
-  const name = ['failed', 'beginning', 'gone'].includes(result)
-    ? campaignId
-    : link(campaignPath(campaignId), campaignId);
+  const name = ['failed', 'beginning', 'gone'].includes(result) ? campaignId : link(campaignPath(campaignId), campaignId);
   return [name, html`<p class="muted">${printable(reason === null ? result : `${result}: ${reason}`)}</p>`];
 }
 

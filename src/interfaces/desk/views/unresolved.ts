@@ -35,10 +35,7 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
     follows: campaignId,
     crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
     body: [
-      panel('Rows that nobody knows about', [
-        causeTable(causes),
-        summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 }),
-      ]),
+      panel('Rows that nobody knows about', [causeTable(causes), summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 })]),
       ...(rows.length === 0
         ? [open === 0 ? null : link(path, 'First rows')]
         : [
@@ -49,8 +46,7 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
             withRecords.map((row) => doubtfulRow(request, campaign, row)),
             unrecordedRows(request, campaign, without),
             html`<div class="pages">
-              ${afterRow > 0 ? link(path, 'First rows') : null}
-              ${next === null ? null : link(`${path}?after=${next}`, 'Next rows')}
+              ${afterRow > 0 ? link(path, 'First rows') : null} ${next === null ? null : link(`${path}?after=${next}`, 'Next rows')}
             </div>`,
           ]),
     ],
@@ -70,17 +66,13 @@ function causeTable(causes: Readonly<Record<string, number>>): HtmlValue {
   );
 }
 
-function summary(
-  request: ViewRequest,
-  { campaignId, open, apart }: { campaignId: string; open: number; apart: number },
-): Html | null {
+function summary(request: ViewRequest, { campaignId, open, apart }: { campaignId: string; open: number; apart: number }): Html | null {
   if (open === 0) return null;
   const path = campaignPath(campaignId, '/resolve');
   return html`<div class="stack">
     <p>
-      It cannot be known whether ${open === 1 ? 'this row was' : 'these rows were'} reached, so nobody calls
-      ${open === 1 ? 'it' : 'them'} again unless you say so. ${count(open, 'row')} still
-      ${open === 1 ? 'needs' : 'need'} a decision.
+      It cannot be known whether ${open === 1 ? 'this row was' : 'these rows were'} reached, so nobody calls ${open === 1 ? 'it' : 'them'}
+      again unless you say so. ${count(open, 'row')} still ${open === 1 ? 'needs' : 'need'} a decision.
     </p>
     ${
       may(request, 'operate')

@@ -47,10 +47,8 @@ export class WorkbookArchive {
   /** Opens a part of the workbook, whose size is checked against what the archive says while it is read. */
   async read(name: string): Promise<Readable> {
     const entry = this.#parts.get(name);
-    if (entry === undefined)
-      throw new ListFileError(this.#path, `this workbook is damaged: its part ${name} is missing`);
-    if (entry.isEncrypted())
-      throw new ListFileError(this.#path, 'this workbook is encrypted; save it without a password');
+    if (entry === undefined) throw new ListFileError(this.#path, `this workbook is damaged: its part ${name} is missing`);
+    if (entry.isEncrypted()) throw new ListFileError(this.#path, 'this workbook is encrypted; save it without a password');
     const { compressedSize, uncompressedSize } = entry;
     const unfolds = uncompressedSize > smallPart && uncompressedSize > compressedSize * largestRatio;
     if (uncompressedSize > largestPart || unfolds) {
@@ -79,14 +77,9 @@ function refuseOtherArchive(path: string, parts: ReadonlyMap<string, Entry>): vo
 /** What a fault while a workbook is read means for who has named the file. */
 export function explainArchiveFault(path: string, error: unknown): ListFileError {
   if (error instanceof ListFileError) return error;
-  if (error instanceof Error && 'syscall' in error)
-    return new ListFileError(path, describeFileError(error), { cause: error });
+  if (error instanceof Error && 'syscall' in error) return new ListFileError(path, describeFileError(error), { cause: error });
   const reason = error instanceof Error ? error.message : String(error);
-  return new ListFileError(
-    path,
-    `this ZIP archive or Excel workbook is damaged (${reason}); save it again, or export it as "CSV UTF-8"`,
-    {
-      cause: error,
-    },
-  );
+  return new ListFileError(path, `this ZIP archive or Excel workbook is damaged (${reason}); save it again, or export it as "CSV UTF-8"`, {
+    cause: error,
+  });
 }

@@ -63,11 +63,7 @@ const lastDay = 2_958_465;
 /**
  * A date of a spreadsheet as ISO text without a zone: `2026-11-30`, `2026-11-30T09:30`, or `09:30`. Null when the number is no date.
  */
-function showDate(
-  serial: number,
-  { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean },
-  from1904: boolean,
-): string | null {
+function showDate(serial: number, { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean }, from1904: boolean): string | null {
   if (serial < 0 || serial > lastDay + 1) return null;
   // Seconds, since a time is a fraction that is hardly ever exact.
   const ms = Math.round(serial * 86_400) * 1000;

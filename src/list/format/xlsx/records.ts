@@ -1,12 +1,5 @@
 import { ListFileError } from '../../../shared/input/errors.ts';
-import {
-  type ListDescription,
-  type ListLayout,
-  type SheetLayout,
-  fullChunk,
-  longestCell,
-  type ListRecord,
-} from '../record.ts';
+import { type ListDescription, type ListLayout, type SheetLayout, fullChunk, longestCell, type ListRecord } from '../record.ts';
 import { didYouMean } from '../../../rules/nearest-name.ts';
 import { explainArchiveFault, WorkbookArchive } from './archive.ts';
 import { lettersOf, readSheetRows, type SheetRow } from './sheet.ts';
@@ -25,9 +18,7 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
     const sheet = findSheet(path, sheets, wanted);
     const others = sheets.filter(({ part, hidden }) => part !== null && !hidden).length - 1;
     const more =
-      wanted === undefined && others > 0
-        ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another`
-        : '';
+      wanted === undefined && others > 0 ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another` : '';
     const notes = [`sheet ${JSON.stringify(sheet.name)} of an Excel workbook${more}`];
     return { layout: { kind: 'sheet', sheet: sheet.name, width: 0, recordsAbove: 0 }, notes };
   } catch (error) {
@@ -94,8 +85,7 @@ function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWi
     record.damage = { index: width, hint: `${place}; empty it, or give its column a name` };
   }
   const long = written.findIndex((cell) => cell.length > longestCell);
-  if (long >= 0)
-    record.damage = { index: long, hint: `more than the ${String(longestCell)} characters a cell may have` };
+  if (long >= 0) record.damage = { index: long, hint: `more than the ${String(longestCell)} characters a cell may have` };
   if (uncomputed >= 0) {
     const hint = 'the cell holds a formula without a result; open the workbook, let it compute, and save it';
     record.damage = { index: uncomputed, hint };
@@ -103,16 +93,10 @@ function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWi
   return record;
 }
 
-function findSheet(
-  path: string,
-  sheets: readonly WorkbookSheet[],
-  wanted: string | undefined,
-): { name: string; part: string } {
+function findSheet(path: string, sheets: readonly WorkbookSheet[], wanted: string | undefined): { name: string; part: string } {
   const withCells = sheets.filter(({ part }) => part !== null);
   const found =
-    wanted === undefined
-      ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0])
-      : withCells.find(({ name }) => name === wanted);
+    wanted === undefined ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0]) : withCells.find(({ name }) => name === wanted);
   if (found?.part != null) return { name: found.name, part: found.part };
   if (wanted === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
   const names = withCells.map(({ name }) => name);

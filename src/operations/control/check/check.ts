@@ -9,12 +9,7 @@ import { readRecipients, type ListRow } from '../../../list/recipients.ts';
 import type { ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../../campaign/preflight/impossible-text.ts';
 import { WindowCensus, type ImpossibleWindows } from '../../../campaign/preflight/impossible-windows.ts';
-import {
-  Preflight,
-  type CheckedRow,
-  type Outlook,
-  type PreflightReport,
-} from '../../../campaign/preflight/preflight.ts';
+import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
 import { unruledWarnings, type UnruledCountry } from '../../../campaign/preflight/unruled-countries.ts';
 import { hooksOf } from '../../../temporal/hook-secret.ts';
@@ -150,18 +145,11 @@ async function drain(rows: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of rows) continue;
 }
 
-async function* judgeRows(
-  chunks: AsyncIterable<ListRow[]>,
-  preflight: Preflight,
-  ledger: CheckedLedger,
-): AsyncGenerator<CheckedRow[]> {
+async function* judgeRows(chunks: AsyncIterable<ListRow[]>, preflight: Preflight, ledger: CheckedLedger): AsyncGenerator<CheckedRow[]> {
   for await (const rows of chunks) yield preflight.add(rows, await ledger.look(rows));
 }
 
-async function hookWarnings(
-  config: Config,
-  { rules, isOffline }: { rules: CampaignRules; isOffline: boolean },
-): Promise<string[]> {
+async function hookWarnings(config: Config, { rules, isOffline }: { rules: CampaignRules; isOffline: boolean }): Promise<string[]> {
   const hooks = hooksOf(rules);
   const settings = hooks.map(({ setting }) => setting).join(' and ');
   const warnings =
@@ -184,8 +172,7 @@ async function hookWarnings(
 
 function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
   if (impossible.all) return 'no recipient in the list can ever be called';
-  if (lacksBasis(report.law).length > 0)
-    return 'the law asks for consent, and the campaign file does not state its basis';
+  if (lacksBasis(report.law).length > 0) return 'the law asks for consent, and the campaign file does not state its basis';
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 

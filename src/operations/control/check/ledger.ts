@@ -44,10 +44,7 @@ export interface CheckedCampaign {
 }
 
 /** A database that is open; `close` leaves it so. */
-export async function checkedLedger(
-  { config, store }: LedgerAccess,
-  campaign: CheckedCampaign,
-): Promise<CheckedLedger> {
+export async function checkedLedger({ config, store }: LedgerAccess, campaign: CheckedCampaign): Promise<CheckedLedger> {
   const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
   const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
   return {
@@ -76,17 +73,10 @@ async function endingImports(store: Store, { campaignId, at }: CheckedCampaign):
           `${plural(entries, 'imported entry', 'imported entries')} of the do-not-call list ${when} and then ${entries === 1 ? 'keeps' : 'keep'} nobody from being called: import the list again, without --expires`,
         ];
   const [run, has] = [ending === 1 ? 'runs' : 'run', ended === 1 ? 'has' : 'have'];
-  return [
-    ...tell(ended, `${has} run out in the 31 days before the start`),
-    ...tell(ending, `${run} out within 7 days after the start`),
-  ];
+  return [...tell(ended, `${has} run out in the 31 days before the start`), ...tell(ending, `${run} out within 7 days after the start`)];
 }
 
-async function look(
-  store: Store,
-  { campaignId, rules, at }: CheckedCampaign,
-  rows: readonly ListRow[],
-): Promise<LedgerFindings> {
+async function look(store: Store, { campaignId, rules, at }: CheckedCampaign, rows: readonly ListRow[]): Promise<LedgerFindings> {
   const accepted = rows.filter((row) => row.verdict === 'accepted');
   const suppressed = new Set<string>();
   for (const part of partsOf(accepted, rowsPerQuestion)) {

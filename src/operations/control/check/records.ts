@@ -31,9 +31,7 @@ async function readNewest(service: CallService, { agentId, correlation, timing }
   const pointers = { ...correlation, values: [] };
   const entries: ConversationFacts[] = [];
   for await (const facts of service.allRecords({ agentId }, pointers)) if (entries.push(facts) === listed) break;
-  const newest = entries
-    .filter(({ direction }) => direction !== 'inbound')
-    .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
+  const newest = entries.filter(({ direction }) => direction !== 'inbound').sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
   const found = { read: 0, naming: 0, silent: 0 };
   for (const { conversationId } of newest) {
     if (found.read === mostRead) break;

@@ -56,10 +56,7 @@ export async function askIfPossible<Answer extends object>(
 }
 
 /** Asks the service for the agent and each caller number. */
-export function checkService(
-  config: Config,
-  { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>,
-): Promise<ServiceState> {
+export function checkService(config: Config, { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>): Promise<ServiceState> {
   return askIfPossible(config, async (service) => {
     const check = await checkCaller(service, { agentId, callers });
     return {

@@ -24,8 +24,7 @@ export type TimeZoneDataAge = { kind: 'dated'; days: number } | { kind: 'newer' 
 export function timeZoneDataAge(release: string, nowMs: number): TimeZoneDataAge | null {
   if (!/^\d{4}[a-z]+$/.test(release)) return null;
   const released = releases[release];
-  if (released === undefined)
-    return release > newestKnown ? { kind: 'newer' } : { kind: 'superseded', by: newestKnown };
+  if (released === undefined) return release > newestKnown ? { kind: 'newer' } : { kind: 'superseded', by: newestKnown };
   return { kind: 'dated', days: Math.max(0, Math.floor((nowMs - Date.parse(released)) / 86_400_000)) };
 }
 
@@ -40,7 +39,5 @@ export function isOldZoneData(age: TimeZoneDataAge): boolean {
 export function zoneDataWarnings(release: string, nowMs: number): string[] {
   const age = timeZoneDataAge(release, nowMs);
   if (age !== null && !isOldZoneData(age)) return [];
-  return [
-    `the time-zone data is ${release}, and clock changes since then are missing: update Carillon, or the package moment-timezone`,
-  ];
+  return [`the time-zone data is ${release}, and clock changes since then are missing: update Carillon, or the package moment-timezone`];
 }

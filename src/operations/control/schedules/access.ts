@@ -35,10 +35,7 @@ export async function askTemporal(session: Session, schedule: Schedule): Promise
 }
 
 /** A schedule with what Temporal knows of it, for a command that needs both. Throws UnknownScheduleError and ScheduleMessageError. */
-export async function requireState(
-  session: Session,
-  campaignId: string,
-): Promise<{ schedule: Schedule; state: ScheduleState }> {
+export async function requireState(session: Session, campaignId: string): Promise<{ schedule: Schedule; state: ScheduleState }> {
   const schedule = await requireSchedule(session, campaignId);
   const state = await askTemporal(session, schedule);
   if (state !== null) return { schedule, state };
@@ -46,9 +43,6 @@ export async function requireState(
 }
 
 /** What to say of a schedule that the database has and Temporal has not. */
-export function notInTemporal(
-  { temporal }: Session,
-  { campaignId, filePath }: Pick<Schedule, 'campaignId' | 'filePath'>,
-): string {
+export function notInTemporal({ temporal }: Session, { campaignId, filePath }: Pick<Schedule, 'campaignId' | 'filePath'>): string {
   return `Temporal at ${temporal.address} does not have the schedule of ${campaignId}, so it starts no runs. Is it another server, or a new one? carillon schedule create with ${filePath} creates it again.`;
 }

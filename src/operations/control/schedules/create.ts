@@ -51,16 +51,11 @@ export async function readNewSchedule(
  * Makes a schedule of `readNewSchedule`. Where it fails on the way, repeat it. Throws ScheduleExistsError for a campaign that has one
  * already, and ScheduleNeverFiresError, and as `temporal`; no schedule was made then.
  */
-export async function createSchedule(
-  control: Control,
-  schedule: Schedule,
-  recurrence: Recurrence,
-): Promise<ScheduleView> {
+export async function createSchedule(control: Control, schedule: Schedule, recurrence: Recurrence): Promise<ScheduleView> {
   const session = await connected(control);
   const { store, config } = session;
   const { client } = session.temporal;
-  if ((await describeSchedule(client, schedule.scheduleId)) !== null)
-    throw new ScheduleExistsError(schedule.scheduleId);
+  if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw new ScheduleExistsError(schedule.scheduleId);
   // The database first: a firing that finds nothing there would come to nothing.
   await putSchedule(store, schedule);
   try {

@@ -54,20 +54,14 @@ export function readRecurrence(written: WrittenRecurrence, now: number, nameOf: 
   };
 }
 
-function readSpan(
-  written: WrittenRecurrence,
-  now: number,
-  nameOf: NameOf,
-): { startAt: number | null; endAt: number | null } {
+function readSpan(written: WrittenRecurrence, now: number, nameOf: NameOf): { startAt: number | null; endAt: number | null } {
   const { timezone: timeZone } = written;
   const [start, end] = [nameOf('startAt'), nameOf('endAt')];
   const startAt = readInstant(start, written.startAt, timeZone);
   const endAt = readInstant(end, written.endAt, timeZone);
   if (startAt !== null && startAt <= now) {
     const times = `${new Date(startAt).toISOString()} (it is ${new Date(now).toISOString()})`;
-    throw new UsageError(
-      `${start} is ${times}: it lies in the past; leave it out to begin now, or write a later time.`,
-    );
+    throw new UsageError(`${start} is ${times}: it lies in the past; leave it out to begin now, or write a later time.`);
   }
   if (endAt !== null && endAt <= now) {
     const times = `${new Date(endAt).toISOString()} (it is ${new Date(now).toISOString()})`;

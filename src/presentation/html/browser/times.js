@@ -23,9 +23,7 @@ function writeDuration(/** @type {number} */ ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (/** @type {number} */ value) => String(value).padStart(2, '0');
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes}:${two(seconds % 60)}`
-    : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return minutes < 60 ? `${minutes}:${two(seconds % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
 /** Service time as it stood at a moment of `performance.now()`. */

@@ -155,9 +155,6 @@ const innerMetadata = {
       })
       .optional()
       .describe('There when the conversation was a phone call.'),
-    batch_call: z
-      .object({ batch_call_id: id, batch_call_recipient_id: id })
-      .optional()
-      .describe('There when the call was of a batch.'),
+    batch_call: z.object({ batch_call_id: id, batch_call_recipient_id: id }).optional().describe('There when the call was of a batch.'),
   }),
 };

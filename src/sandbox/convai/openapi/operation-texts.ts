@@ -85,8 +85,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   list_phone_numbers: { summary: 'List imported numbers', response: 'PhoneNumberList' },
   import_phone_number: {
     summary: 'Import a number',
-    description:
-      "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
+    description: "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
     request: 'ImportPhoneNumberRequest',
     response: 'PhoneNumberImported',
     refusals: [409],

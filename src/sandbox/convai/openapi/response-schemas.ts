@@ -81,9 +81,7 @@ function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
           ...sourced('GUESS', {
             created_at: instant,
             updated_at: instant,
-            temperature_band: z
-              .enum(['Low', 'Medium', 'High'])
-              .describe('Of the temperature that counts, 0.5 where none is set.'),
+            temperature_band: z.enum(['Low', 'Medium', 'High']).describe('Of the temperature that counts, 0.5 where none is set.'),
           }),
           ...extendedOnly(mode, 'SDK', { created_at_unix_secs: seconds, updated_at_unix_secs: seconds }),
         }),

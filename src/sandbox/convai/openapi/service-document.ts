@@ -1,11 +1,5 @@
 import type { z } from 'zod';
-import {
-  furtherRoutesOf,
-  operationNames,
-  operations,
-  type FurtherRoute,
-  type OperationName,
-} from '../../core/operations.ts';
+import { furtherRoutesOf, operationNames, operations, type FurtherRoute, type OperationName } from '../../core/operations.ts';
 import type { SandboxSettings } from '../../core/settings/settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';

@@ -44,8 +44,7 @@ export function describeConversation(call: Call, view: ConversationView): Record
 /** The entry that operation 7 lists. */
 export function describeListEntry(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
-  if (view.dialect === 'spec')
-    return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
+  if (view.dialect === 'spec') return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
   return {
     conversation_id: call.conversationId,
     metadata: baseMetadata(seen),

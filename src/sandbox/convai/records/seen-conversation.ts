@@ -37,8 +37,7 @@ export class SeenConversation {
 
   constructor(call: Call, view: ConversationView) {
     const { course } = call;
-    if (course === null)
-      throw new Error(`Conversation ${call.conversationId} has a record before its call was dialled.`);
+    if (course === null) throw new Error(`Conversation ${call.conversationId} has a record before its call was dialled.`);
     const { now } = view;
     this.shown = new ShownRecord(view.seed, call, view.habits);
     const countedFrom = course.answeredAt ?? (this.shown.countsRing ? call.dialedAt : null);

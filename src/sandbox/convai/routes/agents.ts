@@ -15,8 +15,7 @@ import { pathParameter, serveOperation, readQuery } from '../../http/serve-opera
 
 export function serveAgents(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;
-  const describe = (agent: Agent): Record<string, unknown> =>
-    describeAgent(agent, service.state.numbers.values(), settings.dialect);
+  const describe = (agent: Agent): Record<string, unknown> => describeAgent(agent, service.state.numbers.values(), settings.dialect);
 
   serveOperation(
     app,

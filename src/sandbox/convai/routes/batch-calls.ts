@@ -56,8 +56,7 @@ export function acceptBatch(
   const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
   const targets = input.calls.slice(0, mostAccepted(hits));
   conduct.noteBatch(requestId, batchId);
-  if (state.wasNumberDeleted(input.from_phone_number_id))
-    conduct.noteDeletedUse('phone number', input.from_phone_number_id);
+  if (state.wasNumberDeleted(input.from_phone_number_id)) conduct.noteDeletedUse('phone number', input.from_phone_number_id);
   const calls = targets.map((target) => {
     const facts = { input, target, batchId, requestId, now, hiddenForMs: hiddenFor(hits), lines: more.lines ?? null };
     const call = createCall(service, facts);

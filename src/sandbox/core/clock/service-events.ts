@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 
 /** What can be followed live: what happens to calls, what is asked, and what changes. */
-export type ServiceEventType =
-  'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'sip_trunk' | 'clock' | 'state';
+export type ServiceEventType = 'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'sip_trunk' | 'clock' | 'state';
 
 export interface ServiceEvent {
   /** Counts from 1 in one life of the sandbox. */

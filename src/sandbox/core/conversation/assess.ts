@@ -1,16 +1,7 @@
 import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schemas.ts';
 import { collect, saidBy } from './collect.ts';
 import type { Talk, Assessment, CollectedItem, Evaluated } from '../state/talk.ts';
-import {
-  asksToStop,
-  contentWords,
-  isNoAnswer,
-  languageAsked,
-  refusesToAnswer,
-  saysGoodbye,
-  saysWrongPerson,
-  yesOrNo,
-} from './hearing.ts';
+import { asksToStop, contentWords, isNoAnswer, languageAsked, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { kindOf } from './questions.ts';
 
 /** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
@@ -22,9 +13,7 @@ export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): As
   const criteria = platform.evaluation?.criteria ?? [];
   return {
     collected,
-    evaluation: Object.fromEntries(
-      criteria.map((criterion) => [criterion.id, evaluate(criterion, { talk, items, collected })]),
-    ),
+    evaluation: Object.fromEntries(criteria.map((criterion) => [criterion.id, evaluate(criterion, { talk, items, collected })])),
   };
 }
 
@@ -72,11 +61,7 @@ function relevantItems(goal: string, items: Record<string, CollectionItem>): [st
 /** A goal that asks only for something to be said is reached by a no, too. */
 const onlyToBeSaid = /\b(?:said|says|told|tells|answered|answers|gave|gives|stated|known|asked|whether)\b/i;
 
-function judgePoints(
-  points: [string, CollectionItem][],
-  goal: string,
-  collected: Record<string, CollectedItem>,
-): Evaluated {
+function judgePoints(points: [string, CollectionItem][], goal: string, collected: Record<string, CollectedItem>): Evaluated {
   const reached = points.filter(([id]) => {
     const value = collected[id]?.value ?? null;
     return value !== null && (value !== false || onlyToBeSaid.test(goal));
@@ -94,10 +79,7 @@ function judgeTone(said: readonly string[], { terminationReason, turns }: Talk):
   if (said.some((text) => languageAsked(text) !== null) && !turns.some(({ tools = [] }) => tools.length > 0))
     return missed('The person spoke a language that the agent does not.');
   if (answers.length === 0) return { result: 'unknown', rationale: 'The person answered nothing.', score: null };
-  if (
-    answers.every((text) => refusesToAnswer(text) || yesOrNo(text) === false) &&
-    !terminationReason.includes('end_call')
-  )
+  if (answers.every((text) => refusesToAnswer(text) || yesOrNo(text) === false) && !terminationReason.includes('end_call'))
     return missed('The person refused and hung up.');
   if (answers.some((text) => refusesToAnswer(text))) return missed('The person did not want to answer.');
   return { result: 'success', rationale: 'The person answered to the end.', score: 1 };

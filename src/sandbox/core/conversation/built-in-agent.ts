@@ -3,16 +3,7 @@ import { agentLines } from '../world/lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
 import { meantIn, type ToolUse, type Turn } from '../state/talk.ts';
-import {
-  asksToStop,
-  asksWhoCalls,
-  isNoAnswer,
-  languageAsked,
-  nameAskedFor,
-  refusesToAnswer,
-  saysWrongPerson,
-  yesOrNo,
-} from './hearing.ts';
+import { asksToStop, asksWhoCalls, isNoAnswer, languageAsked, nameAskedFor, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
 import { languageNames, languageOfTag, type Language } from '../world/person.ts';
 import { goalsOf, nameInPrompt } from './prompt-goals.ts';
@@ -85,14 +76,9 @@ function join(...parts: (string | undefined)[]): string {
 }
 
 /** The first question that has neither an answer nor been refused one, nor been asked often enough. */
-function nextQuestion(
-  turns: readonly Turn[],
-  questions: readonly Question[],
-): { question: Question; again: boolean } | null {
+function nextQuestion(turns: readonly Turn[], questions: readonly Question[]): { question: Question; again: boolean } | null {
   for (const question of questions) {
-    const asked = turns.flatMap((turn, index) =>
-      turn.speaker === 'agent' && meantIn(turn).includes(question.core) ? [index] : [],
-    );
+    const asked = turns.flatMap((turn, index) => (turn.speaker === 'agent' && meantIn(turn).includes(question.core) ? [index] : []));
     if (asked.length === 0) return { question, again: false };
     const settled = asked.some((index) => isSettledBy(question, turns[index + 1]));
     if (!settled && asked.length < mostTries) return { question, again: true };
@@ -145,9 +131,7 @@ function introduce(call: Call, prompt: string): string {
   const name = nameInPrompt(prompt);
   if (name !== null) return agentLines.calling(name);
   const purpose = (call.openingLine ?? '').replace(/^(?:hello|hi|hey|good \w+|hola|hallo|bonjour)\b[\s,.!]*/i, '');
-  return /^i\b/i.test(purpose)
-    ? `This is an automated call. ${purpose}`
-    : agentLines.automated(call.agent?.name ?? 'a message for you');
+  return /^i\b/i.test(purpose) ? `This is an automated call. ${purpose}` : agentLines.automated(call.agent?.name ?? 'a message for you');
 }
 
 function acknowledge(turns: readonly Turn[], heard: string): string {

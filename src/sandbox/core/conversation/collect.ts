@@ -11,17 +11,10 @@ import { choiceIn, readValue } from './read-value.ts';
  */
 export function collect(items: Record<string, CollectionItem>, turns: readonly Turn[]): Record<string, CollectedItem> {
   const answers = answersByItem(items, turns);
-  return Object.fromEntries(
-    Object.entries(items).map(([id, item]) => [id, collectItem(id, item, turns, answers.get(id) ?? [])]),
-  );
+  return Object.fromEntries(Object.entries(items).map(([id, item]) => [id, collectItem(id, item, turns, answers.get(id) ?? [])]));
 }
 
-function collectItem(
-  id: string,
-  item: CollectionItem,
-  turns: readonly Turn[],
-  answers: readonly string[],
-): CollectedItem {
+function collectItem(id: string, item: CollectionItem, turns: readonly Turn[], answers: readonly string[]): CollectedItem {
   const kind = kindOf(id, item);
   if (kind === 'opt_out') {
     const sentence = saidBy(turns).find(asksToStop);
@@ -57,10 +50,7 @@ function answersByItem(items: Record<string, CollectionItem>, turns: readonly Tu
   return answers;
 }
 
-function askedIn(
-  items: Record<string, CollectionItem>,
-  text: string,
-): { question: Question; verbatim: boolean } | null {
+function askedIn(items: Record<string, CollectionItem>, text: string): { question: Question; verbatim: boolean } | null {
   const question = questionIn(text, questionsOf(items));
   return question === null ? null : { question, verbatim: text.includes(question.core) };
 }

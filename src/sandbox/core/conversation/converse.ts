@@ -68,11 +68,7 @@ export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
 }
 
 /** The same with a mind that takes its time. The talk's own times come from what the model reports, not from the wall. */
-export async function converseWithModel(
-  setup: TalkSetup,
-  mind: ModelMind,
-  saidSoFar: (turns: readonly Turn[]) => void,
-): Promise<Talk> {
+export async function converseWithModel(setup: TalkSetup, mind: ModelMind, saidSoFar: (turns: readonly Turn[]) => void): Promise<Talk> {
   const steps = converse(setup);
   let step = steps.next();
   while (step.done !== true) {

@@ -77,12 +77,10 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
       spoken += 1;
       const pauseMs = answerPauseMs(random.next());
       const { text, hangsUp, goesOn } = react(heard);
-      const interrupts =
-        text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);
+      const interrupts = text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);
       const leaves = person.leavesAfterTurns !== null && spoken >= person.leavesAfterTurns;
       return {
-        text:
-          interrupts && person.script === null && !saysGoodbye(heard) ? `${personLines.interrupting} ${text}` : text,
+        text: interrupts && person.script === null && !saysGoodbye(heard) ? `${personLines.interrupting} ${text}` : text,
         hangsUp: hangsUp || leaves,
         interrupts,
         pauseMs: interrupts ? Math.min(pauseMs, 200) : pauseMs,

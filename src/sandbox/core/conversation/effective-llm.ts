@@ -1,12 +1,6 @@
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import { mergeDeep } from '../json.ts';
-import {
-  plainBackup,
-  type BackupChoice,
-  thinkingLevelOf,
-  type ThinkingLevel,
-  replyLatencyMs,
-} from '../../models/llm-labels.ts';
+import { plainBackup, type BackupChoice, thinkingLevelOf, type ThinkingLevel, replyLatencyMs } from '../../models/llm-labels.ts';
 import type { Call } from '../state/call.ts';
 import { customModelId, defaultBackupModelId, defaultModelId } from '../../models/catalogue.ts';
 

@@ -43,9 +43,7 @@ export function fillTalk(talk: Talk, filling: Filling): Talk {
 
 /** After which turns there is room: those of people before the agent speaks again, if possible not where they want to be left alone. */
 function placesIn(turns: readonly Turn[], machine: boolean): number[] {
-  const places = [...turns.keys()].filter(
-    (index) => turns[index]?.speaker === 'user' && turns[index + 1]?.speaker === 'agent',
-  );
+  const places = [...turns.keys()].filter((index) => turns[index]?.speaker === 'user' && turns[index + 1]?.speaker === 'agent');
   if (machine) return places.slice(0, 1);
   const calm = places.filter((index) => {
     const text = turns[index]?.text ?? '';

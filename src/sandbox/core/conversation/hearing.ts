@@ -87,21 +87,13 @@ export function nameAskedFor(text: string): string | null {
 
 /** Whether these words answer nothing: a greeting, a question back, a request to repeat. */
 export function isNoAnswer(text: string): boolean {
-  return (
-    greeting.test(text) ||
-    asksWhoCalls(text) ||
-    asksBack.test(text) ||
-    repeatPlease.test(text) ||
-    !/[\p{L}\p{N}]/u.test(text)
-  );
+  return greeting.test(text) || asksWhoCalls(text) || asksBack.test(text) || repeatPlease.test(text) || !/[\p{L}\p{N}]/u.test(text);
 }
 
 const idle = new Set(
   `a an and are as at be been but by can could did do does for from had has have how i if in into is it its may me my not of on or our
   person please said say shall should so some tell than that the their them they this to was we were what when where whether which who
-  why will with would yes no you your there about any ask asked asks want wants like customer caller user callee main`.split(
-    /\s+/,
-  ),
+  why will with would yes no you your there about any ask asked asks want wants like customer caller user callee main`.split(/\s+/),
 );
 
 /** The words that carry meaning, in lower case and without common endings, so that "appointments" is "appointment". */

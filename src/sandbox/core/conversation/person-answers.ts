@@ -51,12 +51,7 @@ function sayNumber(value: number, { persona }: Person): string {
   return persona === 'terse' ? `${value}.` : personLines.number(value);
 }
 
-function sayChoice(
-  [first = '', ...others]: readonly string[],
-  cooperative: boolean,
-  random: Random,
-  { persona }: Person,
-): string {
+function sayChoice([first = '', ...others]: readonly string[], cooperative: boolean, random: Random, { persona }: Person): string {
   const choice = cooperative || others.length === 0 ? first : random.pick(others as [string, ...string[]]);
   return persona === 'terse' ? `${capitalised(choice)}.` : personLines.please(capitalised(choice));
 }
@@ -93,14 +88,8 @@ function scaleIn(text: string): [number, number] | null {
 
 /** By what the question asks for; the first that fits. */
 const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[] = [
-  [
-    /\b(?:when|what (?:day|time|date)|which day|date)\b/i,
-    ['Next Tuesday at ten would suit me.', 'Friday afternoon, if that is possible.'],
-  ],
-  [
-    /\b(?:why|reason)\b/i,
-    ['Everything went well and nobody kept me waiting.', 'The people were kind and knew their job.'],
-  ],
+  [/\b(?:when|what (?:day|time|date)|which day|date)\b/i, ['Next Tuesday at ten would suit me.', 'Friday afternoon, if that is possible.']],
+  [/\b(?:why|reason)\b/i, ['Everything went well and nobody kept me waiting.', 'The people were kind and knew their job.']],
   [/\b(?:how can|anything|help|improve|else)\b/i, ['No, that is all, thank you.', 'Nothing that I can think of.']],
 ];
 

@@ -23,8 +23,7 @@ const observation =
   /^whether (?:the |this )?\w+ (?:asked|mentioned|sounded|seemed|complained|expressed|hung up|was (?:angry|happy|upset|polite|rude|friendly))\b/i;
 
 export function kindOf(id: string, item: CollectionItem): ItemKind {
-  if (item.type === 'boolean' && (optOutId.test(id) || optOutDescription.test(item.description ?? '')))
-    return 'opt_out';
+  if (item.type === 'boolean' && (optOutId.test(id) || optOutDescription.test(item.description ?? ''))) return 'opt_out';
   return item.type === 'boolean' && observation.test(item.description ?? '') ? 'observed' : 'asked';
 }
 
@@ -88,9 +87,7 @@ export function isYesNoQuestion(text: string): boolean {
 }
 
 export function asksForNumber(text: string): boolean {
-  return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(
-    text,
-  );
+  return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(text);
 }
 
 /** The item that something said asks for: in the agent's own words, else in words like them. Null for none. */

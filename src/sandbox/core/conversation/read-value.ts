@@ -10,9 +10,7 @@ const numberWords = new Map(
     'zéro un deux trois quatre cinq six sept huit neuf dix',
   ].flatMap((list) => list.split(' ').map((word, value) => [word, value] as const)),
 );
-const tens = new Map(
-  'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word, index) => [word, (index + 2) * 10]),
-);
+const tens = new Map('twenty thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word, index) => [word, (index + 2) * 10]));
 const agreeing = /^(?:yes|confirm(?:ed)?|accept(?:ed)?|agree[ds]?|interested|approved|coming|attending)$/i;
 const denying = /^(?:no|declined?|reject(?:ed)?|refused?|not[_ -]interested|cancel(?:l?ed)?|absent)$/i;
 

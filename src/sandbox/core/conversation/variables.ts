@@ -8,9 +8,7 @@ const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
 export function fillIn(text: string, variables: () => CallVariables): string {
   if (!text.includes('{{')) return text;
   const values = variables();
-  return text.replaceAll(placeholder, (whole, name: string) =>
-    Object.hasOwn(values, name) ? String(values[name]) : whole,
-  );
+  return text.replaceAll(placeholder, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
 }
 
 /**

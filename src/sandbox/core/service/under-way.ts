@@ -17,9 +17,7 @@ export function isIdle(service: Service): boolean {
   const now = clock.now();
   const isUnderWay = (call: Call): boolean => !['done', 'failed'].includes(stateOf(call, now));
   // The newest are the likeliest to be under way, so the end is quickly found.
-  return (
-    state.calls.findLast(isUnderWay) === undefined && state.conversations.everything.findLast(isUnderWay) === undefined
-  );
+  return state.calls.findLast(isUnderWay) === undefined && state.conversations.everything.findLast(isUnderWay) === undefined;
 }
 
 /** What has to come to its end before nothing happens by itself any more. */

@@ -158,16 +158,12 @@ function readPlan(name: string = defaultPlan): PlanName {
 /** Values are not told: one of them is a secret. */
 function readWebhooks({ webhooks = [], dialect }: SandboxOptions, outbound: Outbound): WebhookFacts[] {
   if (webhooks.length > 0 && dialect === 'spec')
-    throw new SandboxStartError(
-      'The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.',
-    );
+    throw new SandboxStartError('The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.');
   return webhooks.map((webhook, index) => {
     const parsed = webhookInput.safeParse(webhook);
     const [issue] = parsed.error?.issues ?? [];
     if (issue !== undefined || parsed.data === undefined)
-      throw new SandboxStartError(
-        `The sandbox setting webhooks[${index}] is not usable: ${issue?.path.join('.')}: ${issue?.message}`,
-      );
+      throw new SandboxStartError(`The sandbox setting webhooks[${index}] is not usable: ${issue?.path.join('.')}: ${issue?.message}`);
     const refusal = refuseAddress(parsed.data.url, outbound);
     if (refusal !== null) throw new SandboxStartError(`The sandbox setting webhooks[${index}].url: ${refusal}`);
     return parsed.data;

@@ -115,10 +115,7 @@ export interface Call {
 
 /** A call of which nothing has happened yet but what `facts` say. */
 export function newCall(
-  facts: Pick<
-    Call,
-    'callId' | 'conversationId' | 'agentId' | 'phoneNumberId' | 'to' | 'nth' | 'acceptedAt' | 'realAcceptedAt'
-  > &
+  facts: Pick<Call, 'callId' | 'conversationId' | 'agentId' | 'phoneNumberId' | 'to' | 'nth' | 'acceptedAt' | 'realAcceptedAt'> &
     Partial<Call>,
 ): Call {
   return {
@@ -141,10 +138,7 @@ export function newCall(
 }
 
 /** The course of a call that is picked up, until its end is known. */
-export function openCourse(
-  answeredAt: number,
-  facts: Pick<CallCourse, 'analysisMs' | 'cooperative'> & Partial<CallCourse>,
-): CallCourse {
+export function openCourse(answeredAt: number, facts: Pick<CallCourse, 'analysisMs' | 'cooperative'> & Partial<CallCourse>): CallCourse {
   return {
     result: 'answered',
     answeredAt,

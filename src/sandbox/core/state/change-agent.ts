@@ -59,11 +59,7 @@ export function keepMasked(kept: ConversationConfig, change: object | null | und
   const unknown = masked.find((name) => !Object.hasOwn(keptHeaders, name));
   if (unknown !== undefined) {
     const loc = ['body', 'conversation_config', 'agent', 'llm', 'custom_llm', 'extra_headers', unknown];
-    throw refuseField(
-      loc,
-      `"${concealed}" stands for a value that is kept, and none is; send the value itself.`,
-      'masked_value',
-    );
+    throw refuseField(loc, `"${concealed}" stands for a value that is kept, and none is; send the value itself.`, 'masked_value');
   }
   const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !masked.includes(name)));
   const customLlm = { ...agent?.llm?.custom_llm, extra_headers: rest };

@@ -46,8 +46,7 @@ export class CredentialStore {
   /** Uses a credential up. Null when it was never issued, was used before, or has expired. */
   redeem(secret: string, now: number): Credential | null {
     const { state, credential } = this.look(secret, now);
-    if (this.#open.delete(secret) && credential !== null)
-      this.#remember(secret, state === 'open' ? 'used' : 'expired', credential);
+    if (this.#open.delete(secret) && credential !== null) this.#remember(secret, state === 'open' ? 'used' : 'expired', credential);
     return state === 'open' ? credential : null;
   }
 

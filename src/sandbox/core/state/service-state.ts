@@ -101,11 +101,7 @@ export function addNumber(
 ): PhoneNumber {
   const known = [...state.numbers.values()].find(({ phoneNumber }) => phoneNumber === facts.phoneNumber);
   if (known !== undefined)
-    throw conflict(
-      'phone_number_already_imported',
-      `${facts.phoneNumber} is already imported, as ${known.phoneNumberId}.`,
-      'phone_number',
-    );
+    throw conflict('phone_number_already_imported', `${facts.phoneNumber} is already imported, as ${known.phoneNumberId}.`, 'phone_number');
   const phoneNumberId = deriveId('pn', settings.seed, state.count('numbers'));
   const number: PhoneNumber = { phoneNumberId, ...facts };
   state.addNumber(number);

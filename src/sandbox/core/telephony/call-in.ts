@@ -19,12 +19,7 @@ export async function callIn(
   number: PhoneNumber,
   from: string,
 ): Promise<VoiceInstruction> {
-  const key = [
-    settings.seed,
-    number.phoneNumberId,
-    from,
-    state.count(`reports from ${from} to ${number.phoneNumberId}`),
-  ];
+  const key = [settings.seed, number.phoneNumberId, from, state.count(`reports from ${from} to ${number.phoneNumberId}`)];
   const report: VoiceReport = {
     CallSid: deriveId('CA', ...key),
     AccountSid: deriveId('AC', settings.seed),

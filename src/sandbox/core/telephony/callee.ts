@@ -54,8 +54,7 @@ export function decideInbound(dialed: DialedNumber): CallCourse {
   const { seed, number, nth, people, dialedAt } = dialed;
   const random = new Random(seed, number, nth, 'inbound');
   const inhabitant = people.named(number) ?? people.byPattern(number) ?? people.ofPopulation(seed, number);
-  const behaviour: Behaviour =
-    inhabitant === null ? callerBehaviour(number, nth, random) : behaveAs(inhabitant, 'answered', random);
+  const behaviour: Behaviour = inhabitant === null ? callerBehaviour(number, nth, random) : behaveAs(inhabitant, 'answered', random);
   return { ...pickUp(random, { ...behaviour, ringMs: 0 }, dialed), answeredAt: dialedAt };
 }
 
@@ -68,17 +67,12 @@ function callerBehaviour(number: string, nth: number, random: Random): Behaviour
 
 function behaviourOf({ seed, number, nth, dialedAt, people, outcomeMix }: DialedNumber, random: Random): Behaviour {
   const named = people.named(number);
-  if (named !== null)
-    return behaveAs(named, drawReached(named.reachAt(dialedAt, number), random) ?? 'answered', random);
+  if (named !== null) return behaveAs(named, drawReached(named.reachAt(dialedAt, number), random) ?? 'answered', random);
   const magic = magicBehaviour(number, nth);
   if (magic !== null) return magic;
   const other = people.byPattern(number) ?? people.ofPopulation(seed, number);
   if (other === null) return drawBehaviour(random, outcomeMix);
-  return behaveAs(
-    other,
-    drawReached(other.reachAt(dialedAt, number), random) ?? drawResult(random, outcomeMix),
-    random,
-  );
+  return behaveAs(other, drawReached(other.reachAt(dialedAt, number), random) ?? drawResult(random, outcomeMix), random);
 }
 
 function behaveAs({ person }: Inhabitant, result: CallResult, random: Random): Behaviour {

@@ -22,8 +22,7 @@ export function forcedCourse(
   const random = new Random(facts.seed, facts.to, facts.nth, 'forced course');
   const { least, most } = resultAfterMs[result];
   const resultAt = facts.resultAt ?? Math.round(facts.dialedAt + random.between(least, most));
-  if (result !== 'answered' && result !== 'voicemail')
-    return { ...failedCourse(resultAt, unansweredCalls[result].reason), result };
+  if (result !== 'answered' && result !== 'voicemail') return { ...failedCourse(resultAt, unansweredCalls[result].reason), result };
   const machine = result === 'voicemail';
   const drawnSeconds = machine ? 20 : random.logNormal(facts.meanTalkSeconds, 0.5);
   return openCourse(resultAt, {
@@ -39,8 +38,7 @@ export function forcedCourse(
 /** What was said until somebody hung up at `at`. Of a talk held elsewhere only the opening line is known. */
 export function cutTalk(seed: string, call: Call, at: number): Talk {
   const { course } = call;
-  const known =
-    call.live?.turns ?? (course === null || course.endedAt === Infinity ? openingTurn(call) : talkOf(seed, call).turns);
+  const known = call.live?.turns ?? (course === null || course.endedAt === Infinity ? openingTurn(call) : talkOf(seed, call).turns);
   const turns = known.filter((turn) => turn.at < at).map((turn) => cutTurn(turn, at));
   return { turns, endedAt: at, terminationReason: hungUpReason, brokeDown: false };
 }

@@ -14,12 +14,7 @@ export interface ForeignOrder {
 }
 
 /** Dials for somebody else: the record is one of the agent's as any other, and no batch of the caller knows of the call. */
-export function placeForeignCall(
-  switchboard: Switchboard,
-  number: PhoneNumber,
-  agentId: string,
-  order: ForeignOrder,
-): Call {
+export function placeForeignCall(switchboard: Switchboard, number: PhoneNumber, agentId: string, order: ForeignOrder): Call {
   const { settings, state, clock, network, people } = switchboard;
   const { to, firstMessage, variables, course } = order;
   // A series of its own: what happens to the calls of a batch does not depend on calls of others.

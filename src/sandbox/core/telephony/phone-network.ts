@@ -161,8 +161,7 @@ export class PhoneNetwork {
     call.agentNumber = number?.phoneNumber ?? null;
     call.course = this.#decide(call, at);
     this.#onTheLine.add(call);
-    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none')
-      this.#state.conversations.add(call, at);
+    if (settings.unansweredCreateRecord && people.records.unanswered !== 'none') this.#state.conversations.add(call, at);
     this.#tell(call, 'dialed', at);
     this.#hold(call, at);
   }
@@ -176,8 +175,7 @@ export class PhoneNetwork {
     call.openingLine = renderOpeningLine(call);
     const { seed, outcomeMix, meanTalkSeconds } = settings;
     const forced = call.forced ?? this.#state.takeNextCourse(call.to);
-    if (forced !== undefined)
-      return forcedCourse(forced, { seed, to: call.to, nth: call.nth, dialedAt: at, meanTalkSeconds });
+    if (forced !== undefined) return forcedCourse(forced, { seed, to: call.to, nth: call.nth, dialedAt: at, meanTalkSeconds });
     const { people } = this.#parts;
     return decideCourse({ seed, number: call.to, nth: call.nth, dialedAt: at, people, outcomeMix, meanTalkSeconds });
   }

@@ -23,8 +23,7 @@ export type VoiceReport = z.output<typeof voiceReport>;
 export type RejectReason = 'no_agent' | 'outbound_only' | 'no_free_line';
 
 /** What the provider is told to do with it. */
-export type VoiceInstruction =
-  { connect: { conversationId: string; agentId: string } } | { reject: { reason: RejectReason } };
+export type VoiceInstruction = { connect: { conversationId: string; agentId: string } } | { reject: { reason: RejectReason } };
 
 /**
  * The provider signs what it reports with something that only the service and it know. Stored account tokens are never opened

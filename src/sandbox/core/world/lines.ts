@@ -11,8 +11,7 @@ export const agentLines = {
   thanks: 'Thank you for your time. Goodbye.',
   goodbyeAgain: 'I see. I really have to say goodbye now. Goodbye.',
   again: 'Sorry, I did not get that.',
-  otherLanguage: (language: string) =>
-    `I am sorry, I do not speak ${language}. Somebody else will have to call you. Goodbye.`,
+  otherLanguage: (language: string) => `I am sorry, I do not speak ${language}. Somebody else will have to call you. Goodbye.`,
   goOn: (language: string) => `Of course, let us go on in ${language}.`,
   isThis: (name: string) => `Am I speaking with ${name}?`,
   calling: (who: string) => `This is ${who}.`,

@@ -45,9 +45,7 @@ function zonesOfCountry(e164: string): string[] | null {
   if (number === undefined || zones.length === 0 || e164.startsWith('+1')) return null;
   const type = number.getType();
   const hasPlace =
-    type === 'FIXED_LINE' ||
-    type === 'FIXED_LINE_OR_MOBILE' ||
-    (type === 'MOBILE' && geographicMobiles.has(number.countryCallingCode));
+    type === 'FIXED_LINE' || type === 'FIXED_LINE_OR_MOBILE' || (type === 'MOBILE' && geographicMobiles.has(number.countryCallingCode));
   return hasPlace ? null : zones;
 }
 

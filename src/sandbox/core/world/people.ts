@@ -71,8 +71,7 @@ export class People {
 
   /** Whom the first pattern that fits says to be there. */
   byPattern(number: string): Inhabitant | null {
-    const fits = ({ startsWith, endsWith }: Pattern): boolean =>
-      number.startsWith(startsWith) && number.endsWith(endsWith);
+    const fits = ({ startsWith, endsWith }: Pattern): boolean => number.startsWith(startsWith) && number.endsWith(endsWith);
     return this.#patterns.find(fits)?.inhabitant ?? null;
   }
 

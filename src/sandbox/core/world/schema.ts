@@ -69,9 +69,7 @@ const traits = {
   hours: z.array(period).min(1).max(50).optional(),
 };
 
-const e164 = z
-  .string()
-  .regex(/^\+[1-9]\d{6,14}$/, 'Must be a number in E.164 format in quotes, such as "+12125550142".');
+const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/, 'Must be a number in E.164 format in quotes, such as "+12125550142".');
 const digits = z.string().regex(/^\d{1,12}$/, 'Must be digits in quotes, such as "0142".');
 const leading = z.string().regex(/^\+\d{1,12}$/, 'Must be a plus sign and leading digits in quotes, such as "+1212".');
 
@@ -84,8 +82,7 @@ const somebody = z
     ...traits,
   })
   .refine(
-    (who) =>
-      [who.number, who.numbers, who.starts_with ?? who.ends_with].filter((value) => value !== undefined).length === 1,
+    (who) => [who.number, who.numbers, who.starts_with ?? who.ends_with].filter((value) => value !== undefined).length === 1,
     'Say whose phone this is: give number, or numbers, or a pattern of starts_with and ends_with.',
   );
 

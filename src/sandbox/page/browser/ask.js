@@ -29,7 +29,6 @@ export async function ask(method, path, { body, signal } = {}) {
     body: body === undefined ? null : JSON.stringify(body),
   });
   // A late answer to a token that is no longer the one says nothing about the new one.
-  if (response.status === 401 && token.get() === sent)
-    document.dispatchEvent(new CustomEvent('unauthorized', { detail: sent !== null }));
+  if (response.status === 401 && token.get() === sent) document.dispatchEvent(new CustomEvent('unauthorized', { detail: sent !== null }));
   return response;
 }

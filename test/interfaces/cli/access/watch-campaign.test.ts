@@ -16,9 +16,7 @@ test.each([
 ])('whoever watches a paused campaign waits for its end as long as it may come: %o', async (each) => {
   const { alone, reason, resumeAt, stays } = each;
   const { store, campaignId } = await beginProven(await openCleanStore('sqlite'));
-  await store.transaction((tx) =>
-    changeCampaignState(tx, { campaignId, now: noon }, { to: 'paused', reason, resumeAt, wished: true }),
-  );
+  await store.transaction((tx) => changeCampaignState(tx, { campaignId, now: noon }, { to: 'paused', reason, resumeAt, wished: true }));
   const leaving = new AbortController();
   let shown = 0;
   const show = (): void => {

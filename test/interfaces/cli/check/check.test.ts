@@ -81,8 +81,7 @@ test('a campaign without an opening line is told that its calls cannot be told a
 
 test('the column that would tell the rows apart, and a line that begins another, are named', async () => {
   const yaml = `${minimalCampaign}first_message: "Hello dear {{ name }}"\n`;
-  const list =
-    'name,last_name,phone\nAna,Diaz,+12125550101\nAna,Ruiz,+12125550102\nAna Maria,Sol,+12125550103\nBen,Sol,+12125550104\n';
+  const list = 'name,last_name,phone\nAna,Diaz,+12125550101\nAna,Ruiz,+12125550102\nAna Maria,Sol,+12125550103\nBen,Sol,+12125550104\n';
   const { campaignPath } = await writeCampaign(yaml, list);
   const io = captureIo();
   const report = await runCheck(io, { ...options, campaignPath });
@@ -115,18 +114,14 @@ test('--json prints one document and --rows one line per data row', async () => 
 test('--rows never overwrites the list or the campaign file', async () => {
   const { campaignPath, listPath } = await writeCampaign(minimalCampaign, 'phone\n+12125550101\n');
   for (const rowsPath of [campaignPath, listPath]) {
-    expect(await messageOf(runCheck(captureIo(), { campaignPath, json: false, rowsPath }))).toMatch(
-      /will not be overwritten/,
-    );
+    expect(await messageOf(runCheck(captureIo(), { campaignPath, json: false, rowsPath }))).toMatch(/will not be overwritten/);
   }
 });
 
 test('a list without one good row is reported and then refused', async () => {
   const { campaignPath } = await writeCampaign(minimalCampaign, 'phone\nx\n');
   const io = captureIo();
-  await expect(runCheck(io, { ...options, campaignPath })).rejects.toThrow(
-    /:4: list: none of the 1 rows of list\.csv can be dialled/,
-  );
+  await expect(runCheck(io, { ...options, campaignPath })).rejects.toThrow(/:4: list: none of the 1 rows of list\.csv can be dialled/);
   expect(io.written().stdout).toContain('Cannot start');
 });
 
@@ -143,20 +138,14 @@ test('bad files end with exit code 2 and nothing on standard output', async () =
 });
 
 test('a campaign whose end has passed is refused', async () => {
-  const { campaignPath } = await writeCampaign(
-    `${minimalCampaign}ends_at: 2026-01-01T00:00:00Z\n`,
-    'phone\n+12125550101\n',
-  );
+  const { campaignPath } = await writeCampaign(`${minimalCampaign}ends_at: 2026-01-01T00:00:00Z\n`, 'phone\n+12125550101\n');
   await expect(runCheck(captureIo(), { ...options, campaignPath })).rejects.toThrow(/ends_at: .* has passed/);
 });
 
 test('--rows tells of each row that is left out why it would never be called', async () => {
   const yaml = `${minimalCampaign.replace('hours: any', 'hours: { mon: "09:00-17:00" }')}ends_at: 2026-01-05T22:00:00Z\n`;
   const list = 'phone,until\n+12125550101,\n+18005550104,\n+12125550102,2026-01-04\n+12125550103,2026-01-05\nx,\n';
-  const { campaignPath, folder } = await writeCampaign(
-    yaml.replace('phone: phone', 'phone: phone, expires_at: until'),
-    list,
-  );
+  const { campaignPath, folder } = await writeCampaign(yaml.replace('phone: phone', 'phone: phone, expires_at: until'), list);
   const rowsPath = join(folder, 'rows.jsonl');
   await runCheck(captureIo(), { campaignPath, json: true, rowsPath });
   const lines = (await readFile(rowsPath, 'utf8')).trimEnd().split('\n');

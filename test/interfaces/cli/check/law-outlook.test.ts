@@ -44,9 +44,7 @@ test('check asks for the basis where the law forbids calls without consent, and 
   expect(said).toMatch(
     /FR: the law asks for consent to calls that sell anything \(2 rows; Code de la consommation, art\. L223-1 as amended by loi 2025-594 du 30 juin 2025, art\. 13\)\. The campaign file does not state what its calls rest on, basis: consent, existing_customer, legitimate_interest or legal_duty; a start is refused without it\./,
   );
-  expect(said).toMatch(
-    /US: the law asks for consent to calls by machine or with an artificial voice \(4 rows; .*FCC 24-17\)/,
-  );
+  expect(said).toMatch(/US: the law asks for consent to calls by machine or with an artificial voice \(4 rows; .*FCC 24-17\)/);
   expect(said).toMatch(/Cannot start: the law asks for consent, and the campaign file does not state its basis\./);
   expect(refusal).toMatch(
     /^1: basis: is missing, and the law asks for consent in FR \(2 rows; .*2025-594.*\); write what your calls rest on: consent, .*; or leave the rows out, or write law: \{ FR: none \} if that law does not hold for your calls$/,
@@ -112,11 +110,7 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
   expect(brazil).toMatchObject({ id: 'elsewhere-BR', holidays: 'made' });
   expect(brazil?.closedOn).toContain('2027-09-07');
 
-  const imported = await store.db
-    .selectFrom('events')
-    .select('data')
-    .where('type', '=', 'campaign.imported')
-    .executeTakeFirstOrThrow();
+  const imported = await store.db.selectFrom('events').select('data').where('type', '=', 'campaign.imported').executeTakeFirstOrThrow();
   const { rules } = JSON.parse(String(imported.data)) as { rules: object };
   const posted = (at: string) => ({
     seq: 1,
@@ -132,9 +126,7 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
   expect(outlook).toEqual((await check('basis: consent\n')).law);
   const report = renderHtmlReport(sampleReport({ campaigns: [sampleCampaign('test', { law: outlook })] }));
   expect(report).toContain('us-la for 2 rows (which legal holidays); us-me for 1 row');
-  expect(report).toMatch(
-    /FR: the law asks for consent to calls that sell anything \(2 rows; .*states basis: consent\./,
-  );
+  expect(report).toMatch(/FR: the law asks for consent to calls that sell anything \(2 rows; .*states basis: consent\./);
 });
 
 test('people whose law asks for a basis that was not stated do not come in later either', async () => {

@@ -84,36 +84,33 @@ test('check names the release of the time-zone data', async () => {
   expect((await check('')).stdout).toMatch(/^Clocks {4}time-zone data 20\d\d[a-z]+$/m);
 });
 
-test.each(dialects)(
-  'calls of another campaign count for the caps of the law where the row is (%s)',
-  async (dialect) => {
-    const location = await emptyDatabase(dialect);
-    const spring = await beginProven(await openAt(location));
-    await spring.dial(1);
-    const dates = { hours: null, closedOn: [], from: null, until: null };
-    const caps = [{ by: 'number' as const, calls: 1, withinMs: 24 * hourMs }];
-    const law = [{ ...dates, id: 'us-fl-calls', country: 'US', region: 'FL', caps, source: 'test' }];
-    const config = readConfig({ CARILLON_DB: location.sqlitePath, DATABASE_URL: location.databaseUrl });
-    const at = noon + hourMs;
-    const ledger = await openCheckedLedger(config, { campaignId: 'summer', rules: buildRules({ law }), at });
-    onTestFinished(() => ledger.close());
-    const regions = [['FL'], ['GA'], null];
-    const rows = numbers(3).map((e164, index) => ({
-      ...buildRow(index + 1, e164),
-      line: index + 2,
-      regions: regions[index] ?? null,
-      notBefore: null,
-      expiresAt: null,
-    }));
-    const found = await ledger.look(rows);
-    const allowed = rows.map(({ e164, country, regions: states }) =>
-      found?.capsAllowAt({ e164, person: null, place: { country, regions: states } }),
-    );
-    // No record tells when they rang.
-    const until = noon + 24 * hourMs + buildRules().timing.dispatchMarginMs;
-    expect(allowed).toEqual([until, at, until]);
-  },
-);
+test.each(dialects)('calls of another campaign count for the caps of the law where the row is (%s)', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const spring = await beginProven(await openAt(location));
+  await spring.dial(1);
+  const dates = { hours: null, closedOn: [], from: null, until: null };
+  const caps = [{ by: 'number' as const, calls: 1, withinMs: 24 * hourMs }];
+  const law = [{ ...dates, id: 'us-fl-calls', country: 'US', region: 'FL', caps, source: 'test' }];
+  const config = readConfig({ CARILLON_DB: location.sqlitePath, DATABASE_URL: location.databaseUrl });
+  const at = noon + hourMs;
+  const ledger = await openCheckedLedger(config, { campaignId: 'summer', rules: buildRules({ law }), at });
+  onTestFinished(() => ledger.close());
+  const regions = [['FL'], ['GA'], null];
+  const rows = numbers(3).map((e164, index) => ({
+    ...buildRow(index + 1, e164),
+    line: index + 2,
+    regions: regions[index] ?? null,
+    notBefore: null,
+    expiresAt: null,
+  }));
+  const found = await ledger.look(rows);
+  const allowed = rows.map(({ e164, country, regions: states }) =>
+    found?.capsAllowAt({ e164, person: null, place: { country, regions: states } }),
+  );
+  // No record tells when they rang.
+  const until = noon + 24 * hourMs + buildRules().timing.dispatchMarginMs;
+  expect(allowed).toEqual([until, at, until]);
+});
 
 test('carillon doctor names the date of the packaged rules, and warns when they are old', async () => {
   const name = 'Rules by law';

@@ -63,42 +63,37 @@ test.each(dialects)('any number of rows is looked up on the do-not-call list (%s
   expect([...(found?.suppressed ?? [])].sort()).toEqual(listed);
 });
 
-test.each(dialects)(
-  'entries of imported lists that have run out lately, or soon will, are told (%s)',
-  async (dialect) => {
-    const location = await emptyDatabase(dialect);
-    const store = await openAt(location);
-    const at = noon;
-    const dayMs = 24 * hourMs;
-    const ends: [source: string, scope: string, expiresAt: number | null][] = [
-      ['import:federal.csv', accountScope, at],
-      ['import:federal.csv', accountScope, at - 31 * dayMs + 1],
-      ['import:federal.csv', accountScope, at - 31 * dayMs],
-      ['import:federal.csv', accountScope, null],
-      ['import:state.csv', 'summer', at + 7 * dayMs],
-      ['import:state.csv', 'spring', at + 1],
-      ['import:state.csv', accountScope, at + 7 * dayMs + 1],
-      ['person', accountScope, at + 1],
-    ];
-    const entries = ends.map(([source, scope, expiresAt], index) => ({
-      e164: `+1212555010${index}`,
-      source,
-      scope,
-      expiresAt,
-      reason: null,
-    }));
-    await addSuppressions(store, entries, at - 60 * dayMs);
-    const config = readConfig({ CARILLON_DB: location.sqlitePath, DATABASE_URL: location.databaseUrl });
-    const warningsOf = async (campaignId: string) => {
-      const ledger = await openCheckedLedger(config, { campaignId, rules: buildRules(), at });
-      onTestFinished(() => ledger.close());
-      return ledger.warnings;
-    };
-    const ended = expect.stringMatching(
-      /^2 imported entries of the do-not-call list have run out in the 31 days before/,
-    );
-    const ending = expect.stringMatching(/^1 imported entry of the do-not-call list runs out within 7 days after/);
-    expect(await warningsOf('summer')).toEqual([ended, ending]);
-    expect(await warningsOf('autumn')).toEqual([ended]);
-  },
-);
+test.each(dialects)('entries of imported lists that have run out lately, or soon will, are told (%s)', async (dialect) => {
+  const location = await emptyDatabase(dialect);
+  const store = await openAt(location);
+  const at = noon;
+  const dayMs = 24 * hourMs;
+  const ends: [source: string, scope: string, expiresAt: number | null][] = [
+    ['import:federal.csv', accountScope, at],
+    ['import:federal.csv', accountScope, at - 31 * dayMs + 1],
+    ['import:federal.csv', accountScope, at - 31 * dayMs],
+    ['import:federal.csv', accountScope, null],
+    ['import:state.csv', 'summer', at + 7 * dayMs],
+    ['import:state.csv', 'spring', at + 1],
+    ['import:state.csv', accountScope, at + 7 * dayMs + 1],
+    ['person', accountScope, at + 1],
+  ];
+  const entries = ends.map(([source, scope, expiresAt], index) => ({
+    e164: `+1212555010${index}`,
+    source,
+    scope,
+    expiresAt,
+    reason: null,
+  }));
+  await addSuppressions(store, entries, at - 60 * dayMs);
+  const config = readConfig({ CARILLON_DB: location.sqlitePath, DATABASE_URL: location.databaseUrl });
+  const warningsOf = async (campaignId: string) => {
+    const ledger = await openCheckedLedger(config, { campaignId, rules: buildRules(), at });
+    onTestFinished(() => ledger.close());
+    return ledger.warnings;
+  };
+  const ended = expect.stringMatching(/^2 imported entries of the do-not-call list have run out in the 31 days before/);
+  const ending = expect.stringMatching(/^1 imported entry of the do-not-call list runs out within 7 days after/);
+  expect(await warningsOf('summer')).toEqual([ended, ending]);
+  expect(await warningsOf('autumn')).toEqual([ended]);
+});

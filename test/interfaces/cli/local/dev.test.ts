@@ -47,8 +47,7 @@ test('dev brings everything up, says how to use it, and Ctrl-C takes everything 
     SVC_API_KEY: 'sk_sandbox_ok',
     CARILLON_DB: world.path('carillon.db'),
   });
-  for (const [name, value] of Object.entries(settings))
-    expect(dev.io.written().stderr).toContain(`  export ${name}=${value}\n`);
+  for (const [name, value] of Object.entries(settings)) expect(dev.io.written().stderr).toContain(`  export ${name}=${value}\n`);
   expect(existsSync(world.path('state/carillon/temporal.db'))).toBe(true);
   const page = new URL(String(ready['page']));
   const token = page.hash.replace('#token=', '');

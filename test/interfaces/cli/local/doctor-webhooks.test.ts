@@ -22,9 +22,7 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   };
   await change((store) => addTestWebhook(store, 'https://crm.example.com/secret-path'));
   await change((store) => addTestWebhook(store, 'https://old.example.com/', { webhookId: '00c0ffee0002' }));
-  expect(await checkWebhooks(config, noon)).toEqual([
-    { name: 'Webhooks', status: 'ok', detail: '2, none of which fails', advice: null },
-  ]);
+  expect(await checkWebhooks(config, noon)).toEqual([{ name: 'Webhooks', status: 'ok', detail: '2, none of which fails', advice: null }]);
   await change(({ db }) =>
     db
       .updateTable('webhooks')
@@ -33,11 +31,7 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
       .execute(),
   );
   await change(({ db }) =>
-    db
-      .updateTable('webhooks')
-      .set({ state: 'disabled', reason: 'it answered 410' })
-      .where('webhook_id', '=', '00c0ffee0002')
-      .execute(),
+    db.updateTable('webhooks').set({ state: 'disabled', reason: 'it answered 410' }).where('webhook_id', '=', '00c0ffee0002').execute(),
   );
   const [finding] = await checkWebhooks(config, noon);
   expect(finding).toMatchObject({

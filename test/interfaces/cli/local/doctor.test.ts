@@ -73,10 +73,7 @@ test('a machine on which everything works: exit code 0, every part told, the key
 });
 
 test('for people each finding is a line, and a fault says what to do and sets exit code 1', async () => {
-  const { stdout, exitCode } = await examine(
-    { SVC_BASE_URL: await startSandboxWithKey(), SVC_API_KEY: 'wrong-key' },
-    false,
-  );
+  const { stdout, exitCode } = await examine({ SVC_BASE_URL: await startSandboxWithKey(), SVC_API_KEY: 'wrong-key' }, false);
   expect(stdout).toMatch(/FAULT {4}API key +refused by the service with status 401\n +Check SVC_API_KEY/);
   expect(stdout).toMatch(/Carillon cannot work here as it is set up\. Faults: 1/);
   expect(stdout).not.toContain('wrong-key');
@@ -221,9 +218,7 @@ test('a name that is none of a setting is refused with the nearest one; what a c
   };
   const misspelt = await run({ CARILLON_POSTING_WINDOWS_MS: '5000', SVC_APIKEY: 'planted', CARILLON_FLOWERS: 'red' });
   expect(misspelt).toMatchObject({ code: 2, stdout: '' });
-  expect(misspelt.stderr).toContain(
-    'CARILLON_POSTING_WINDOWS_MS is no setting. Did you mean CARILLON_POSTING_WINDOW_MS?',
-  );
+  expect(misspelt.stderr).toContain('CARILLON_POSTING_WINDOWS_MS is no setting. Did you mean CARILLON_POSTING_WINDOW_MS?');
   expect(misspelt.stderr).toContain('SVC_APIKEY is no setting. Did you mean SVC_API_KEY?');
   expect(misspelt.stderr).toMatch(/CARILLON_FLOWERS is no setting\.$/m);
   expect(misspelt.stderr).not.toContain('planted');

@@ -25,9 +25,7 @@ test('a campaign with hooks is refused without a secret, before anything is aske
   ] as const) {
     const { code, stdout, stderr } = await world.run('start', world.writeCampaign({ yaml: [yaml] }));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(
-      new RegExp(`^CARILLON_HOOK_SECRET is not set, and campaign \\S+ has ${name}, whose requests`),
-    );
+    expect(stderr).toMatch(new RegExp(`^CARILLON_HOOK_SECRET is not set, and campaign \\S+ has ${name}, whose requests`));
   }
   expect(await world.run('status')).toMatchObject({ code: 0, stdout: '' });
   expect(hook.calls).toEqual([]);
@@ -60,8 +58,7 @@ test('check says when the secret is missing or an address may not be reached, an
     'CARILLON_HOOK_SECRET is not set: a start is refused without it, since requests of pre_dial and on_completion are signed',
   ]);
   expect(await warningsWith({ CARILLON_HOOK_SECRET: secret, ...networks })).toEqual([]);
-  const refused =
-    'its address is one of this machine, of a private network or of none, and CARILLON_HOOK_NETWORKS does not allow it';
+  const refused = 'its address is one of this machine, of a private network or of none, and CARILLON_HOOK_NETWORKS does not allow it';
   expect(await warningsWith({ CARILLON_HOOK_SECRET: secret })).toEqual([
     `pre_dial: ${refused}; unless it does for the workers, nobody is called`,
     `on_completion: ${refused}; unless it does for the workers, nothing is sent there`,

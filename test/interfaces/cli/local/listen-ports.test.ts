@@ -44,18 +44,14 @@ test('a worker whose port is taken says who has it and what to do, and does not 
     const world = await createWorld({}, { [name]: String(taken) });
     const { code, stderr } = await world.run('worker');
     expect(stderr).toMatch(
-      new RegExp(
-        `^${name} is 127\\.0\\.0\\.1:${taken}, and .+ listens there already\\. Stop it, or give this worker another port`,
-      ),
+      new RegExp(`^${name} is 127\\.0\\.0\\.1:${taken}, and .+ listens there already\\. Stop it, or give this worker another port`),
     );
     expect(code).toBe(2);
   }
   const nowhere = await createWorld({}, { CARILLON_HEALTH_LISTEN: '192.0.2.1:9464' });
   expect(await nowhere.run('worker')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(
-      /^CARILLON_HEALTH_LISTEN is 192\.0\.2\.1:9464, which is no address of this machine\./,
-    ),
+    stderr: expect.stringMatching(/^CARILLON_HEALTH_LISTEN is 192\.0\.2\.1:9464, which is no address of this machine\./),
   });
   const port = String(await freePort());
   const same = await createWorld({}, { CARILLON_METRICS_LISTEN: port, CARILLON_HEALTH_LISTEN: `127.0.0.1:${port}` });
@@ -69,10 +65,7 @@ test('doctor tells a free port, one that a worker has, and one that somebody els
     { name: 'Metrics', status: 'ok', detail: expect.stringContaining('not set') },
     { name: 'Probes', status: 'ok' },
   ]);
-  expect(await checkPorts(config)).toMatchObject([
-    { status: 'ok', detail: `127.0.0.1:${metrics} is free for a worker` },
-    { status: 'ok' },
-  ]);
+  expect(await checkPorts(config)).toMatchObject([{ status: 'ok', detail: `127.0.0.1:${metrics} is free for a worker` }, { status: 'ok' }]);
   const server = await startHealthServer({ host: '127.0.0.1', port: health });
   onTestFinished(() => server.close());
   const taken = await takePort();

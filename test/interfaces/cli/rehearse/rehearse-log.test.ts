@@ -2,12 +2,7 @@ import { expect, test } from 'vitest';
 import type { ListRow } from '../../../../src/list/recipients.ts';
 import { Preflight } from '../../../../src/campaign/preflight/preflight.ts';
 import { followRehearsal, dayTimeText, progressLine } from '../../../../src/interfaces/cli/rehearse/follow.ts';
-import {
-  findFaults,
-  rehearsalJson,
-  renderRehearsal,
-  type Rehearsal,
-} from '../../../../src/interfaces/cli/rehearse/report.ts';
+import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from '../../../../src/interfaces/cli/rehearse/report.ts';
 import { readTimeline } from '../../../../src/interfaces/cli/rehearse/timeline.ts';
 import type { CampaignState } from '../../../../src/rules/lifecycle.ts';
 import type { ConductReport } from '../../../../src/sandbox/judge/conduct-report.ts';

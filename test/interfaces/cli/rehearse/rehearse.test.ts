@@ -66,14 +66,7 @@ async function rehearsedRows(path: string, wanted: number | null, seed = 'a'): P
 test('a fictional number stands for each real one, at the place of the real one', async () => {
   const { path } = writeFiles();
   const rows = await rehearsedRows(path, null);
-  expect(rows.map(({ verdict }) => verdict)).toEqual([
-    'accepted',
-    'accepted',
-    'accepted',
-    'rejected',
-    'rejected',
-    'rejected',
-  ]);
+  expect(rows.map(({ verdict }) => verdict)).toEqual(['accepted', 'accepted', 'accepted', 'rejected', 'rejected', 'rejected']);
   const [ada, ben, cho] = rows;
   expect(ada).toMatchObject({ zones: ['America/Los_Angeles'], country: 'US', regions: ['NY'] });
   expect(ben).toMatchObject({ zones: ['America/Chicago', 'America/New_York'], regions: ['FL'] });
@@ -81,8 +74,7 @@ test('a fictional number stands for each real one, at the place of the real one'
   expect(rows.map(({ cells }) => cells[1])).toEqual(['Ada', 'Ben', 'Cho', '', 'Eve', 'Fay']);
   for (const row of rows.slice(0, 3)) expect(row.cells[0]).toBe(row.e164);
   const text = JSON.stringify(rows);
-  for (const real of ['2125550142', '8505550143', '2079460958', '2125550144', 'no number'])
-    expect(text).not.toContain(real);
+  for (const real of ['2125550142', '8505550143', '2079460958', '2125550144', 'no number']) expect(text).not.toContain(real);
 });
 
 test('a sample keeps the rows in their order, has the size that was asked for, and is the same for the same seed', async () => {

@@ -66,8 +66,7 @@ test('no number, name or cell of the list is in a report; --people adds the numb
   const ledger = await createLedger();
   const path = ledger.path('report.html');
   await ledger.run('report', 'spring', '--html', path);
-  for (const planted of ['5550101', '5550102', 'Ana', 'Ben', '1+1'])
-    expect(ledger.read('report.html')).not.toContain(planted);
+  for (const planted of ['5550101', '5550102', 'Ana', 'Ben', '1+1']) expect(ledger.read('report.html')).not.toContain(planted);
   expect((await ledger.run('report', 'spring', '--html', path, '--people')).code).toBe(0);
   const text = ledger.read('report.html');
   expect(text).toContain('+12125550101');

@@ -8,13 +8,7 @@ import { until } from '../campaign-world.ts';
 
 test('the name of the file decides the format, --format overrules it', async () => {
   const ledger = await createLedger();
-  for (const [name, ...flags] of [
-    ['a.csv'],
-    ['a.jsonl'],
-    ['a.ndjson'],
-    ['a.xlsx'],
-    ['a.txt', '--format', 'XLSX'],
-  ] as const)
+  for (const [name, ...flags] of [['a.csv'], ['a.jsonl'], ['a.ndjson'], ['a.xlsx'], ['a.txt', '--format', 'XLSX']] as const)
     expect(await ledger.run('results', 'spring', '-o', ledger.path(name), ...flags)).toMatchObject({
       code: 0,
       stdout: '',
@@ -23,9 +17,7 @@ test('the name of the file decides the format, --format overrules it', async () 
   expect(JSON.parse(ledger.read('a.jsonl').split('\n')[0] ?? '')).toMatchObject({ row: 1, outcome: 'completed' });
   expect(ledger.read('a.ndjson')).toBe(ledger.read('a.jsonl'));
   for (const name of ['a.xlsx', 'a.txt'])
-    expect((await describeWorkbook(ledger.path(name), undefined)).notes).toEqual([
-      'sheet "results" of an Excel workbook',
-    ]);
+    expect((await describeWorkbook(ledger.path(name), undefined)).notes).toEqual(['sheet "results" of an Excel workbook']);
 });
 
 test.each(['csv', 'jsonl', 'xlsx'])('%s replaces earlier results of its own kind and nothing else', async (format) => {
@@ -51,8 +43,7 @@ test.each(['csv', 'jsonl', 'xlsx'])('%s replaces earlier results of its own kind
 test('safe CSV with a byte order mark replaces plain CSV of the same campaign, and the other way round', async () => {
   const ledger = await createLedger();
   const write = (...flags: string[]) => ledger.run('results', 'spring', '-o', ledger.path('r.csv'), ...flags);
-  for (const flags of [[], ['--safe-cells', '--bom'], ['--bom'], []])
-    expect(await write(...flags)).toMatchObject({ code: 0 });
+  for (const flags of [[], ['--safe-cells', '--bom'], ['--bom'], []]) expect(await write(...flags)).toMatchObject({ code: 0 });
   for (const format of ['xlsx', 'jsonl'])
     expect(await write('--format', format, '--safe-cells')).toMatchObject({
       code: 2,
@@ -79,19 +70,14 @@ test('filters choose rows, and a part of the results does not take the name of t
     expect((await ledger.run('results', 'spring', '--outcome', 'completed')).stderr).toMatch(
       /^1 row written to spring-results-part\.csv\./,
     );
-    expect((await ledger.run('results', 'spring', '--format', 'xlsx')).stderr).toMatch(
-      /^3 rows written to spring-results\.xlsx\./,
-    );
+    expect((await ledger.run('results', 'spring', '--format', 'xlsx')).stderr).toMatch(/^3 rows written to spring-results\.xlsx\./);
   } finally {
     process.chdir(here);
   }
 });
 
 test.each([
-  [
-    ['--outcome', 'complete'],
-    /--outcome: there is no "complete"\. Did you mean completed\? Possible are completed, .*in_progress\./,
-  ],
+  [['--outcome', 'complete'], /--outcome: there is no "complete"\. Did you mean completed\? Possible are completed, .*in_progress\./],
   [['--outcome', ','], /--outcome names nothing\. Possible are completed/],
   [['--disposition', 'busy,engaged'], /there is no "engaged".*Possible are answered, voicemail/],
   [['--format', 'pdf'], /--format is "pdf"; write csv, jsonl or xlsx/],
@@ -149,8 +135,7 @@ test('deltas chained by nextSinceAt bring every change', async () => {
 
 test('a duration counts back from now', async () => {
   const ledger = await createLedger();
-  const at = (now: number) =>
-    ledger.begin(['results', 'spring', '-o', '-', '--json', '--since', '2m'], { now: () => now }).ended;
+  const at = (now: number) => ledger.begin(['results', 'spring', '-o', '-', '--json', '--since', '2m'], { now: () => now }).ended;
   expect((await at(noon + 2 * minuteMs)).stdout.trimEnd().split('\n')).toHaveLength(3);
   expect((await at(noon + 3 * minuteMs)).stdout).toMatch(/^\{"row":1,.*\n$/);
   expect(await at(noon + 9 * minuteMs)).toMatchObject({

@@ -39,9 +39,7 @@ test('three people who answer one opening line are decided about in a file, and 
   });
   expect(world.sandbox.calls()).toHaveLength(3);
   const shown = await world.run('status', world.id);
-  expect(shown.stdout).toMatch(
-    /^Apart +3 rows ended because calls cannot be told apart \(decide: .*--candidates FILE/m,
-  );
+  expect(shown.stdout).toMatch(/^Apart +3 rows ended because calls cannot be told apart \(decide: .*--candidates FILE/m);
   expect(shown.stdout).toMatch(/3 {2}a record may belong to their call, or to another one/);
   expect((await world.run('report', world.id)).stdout).toMatch(/unresolved because.*\n.*to another one +3/);
 
@@ -87,9 +85,7 @@ test('three people who answer one opening line are decided about in a file, and 
   say((_line, index) => (index === 4 || index === 7 ? 'theirs' : ''));
   expect(await world.run('resolve', world.id, '--candidates', file)).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(
-      /line 9, decision "theirs": line 6 gives the record to another call.*\nNothing was changed/,
-    ),
+    stderr: expect.stringMatching(/line 9, decision "theirs": line 6 gives the record to another call.*\nNothing was changed/),
   });
   expect(await statusOf(world)).toMatchObject({ outcomes: { unresolved: 3 } });
 
@@ -138,9 +134,7 @@ test('one row is decided about by flags, and what cannot be is refused', async (
   });
   expect(await decide('--row', '2', '--conversation', 'conv_a')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(
-      /--row 2, conversation "conv_a": .*is the record of call spring\/1\/1\n.*Nothing was changed/,
-    ),
+    stderr: expect.stringMatching(/--row 2, conversation "conv_a": .*is the record of call spring\/1\/1\n.*Nothing was changed/),
   });
   const dismissed = await decide('--row', '2', '--not', 'conv_b');
   expect(dismissed).toMatchObject({ code: 0, stdout: '1 record of others put aside.\n' });

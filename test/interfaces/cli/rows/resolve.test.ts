@@ -6,9 +6,7 @@ import { createWorld, proven, until, type CampaignWorld } from '../campaign-worl
 
 /** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
 async function loseBatch(lateDelivery = '1m'): Promise<CampaignWorld> {
-  const faults = [
-    { operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } },
-  ];
+  const faults = [{ operation: 'batch_calls' as const, nth: 1, effect: { type: 'reset' as const, when: 'before' as const } }];
   const world = await createWorld({ faults });
   const path = world.writeCampaign({
     rows: 3,
@@ -35,9 +33,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   const early = await world.run('resolve', world.id, '--redial', '--yes');
   expect(early).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(
-      /No recipient .* is unresolved yet.*\n1 batch cannot be decided about yet.*Try again after 20/,
-    ),
+    stdout: expect.stringMatching(/No recipient .* is unresolved yet.*\n1 batch cannot be decided about yet.*Try again after 20/),
   });
 
   await until(async () => (await statusOf(world))['state'] === 'completed');
@@ -56,9 +52,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
   expect(await world.run('verify', world.id)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(
-      /^verify: every promise was kept \(\d+ events of 1 campaign with \d+ calls\)\nok {4}no request repeats/,
-    ),
+    stdout: expect.stringMatching(/^verify: every promise was kept \(\d+ events of 1 campaign with \d+ calls\)\nok {4}no request repeats/),
   });
 });
 

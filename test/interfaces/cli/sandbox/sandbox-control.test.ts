@@ -106,9 +106,7 @@ test('advance --until idle ends with 0 when everything is over, and with 1 when 
   await submit({ scheduled_time_unix: Math.floor(sandbox.clock.now() / 1000) + 40 * 86_400 });
   expect(await run('advance', '--until', 'idle')).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(
-      /^It is .* there, and not idle \(calls queued: 1\): the next thing is due .*, after /,
-    ),
+    stdout: expect.stringMatching(/^It is .* there, and not idle \(calls queued: 1\): the next thing is due .*, after /),
   });
   const told = await run('advance', '--until', 'idle', '--json');
   expect([told.code, JSON.parse(told.stdout)]).toMatchObject([1, { idle: false, bound_reached: true }]);
@@ -119,11 +117,7 @@ test.each([
   [['advance', '2h', '--until', 'idle'], 2, /one of the two/],
   [['advance', 'soon'], 1, /refuses it \(422\)/],
   [['faults', 'nowhere.json'], 2, /nowhere\.json: the file cannot be read: there is no such file/],
-  [
-    ['reset', '--url', 'http://127.0.0.1:1'],
-    1,
-    /No sandbox answers at http:\/\/127\.0\.0\.1:1\. Start one with carillon sandbox/,
-  ],
+  [['reset', '--url', 'http://127.0.0.1:1'], 1, /No sandbox answers at http:\/\/127\.0\.0\.1:1\. Start one with carillon sandbox/],
 ])('%j says what is wrong', async (args, code, says) => {
   const { run } = await createRunning();
   expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(says) });

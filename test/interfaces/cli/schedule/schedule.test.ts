@@ -35,8 +35,7 @@ async function untilEnd(world: CampaignWorld, campaignId: string): Promise<Sched
 /** Fires, once the firing before is over as far as Temporal knows; answers the id of the campaign. */
 async function trigger(world: CampaignWorld): Promise<string> {
   // Temporal names a firing by its second: a second one within it would be the same.
-  const isOver = ({ isRunning, last }: ScheduleView) =>
-    !isRunning && (last === null || Date.now() - Date.parse(last.scheduledAt) > 1_000);
+  const isOver = ({ isRunning, last }: ScheduleView) => !isRunning && (last === null || Date.now() - Date.parse(last.scheduledAt) > 1_000);
   await until('the firing before is over', async () => isOver(await viewOf(world)), often);
   const { stdout, code, stderr } = await world.run('schedule', 'trigger', world.id, '--json');
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -189,9 +188,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      new RegExp(
-        `Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`,
-      ),
+      new RegExp(`Campaign ${id} of an earlier run is running\\. .*schedule continue ${world.id}; to end it: carillon cancel ${id}`),
     ),
   });
 

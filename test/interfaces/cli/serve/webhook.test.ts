@@ -7,9 +7,7 @@ import { startHookServer, sendJson } from '../../../shared/hooks/hook-server.ts'
 import { readMessages, secret } from '../../../shared/hooks/webhook-world.ts';
 import { createTerminal } from '../terminal.ts';
 
-function createFolder(
-  settings: Record<string, string> = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' },
-) {
+function createFolder(settings: Record<string, string> = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' }) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-webhook-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const env = {
@@ -36,9 +34,7 @@ test('a webhook is added, listed, tested, paused, resumed and removed', async ()
   expect(shown.notice).toMatch(/Temporal at 127\.0\.0\.1:9 cannot be used/);
 
   const listed = await run('list');
-  expect(listed.stdout).toMatch(
-    new RegExp(`${id} +127\\.0\\.0\\.1:\\d+ +all +row\\.ended, campaign\\.completed +active`),
-  );
+  expect(listed.stdout).toMatch(new RegExp(`${id} +127\\.0\\.0\\.1:\\d+ +all +row\\.ended, campaign\\.completed +active`));
   expect((JSON.parse((await run('list', '--json')).stdout) as { webhooks: object[] }).webhooks).toHaveLength(1);
   expect((await run('test', id)).stdout).toBe(`Webhook ${id} has taken the ping.\n`);
   expect(readMessages(hook.calls)).toMatchObject([{ type: 'ping', data: { webhook: id } }]);

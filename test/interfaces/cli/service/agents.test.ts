@@ -122,9 +122,7 @@ test('a deletion is asked for by name, and a no changes nothing', async () => {
   const world = await createServiceWorld();
   const no = await world.run(['agents', 'delete', 'agent_survey'], { says: [false] });
   expect(no).toMatchObject({ code: 1, stdout: '', stderr: 'Nothing was changed.\n' });
-  expect(no.questions).toEqual([
-    'Delete agent agent_survey for good? Numbers assigned to it will no longer be answered.',
-  ]);
+  expect(no.questions).toEqual(['Delete agent agent_survey for good? Numbers assigned to it will no longer be answered.']);
   expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(200);
   const yes = await world.run(['agents', 'delete', 'agent_survey'], { says: [true] });
   expect(yes).toMatchObject({ code: 0, stdout: 'Agent agent_survey was deleted.\n' });
@@ -161,9 +159,7 @@ test('a write whose answer is lost says that its effect is not known, and where 
   const world = await createServiceWorld({ faults: [{ operation: 1, effect: { type: 'reset', when: 'after' } }] });
   const { code, stdout, stderr } = await world.run(['agents', 'create', '--name', 'Lost']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^It is not known whether this was done: create the agent\..*Look with: carillon agents list\n$/,
-  );
+  expect(stderr).toMatch(/^It is not known whether this was done: create the agent\..*Look with: carillon agents list\n$/);
   expect((await world.run(['agents', 'list'])).stdout).toContain('Lost');
 });
 
@@ -184,9 +180,7 @@ test('a rate limit says when to try again', async () => {
   const world = await createServiceWorld();
   const { code, stderr } = await world.run(['agents', 'list'], { env: { SVC_API_KEY: 'sk_sandbox_ratelimited' } });
   expect(code).toBe(1);
-  expect(stderr).toBe(
-    'Could not list the agents: the service limits the rate (429) and did nothing. Try again in 2 s.\n',
-  );
+  expect(stderr).toBe('Could not list the agents: the service limits the rate (429) and did nothing. Try again in 2 s.\n');
 });
 
 test('the value of a header for an own model comes from a prompt that shows nothing, or from a file', async () => {

@@ -88,9 +88,7 @@ test('assigning takes effect and says so', async () => {
     code: 0,
     stdout: 'Agent agent_survey answers the calls to number pn_main from now on.\n',
   });
-  expect(await numbersOf(world)).toContainEqual(
-    expect.objectContaining({ phone_number_id: 'pn_main', agent_id: 'agent_survey' }),
-  );
+  expect(await numbersOf(world)).toContainEqual(expect.objectContaining({ phone_number_id: 'pn_main', agent_id: 'agent_survey' }));
   const json = await world.run(['numbers', 'assign', 'pn_main', '--agent', 'agent_reminders', '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject({ phone_number_id: 'pn_main', agent_id: 'agent_reminders' });
 });

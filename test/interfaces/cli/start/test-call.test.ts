@@ -146,9 +146,7 @@ test('outside the hours of the number the call is refused, unless it is a phone 
   // In Los Angeles it is still earlier.
   expect((await world.run('test-call', path, '--to', '+13105550190', '--yes')).stderr).toContain('2026-01-05 19:00');
   // An international toll-free number may be anywhere.
-  expect((await world.run('test-call', path, '--to', '+80012345678', '--yes')).stderr).toContain(
-    'No time zone is known',
-  );
+  expect((await world.run('test-call', path, '--to', '+80012345678', '--yes')).stderr).toContain('No time zone is known');
   const asked = await world.run('test-call', path, '--to', mine, '--any-hour');
   expect(asked.stderr).toMatch(/hours and law are left out \(--any-hour\).*run again with --yes/s);
   await expectNothingDone(world);

@@ -87,8 +87,7 @@ test('the account is shared by its campaigns, and status says who has what', asy
 test('two campaigns that share one line both come to their ends', async () => {
   const world = await createWorld();
   const ids = [`${world.id}-a`, `${world.id}-b`];
-  for (const id of ids)
-    await world.run('start', world.writeCampaign({ id, rows: 4, yaml: ['retry: { max_attempts: 1 }'] }));
+  for (const id of ids) await world.run('start', world.writeCampaign({ id, rows: 4, yaml: ['retry: { max_attempts: 1 }'] }));
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   await store.transaction((tx) => writeAccount(tx, world.sandbox.url, { max_concurrent_calls: 1 }));
   await world.work();
@@ -100,8 +99,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   // In the truth of the phone network no call began before the one before it had ended.
   const calls = world.sandbox.calls().toSorted((a, b) => a.queuedAt - b.queuedAt);
   expect(calls).toHaveLength(8);
-  for (const [index, call] of calls.slice(1).entries())
-    expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
+  for (const [index, call] of calls.slice(1).entries()) expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
 });
 
 async function setState(world: CampaignWorld, state: 'completed' | 'failed'): Promise<void> {
@@ -139,9 +137,7 @@ test('a failed campaign is refused by whatever would change it, with the way to 
     const ended = await world.run(...command);
     expect.soft(ended, command[0]).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(
-        /has failed,.* Fix what carillon status .* names; then carillon start with its file/,
-      ),
+      stderr: expect.stringMatching(/has failed,.* Fix what carillon status .* names; then carillon start with its file/),
     });
     expect.soft(ended.stderr, command[0]).not.toContain('carillon retry');
   }

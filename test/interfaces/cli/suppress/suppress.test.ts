@@ -33,15 +33,11 @@ function createFolder() {
 
 test('a number is added, told, listed and removed', async () => {
   const { run } = createFolder();
-  expect(await run('add', '2125550100', '+12125550101', '--region', 'US', '--reason', 'asked by letter')).toMatchObject(
-    {
-      code: 0,
-      stdout: '2 numbers added to the do-not-call list.\n',
-    },
-  );
-  expect((await run('add', '+12125550100')).stdout).toBe(
-    '0 numbers added to the do-not-call list; 1 stood there already.\n',
-  );
+  expect(await run('add', '2125550100', '+12125550101', '--region', 'US', '--reason', 'asked by letter')).toMatchObject({
+    code: 0,
+    stdout: '2 numbers added to the do-not-call list.\n',
+  });
+  expect((await run('add', '+12125550100')).stdout).toBe('0 numbers added to the do-not-call list; 1 stood there already.\n');
   const checked = await run('check', '+12125550100', '+12125550102');
   expect(checked.stdout).toMatch(/^\+12125550102 may be called\.\n/);
   expect(checked.stdout).toMatch(/\+12125550100 +account +for ever .* person +asked by letter/);

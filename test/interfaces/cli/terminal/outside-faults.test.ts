@@ -88,17 +88,14 @@ test.each([
   [['status', 'spring'], 'no_database', 2],
   [['start', '/nowhere/campaign.yaml'], 'campaign_file', 2],
   [['results', 'spring', '--format', 'pdf', '--output', 'x'], 'usage', 2],
-] as const)(
-  'with --json the failure of %j has a code that stays, and the words besides',
-  async (args, code, exitCode) => {
-    const io = createTerminal({ env: { CARILLON_DB: join(tmpdir(), 'nowhere', 'carillon.db') } });
-    expect(await runCli([...args, '--json'], io)).toBe(exitCode);
-    const { stdout, stderr } = io.written();
-    const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
-    expect(error).toMatchObject({ code, exitCode });
-    expect(stderr).toContain(error.message.split('\n')[0]);
-  },
-);
+] as const)('with --json the failure of %j has a code that stays, and the words besides', async (args, code, exitCode) => {
+  const io = createTerminal({ env: { CARILLON_DB: join(tmpdir(), 'nowhere', 'carillon.db') } });
+  expect(await runCli([...args, '--json'], io)).toBe(exitCode);
+  const { stdout, stderr } = io.written();
+  const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
+  expect(error).toMatchObject({ code, exitCode });
+  expect(stderr).toContain(error.message.split('\n')[0]);
+});
 
 test('the failure as data tells to type what works here, as the words do', async () => {
   const io = createTerminal({ ownCommand: './carillon' });

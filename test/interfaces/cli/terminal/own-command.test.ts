@@ -12,14 +12,8 @@ import { answersWithData, asTyped, ownCommand, speaking } from '../../../../src/
 const windows = false;
 
 test.each([
-  [
-    { script: '/code/carillon/dist/src/interfaces/cli/main.js', folder: '/code/carillon', root: '/code/carillon' },
-    './carillon',
-  ],
-  [
-    { script: '/code/carillon/dist/src/interfaces/cli/main.js', folder: '/code/carillon/docs', root: '/code/carillon' },
-    '../carillon',
-  ],
+  [{ script: '/code/carillon/dist/src/interfaces/cli/main.js', folder: '/code/carillon', root: '/code/carillon' }, './carillon'],
+  [{ script: '/code/carillon/dist/src/interfaces/cli/main.js', folder: '/code/carillon/docs', root: '/code/carillon' }, '../carillon'],
   [{ script: '/app/node_modules/.bin/carillon', folder: '/app', root: null }, 'npx carillon'],
   [{ script: '/usr/local/bin/carillon', folder: '/app', root: null }, 'carillon'],
   [{ script: '/app/dist/src/interfaces/cli/main.js', folder: '/app', root: null }, 'carillon'],
@@ -29,10 +23,7 @@ test.each([
 
 test.each([
   ['Go on: carillon resume spring', 'Go on: ./carillon resume spring'],
-  [
-    'Usage: carillon status [options]\n  carillon test-call x.yaml',
-    'Usage: ./carillon status [options]\n  ./carillon test-call x.yaml',
-  ],
+  ['Usage: carillon status [options]\n  carillon test-call x.yaml', 'Usage: ./carillon status [options]\n  ./carillon test-call x.yaml'],
   ['(carillon --help, or carillon <command> --help)', '(./carillon --help, or ./carillon <command> --help)'],
   ['The folder x of carillon is not there; carillon.db, postgres://host/carillon worker', null],
   ['the list of carillon status.csv', null],

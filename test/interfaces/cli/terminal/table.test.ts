@@ -27,9 +27,7 @@ test('columns are as wide as they must be, and lines end without blanks', () => 
 
 test('on a narrow terminal the widest words are cut first, evenly, and ids stay whole', () => {
   expect(renderTable(columns, items, 36)).toBe(
-    ['ID        NAME          NOTE', 'agent_1   Reminders o…  short', 'agent_22  Survey        a longer no…', ''].join(
-      '\n',
-    ),
+    ['ID        NAME          NOTE', 'agent_1   Reminders o…  short', 'agent_22  Survey        a longer no…', ''].join('\n'),
   );
 });
 

@@ -3,11 +3,7 @@ import { tellEvent, toldEvents } from '../../../../src/presentation/words/events
 import type { PostVerdict } from '../../../../src/rules/ledger.ts';
 import type { EventData, EventType, NewEvent } from '../../../../src/rules/events.ts';
 
-function event<Type extends EventType>(
-  type: Type,
-  data: Partial<EventData[Type]>,
-  ids: Partial<NewEvent> = {},
-): NewEvent {
+function event<Type extends EventType>(type: Type, data: Partial<EventData[Type]>, ids: Partial<NewEvent> = {}): NewEvent {
   return { at: 0, campaignId: 'autumn', type, batchId: 'autumn/1/4', data, ...ids } as NewEvent;
 }
 

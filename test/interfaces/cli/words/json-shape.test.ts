@@ -26,9 +26,11 @@ function misshapen(value: unknown, path = '', name = ''): string[] {
 }
 
 test('a value without the shape is found', () => {
-  expect(
-    misshapen({ a: [{ dueAt: 1_900_000_000_000 }], since: '2030-01-15T12:00:00Z', endAt: '2030-01-15T12:00:00-05:00' }),
-  ).toEqual(['.a[0].dueAt', '.since', '.endAt']);
+  expect(misshapen({ a: [{ dueAt: 1_900_000_000_000 }], since: '2030-01-15T12:00:00Z', endAt: '2030-01-15T12:00:00-05:00' })).toEqual([
+    '.a[0].dueAt',
+    '.since',
+    '.endAt',
+  ]);
   expect(misshapen({ at: '2030-01-15T12:00:00.000Z', dueAt: null, rows: 12 })).toEqual([]);
 });
 
@@ -79,11 +81,9 @@ test('every failure that is foreseen has its code in docs/json.md', () => {
   const folder = fileURLToPath(new URL('../../../../src', import.meta.url));
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'));
   const names = files.flatMap((file) =>
-    [
-      ...readFileSync(`${folder}/${file}`, 'utf8').matchAll(
-        /readonly name = '(\w+)' as const;\n\s+readonly (?:exitCode|isBadInput)/g,
-      ),
-    ].map(([, name = '']) => name),
+    [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(/readonly name = '(\w+)' as const;\n\s+readonly (?:exitCode|isBadInput)/g)].map(
+      ([, name = '']) => name,
+    ),
   );
   expect(names.length).toBeGreaterThan(20);
   expect(names.map(codeOfName).filter((code) => !page.includes(`\`${code}\``))).toEqual([]);

@@ -135,12 +135,7 @@ test('a clock can be stopped, moved and set running again, and never goes back',
   const jumped = (await advance(sandbox, { seconds: 3_600 })).body;
   expect(jumped.now_ms).toBeGreaterThanOrEqual(stopped + 3_600_000);
   expect(jumped.speed).toBe(1);
-  for (const refused of [
-    { mode: 'scaled' },
-    { mode: 'scaled', speed: 0 },
-    { mode: 'realtime', speed: 2 },
-    { mode: 'x' },
-  ])
+  for (const refused of [{ mode: 'scaled' }, { mode: 'scaled', speed: 0 }, { mode: 'realtime', speed: 2 }, { mode: 'x' }])
     expect((await put(refused)).status).toBe(422);
 });
 

@@ -12,10 +12,7 @@ function quantile(values: readonly number[], share: number): number {
 function gapsIn(transcript: Json[]): number[] {
   return transcript
     .slice(1)
-    .map(
-      (turn, index) =>
-        Date.parse(turn.timestamp) - Date.parse(transcript[index].timestamp) - speakingMs(transcript[index].text),
-    );
+    .map((turn, index) => Date.parse(turn.timestamp) - Date.parse(transcript[index].timestamp) - speakingMs(transcript[index].text));
 }
 
 test('people answer as fast as people do, and calls last as long as they are drawn to', async () => {

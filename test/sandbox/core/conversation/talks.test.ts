@@ -152,10 +152,7 @@ test('an agent that collects nothing asks what its prompt tells it to ask', asyn
 
 test.each([
   ['a list with bullets', 'You call members.\n- Will you renew?\n* when would it suit you?\n• **Who told you of us?**'],
-  [
-    'a numbered list',
-    'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?',
-  ],
+  ['a numbered list', 'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?'],
   ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
   ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
 ])('each question of a prompt is asked, in order, where they stand as %s', async (_, prompt) => {

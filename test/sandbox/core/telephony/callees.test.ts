@@ -4,11 +4,7 @@ import { startTestSandbox, type Json, type TestSandbox } from '../../harness.ts'
 
 const hour = 3_600_000;
 
-async function hold(
-  sandbox: TestSandbox,
-  number: string,
-  more: Record<string, unknown> = {},
-): Promise<{ truth: CallTruth; record: Json }> {
+async function hold(sandbox: TestSandbox, number: string, more: Record<string, unknown> = {}): Promise<{ truth: CallTruth; record: Json }> {
   await sandbox.batch([number], more);
   sandbox.clock.advance(hour);
   const truth = sandbox.calls().at(-1);

@@ -156,9 +156,7 @@ test('no more calls are on the line than there are lines, and the queue moves in
   expect(dialed.slice(3)).toEqual(freed.slice(0, -3));
   for (const call of calls) {
     const at = call.dialedAt ?? 0;
-    expect(
-      calls.filter((other) => (other.dialedAt ?? 0) <= at && at < (other.endedAt ?? 0)).length,
-    ).toBeLessThanOrEqual(3);
+    expect(calls.filter((other) => (other.dialedAt ?? 0) <= at && at < (other.endedAt ?? 0)).length).toBeLessThanOrEqual(3);
   }
 });
 
@@ -213,22 +211,19 @@ test('drawn calls follow the mix, and talk about as long as asked', async () => 
   expect(meanMs).toBeLessThan(75_000);
 });
 
-test.each(['pn_unverified', 'pn_nowhere'])(
-  'a batch from %s is accepted, and each of its calls leaves a failed record',
-  async (from) => {
-    for (const dialect of ['extended', 'spec'] as const) {
-      const sandbox = await startTestSandbox({ dialect });
-      const answer = await sandbox.batch(['+12125550100'], { from_phone_number_id: from });
-      expect(answer.body.calls_initiated).toBe(1);
-      sandbox.clock.advance(hour);
-      expect(sandbox.calls()[0]?.result).toBe('failed');
-      const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
-      expect(conversations).toHaveLength(1);
-      const { body } = await sandbox.get(`/v1/convai/conversations/${conversations[0].conversation_id}`);
-      expect(body).toMatchObject({ transcript: [], audio: null, metadata: { agent_id: 'agent_reminders' } });
-    }
-  },
-);
+test.each(['pn_unverified', 'pn_nowhere'])('a batch from %s is accepted, and each of its calls leaves a failed record', async (from) => {
+  for (const dialect of ['extended', 'spec'] as const) {
+    const sandbox = await startTestSandbox({ dialect });
+    const answer = await sandbox.batch(['+12125550100'], { from_phone_number_id: from });
+    expect(answer.body.calls_initiated).toBe(1);
+    sandbox.clock.advance(hour);
+    expect(sandbox.calls()[0]?.result).toBe('failed');
+    const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
+    expect(conversations).toHaveLength(1);
+    const { body } = await sandbox.get(`/v1/convai/conversations/${conversations[0].conversation_id}`);
+    expect(body).toMatchObject({ transcript: [], audio: null, metadata: { agent_id: 'agent_reminders' } });
+  }
+});
 
 test('a number that gets verified can call', async () => {
   const sandbox = await startTestSandbox();
@@ -239,11 +234,7 @@ test('a number that gets verified can call', async () => {
   sandbox.clock.advance(hour);
   expect(sandbox.calls().map((call) => call.result)).toEqual(['answered', 'failed']);
   const numbers = (await sandbox.get('/v1/convai/phone-numbers')).body;
-  expect(
-    Object.fromEntries(
-      numbers.map((n: { phone_number_id: string; verified: boolean }) => [n.phone_number_id, n.verified]),
-    ),
-  ).toEqual({
+  expect(Object.fromEntries(numbers.map((n: { phone_number_id: string; verified: boolean }) => [n.phone_number_id, n.verified]))).toEqual({
     pn_main: false,
     pn_second: true,
     pn_unverified: true,
@@ -263,9 +254,7 @@ test('without records of unanswered calls only those who picked up have one', as
   await sandbox.batch(['+12125550101', '+12125550102', '+12125550103', '+12125550100']);
   expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
   sandbox.clock.advance(hour);
-  const ids = (await sandbox.get('/v1/convai/conversations')).body.conversations.map(
-    (c: { conversation_id: string }) => c.conversation_id,
-  );
+  const ids = (await sandbox.get('/v1/convai/conversations')).body.conversations.map((c: { conversation_id: string }) => c.conversation_id);
   const byResult = Object.fromEntries(sandbox.calls().map((call) => [call.result, call.conversationId]));
   expect(new Set(ids)).toEqual(new Set([byResult['answered'], byResult['voicemail']]));
   expect(byResult).toMatchObject({ busy: null, no_answer: null });

@@ -93,12 +93,7 @@ test('somebody with a number is who the world says: greeting, mood, answers by i
 });
 
 test('a script is said line by line, with interruptions, silence and the end as written', async () => {
-  const script = [
-    'Hello, who is this?',
-    { say: null },
-    { say: 'Yes, yes.', interrupts: true },
-    { say: 'Bye.', hangs_up: true },
-  ];
+  const script = ['Hello, who is this?', { say: null }, { say: 'Yes, yes.', interrupts: true }, { say: 'Bye.', hangs_up: true }];
   const sandbox = await startTestSandbox({ world: { people: [{ number: somebody, script }] } });
   const { said, transcript, metadata } = await call(sandbox);
   expect(said.map(({ text }: Json) => text)).toEqual(['Hello, who is this?', 'Yes, yes.', 'Bye.']);
