@@ -1,16 +1,16 @@
 import { Context } from '@temporalio/activity';
 import { pausedByPerson } from '../src/rules/lifecycle.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
-import type { Wish, WishedChange } from '../src/ledger/wishes.ts';
+import type { ControlRequest, ControlChange } from '../src/ledger/control-requests.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 export interface ChangeStateInput {
   campaignId: string;
-  change: WishedChange;
+  change: ControlChange;
   /** Of a drain, as the log shows it; absent: a person wished it. */
   reason?: string;
   /** Absent: made here and now. */
-  wish?: Omit<Wish, 'waitedMs'>;
+  wish?: Omit<ControlRequest, 'waitedMs'>;
 }
 
 /** Commits a person's wish to the database, once; from then on no POST begins that the new state forbids. */

@@ -7,7 +7,7 @@ import { isPlanReady } from '../src/ledger/plan/planning.ts';
 import { readStatus, type CampaignStatus } from '../src/ledger/campaign/campaign-status.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';
-import { longestSweepStepMs, startPulse } from './pulse.ts';
+import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { sweepAgent } from './sweep.ts';
 
 /** Counts of a campaign that its workflow shows. */
@@ -101,13 +101,13 @@ export async function collect(deps: ActivityDependencies, input: { campaignId: s
   const context = Context.current();
   const signal = context.cancellationSignal;
   const everyMs = deps.limits.heartbeatEveryMs;
-  const pulse = startPulse(() => context.heartbeat(), { everyMs, longestStepMs: longestSweepStepMs(deps.limits) });
+  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: longestSweepStepMs(deps.limits) });
   try {
-    return await collectUntilNeeded(deps, input.campaignId, { signal, onProgress: pulse.step });
+    return await collectUntilNeeded(deps, input.campaignId, { signal, onProgress: heartbeat.step });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error;
   } finally {
-    pulse.stop();
+    heartbeat.stop();
   }
 }

@@ -9,7 +9,7 @@ import { EventFeed } from '../src/ledger/read/event-feed.ts';
 import { claimDeliveries, moveCursor, noteDelivered, noteFailed, readClaim, type Claim } from '../src/ledger/webhooks/deliveries.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';
 import { instantForLog, type ActivityDependencies } from './dependencies.ts';
-import { startPulse } from './pulse.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { writeMessage, type WebhookMessage } from './webhook-message.ts';
 
 export interface DeliverInput {
@@ -52,11 +52,11 @@ export async function deliver(deps: ActivityDependencies, { webhookId }: Deliver
   const { cancellationSignal: calledOff } = context;
   const leaving = AbortSignal.any([calledOff, deps.stopping]);
   const everyMs = deps.limits.heartbeatEveryMs;
-  const pulse = startPulse(() => context.heartbeat(), { everyMs, longestStepMs: 4 * timeoutMs });
+  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: 4 * timeoutMs });
   try {
-    return await deliverInOrder({ deps, ...claimed, calledOff, leaving, onStep: pulse.step });
+    return await deliverInOrder({ deps, ...claimed, calledOff, leaving, onStep: heartbeat.step });
   } finally {
-    pulse.stop();
+    heartbeat.stop();
   }
 }
 

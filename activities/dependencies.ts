@@ -3,7 +3,7 @@ import type { CallService } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
-import type { Witness } from './witness.ts';
+import type { RequestNotes } from './request-notes.ts';
 
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {
@@ -29,7 +29,7 @@ export interface ActivityDependencies {
   /** Aborted when the process is asked to stop: long activities then end with what they have. */
   stopping: AbortSignal;
   /** Opened by each submit; its heartbeats go on until it is closed. */
-  openWitness: () => Witness;
+  openRequestNotes: () => RequestNotes;
   limits: {
     /** How long after `posting` is committed the POST may still begin. */
     postingWindowMs: number;

@@ -16,7 +16,7 @@ import { importList, ListChangedError, readCampaign } from '../src/campaign/pref
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
-import { startPulse } from './pulse.ts';
+import { startHeartbeat } from './heartbeat.ts';
 
 export interface FireScheduleInput {
   scheduleId: string;
@@ -40,15 +40,15 @@ export async function fireSchedule(deps: ActivityDependencies, input: FireSchedu
   const context = Context.current();
   // No step is as long as the download, which ends at its own limit.
   const limits = { everyMs: deps.limits.heartbeatEveryMs, longestStepMs: listDownloadLimits.totalTimeoutMs };
-  const pulse = startPulse(() => context.heartbeat(), limits);
+  const heartbeat = startHeartbeat(() => context.heartbeat(), limits);
   const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
   try {
-    return await fire(deps, { ...input, onRows: pulse.step, signal });
+    return await fire(deps, { ...input, onRows: heartbeat.step, signal });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw context.cancellationSignal.reason;
     throw error;
   } finally {
-    pulse.stop();
+    heartbeat.stop();
   }
 }
 

@@ -20,7 +20,7 @@ import { plan, type PlanActivityInput, type PlanActivityResult } from './plan.ts
 import { screen } from './screen.ts';
 import { sweepAgent } from './sweep.ts';
 import { readServiceTime } from './watch-clocks.ts';
-import type { Witness } from './witness.ts';
+import type { RequestNotes } from './request-notes.ts';
 
 export interface SubmitInput {
   batchId: string;
@@ -42,7 +42,7 @@ type PostStep = Extract<PostingStep, { kind: 'post' }>;
 interface Submitting {
   deps: ActivityDependencies;
   clock: ServiceClock;
-  witness: Witness;
+  requestNotes: RequestNotes;
   batchId: string;
 }
 
@@ -134,9 +134,9 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
 }
 
 /** Notes with Temporal that the POST is about to be made. Where that is not certain, answers the verdict of one that was never begun. */
-async function findUnwitnessed({ deps, clock, witness, batchId }: Submitting, k: number): Promise<VerdictInput | null> {
+async function findUnnoted({ deps, clock, requestNotes, batchId }: Submitting, k: number): Promise<VerdictInput | null> {
   try {
-    await witness.note({ batchId, k });
+    await requestNotes.note({ batchId, k });
     return null;
   } catch (error) {
     const facts = { batchId, k, error: codeOf(error) };
@@ -174,33 +174,33 @@ function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefin
  * batch.
  */
 export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: SubmitInput): Promise<SubmitResult> {
-  const witness = deps.openWitness();
+  const requestNotes = deps.openRequestNotes();
   // An earlier try may have come further: what it noted last says how far the ledger has to be.
-  let current = witness.last?.batchId ?? batchId;
+  let current = requestNotes.last?.batchId ?? batchId;
   let said: SubmitResult | undefined;
   try {
     for (;;) {
-      const result = await submitOnce({ deps, clock: await deps.serviceClock(), witness, batchId: current });
+      const result = await submitOnce({ deps, clock: await deps.serviceClock(), requestNotes, batchId: current });
       if (result.kind !== 'verdict' || thenPlan === undefined) return result;
       const planned = await planNext(deps, { ...thenPlan, batchNumber: batchNumberOf(current) + 1 });
       said = planned === undefined ? result : { ...result, planned };
-      if (planned?.kind !== 'batch' || !mayGoOn(deps, witness, result.state)) return said;
+      if (planned?.kind !== 'batch' || !mayGoOn(deps, requestNotes, result.state)) return said;
       current = planned.batchId;
     }
   } catch (error) {
     // Of the next batch nothing was noted: what keeps it from being sent is waited for by a submit of its own.
-    if (said !== undefined && witness.last?.batchId !== current) return said;
-    witness.beat();
+    if (said !== undefined && requestNotes.last?.batchId !== current) return said;
+    requestNotes.beat();
     if (error instanceof NotSentError) throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     throw error;
   } finally {
-    witness.close();
+    requestNotes.close();
   }
 }
 
 /** After a batch in this state, and now, another one may follow in the same activity. */
-function mayGoOn({ stopping }: ActivityDependencies, witness: Witness, state: BatchState): boolean {
-  return state === 'confirmed' && witness.mayGoOn && !stopping.aborted;
+function mayGoOn({ stopping }: ActivityDependencies, requestNotes: RequestNotes, state: BatchState): boolean {
+  return state === 'confirmed' && requestNotes.mayGoOn && !stopping.aborted;
 }
 
 /** A verdict is not held up by a planner that fails: the workflow asks it again, and hears why. */
@@ -214,8 +214,8 @@ async function planNext(deps: ActivityDependencies, next: PlanActivityInput): Pr
 }
 
 async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
-  const { deps, clock, witness, batchId } = submitting;
-  const beat = () => witness.beat();
+  const { deps, clock, requestNotes, batchId } = submitting;
+  const beat = () => requestNotes.beat();
   await requireOwnBatch(deps, batchId);
   await screen(deps, clock, { batchId, beat });
   const listReadAt = await lookBeforeRepost(submitting, beat);
@@ -232,7 +232,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     gapMs: deps.limits.requestGapMs,
     speed: clock.speed,
     ...time,
-    witnessed: witness.last?.batchId === batchId ? witness.last.k : 0,
+    witnessed: requestNotes.last?.batchId === batchId ? requestNotes.last.k : 0,
     listReadAt,
   });
   if (step.kind === 'verdict') return { ...step, batchId };
@@ -251,8 +251,8 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
     await sleep(step.inMs);
     return submitOnce(submitting);
   }
-  const verdict = (await findUnwitnessed(submitting, step.k)) ?? (await post(submitting, step, deadlineMonotonic));
-  witness.answered();
+  const verdict = (await findUnnoted(submitting, step.k)) ?? (await post(submitting, step, deadlineMonotonic));
+  requestNotes.answered();
   const result = await record(deps, verdict);
   if (result.kind === 'unrecorded' || result.state !== 'not_sent') return result;
   const limited = verdict.status === 429;

@@ -17,7 +17,7 @@ import { keepLease, leaseAgent, releaseLease } from '../src/ledger/collect/sweep
 import { assumedClock } from './clock-reading.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
-import { longestSweepStepMs, startPulse } from './pulse.ts';
+import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
 import { walkList, type ListWalk, type Sweep } from './walk-list.ts';
 import { watchClocks } from './watch-clocks.ts';
@@ -118,7 +118,7 @@ export async function sweepAgent(
   if (!(await leaseAgent(deps.store, lease))) return { kind: 'busy', listed: false, waitMs: 0 };
   const keep = (tx: Tx) => keepLease(tx, deps.store, lease);
   const beat = () => void deps.store.transaction(keep).catch(() => {});
-  const renewal = startPulse(beat, { everyMs: leaseMs / 3, longestStepMs: longestSweepStepMs(deps.limits) });
+  const renewal = startHeartbeat(beat, { everyMs: leaseMs / 3, longestStepMs: longestSweepStepMs(deps.limits) });
   const onStep = () => {
     renewal.step();
     onProgress();

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCampaign } from './campaign-bench.ts';
 import { say } from './child.ts';
-import { benchOpenPages, benchViews } from './desk-bench.ts';
+import { benchOpenPages, benchViews } from './console-bench.ts';
 import { benchImport } from './import-bench.ts';
 import { benchPlanning } from './planning-bench.ts';
 import { benchRehearsal } from './rehearsal-bench.ts';
@@ -10,7 +10,7 @@ import { isMet, renderReport, type Figure } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
 import {
   campaignDefaults,
-  deskRows,
+  consoleRows,
   importRows,
   planningRows,
   rehearsalRows,
@@ -134,7 +134,7 @@ if (isWanted('sandbox')) {
   figures.push(...(await benchSandbox(sandbox)));
 }
 if (isWanted('page')) {
-  const wanted = values.only === 'page' ? readNumber('rows', values.rows, deskRows) : deskRows;
+  const wanted = values.only === 'page' ? readNumber('rows', values.rows, consoleRows) : consoleRows;
   described.push(['page', `${wanted} rows, half of them called, while batches are planned and collected as fast as it goes`]);
   figures.push(...(await benchViews(wanted)));
 }

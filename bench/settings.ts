@@ -47,7 +47,7 @@ export const planningRows = { few: 10_000, many: 1_000_000 };
 export const rehearsalRows = 2_000;
 
 /** Of the campaign that the page is asked for. */
-export const deskRows = 100_000;
+export const consoleRows = 100_000;
 
 /** What the sandbox bench runs. */
 export interface SandboxBenchSettings {

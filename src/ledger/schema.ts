@@ -4,7 +4,7 @@ import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceTables } from './service-tables.ts';
-import type { WishRow } from './wishes.ts';
+import type { ControlRequestRow } from './control-requests.ts';
 
 /**
  * One schema for SQLite and PostgreSQL: text ids, integers for instants, JSON as text, 0/1 for booleans. Instants are epoch
@@ -233,7 +233,7 @@ export interface Database extends ServiceTables {
   aggregates: { campaign_id: string; kind: string; key: string; value: string; count: number };
   /** Records that are not those of an attempt, by a person's word. */
   dismissals: { attempt_id: string; conversation_id: string; at: number };
-  wishes: WishRow;
+  wishes: ControlRequestRow;
   /** Who may ask through the HTTP API. */
   tokens: {
     token_id: string;

@@ -1,10 +1,10 @@
 import { type CampaignRules, usTerritories } from '../rules/campaign-rules.ts';
 import type { RejectionReason } from '../rules/outcome.ts';
 import { isTimeZoneName } from '../rules/time-zone.ts';
-import { readRegion, regionsOfNumber } from '../shared/place/number-regions.ts';
-import { zonesOfNumber } from '../shared/place/number-zones.ts';
+import { readRegion, regionsOfNumber } from '../shared/geography/number-regions.ts';
+import { zonesOfNumber } from '../shared/geography/number-zones.ts';
 import { quoteCell } from '../shared/input/printable.ts';
-import { readZip, placeOfZip, type ZipPlace } from '../shared/place/zip-places.ts';
+import { readZip, placeOfZip, type ZipPlace } from '../shared/geography/zip-places.ts';
 
 interface Place {
   /** All time zones in which the recipient may live; empty when unknown. */

@@ -4,7 +4,7 @@ import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions, type ActivityInterceptors } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { openWitness } from '../../activities/witness.ts';
+import { openRequestNotes } from '../../activities/request-notes.ts';
 import { campaignQueues } from '../rules/ids.ts';
 import { readVariable, type Config } from '../shared/config.ts';
 import { serviceAddress } from '../service/port/address.ts';
@@ -78,7 +78,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,
     stopping,
-    openWitness: () => openWitness(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
+    openRequestNotes: () => openRequestNotes(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,
       requestGapMs: 1000 / config.CARILLON_SUBMITS_PER_SECOND,

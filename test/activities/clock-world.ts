@@ -133,7 +133,7 @@ export class ClockWorker {
       monotonicMs,
       accountId: world.url,
       workerId: `worker ${aheadMs}`,
-      openWitness: () => ({ ...openNoWitness(), note: async () => this.beforePost() }),
+      openRequestNotes: () => ({ ...openNoWitness(), note: async () => this.beforePost() }),
     });
     this.#activities = createActivities(this.#deps);
   }

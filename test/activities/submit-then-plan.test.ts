@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NotedPost, Witness } from '../../activities/witness.ts';
+import type { NotedPost, RequestNotes } from '../../activities/request-notes.ts';
 import { RateLimitedError } from '../../src/service/port/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
@@ -19,12 +19,12 @@ async function begin(dialect: (typeof dialects)[number]) {
   await scenario.plan(1);
   const thenPlan = { campaignId: scenario.campaignId, round: 1, batchNumber: 2 };
   let kept: NotedPost | null = null;
-  const openWitness = (given: Partial<Witness> = {}) => {
-    const witness = { ...openNoWitness(), last: kept, ...given };
-    return { ...witness, note: async (post: NotedPost) => void (witness.last = kept = post), get last() { return witness.last; } }; // prettier-ignore
+  const openRequestNotes = (given: Partial<RequestNotes> = {}) => {
+    const requestNotes = { ...openNoWitness(), last: kept, ...given };
+    return { ...requestNotes, note: async (post: NotedPost) => void (requestNotes.last = kept = post), get last() { return requestNotes.last; } }; // prettier-ignore
   };
-  const worker = (given: Partial<Witness> = {}, of = store, meanwhile = async () => {}) =>
-    submittingWorker(of, { openWitness: () => openWitness(given), meanwhile });
+  const worker = (given: Partial<RequestNotes> = {}, of = store, meanwhile = async () => {}) =>
+    submittingWorker(of, { openRequestNotes: () => openRequestNotes(given), meanwhile });
   return { store, scenario, worker, input: { batchId: scenario.batchId(1), thenPlan }, kept: () => kept };
 }
 

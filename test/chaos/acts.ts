@@ -7,7 +7,7 @@ import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
-import type { WishedChange } from '../../src/ledger/wishes.ts';
+import type { ControlChange } from '../../src/ledger/control-requests.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
@@ -16,7 +16,7 @@ import { editOf, rulesOf, type Scenario } from './scenarios.ts';
 /** What a worker or a person may do at any moment, beside what another one does. */
 export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'resolve', 'update', 'withdraw', 'pause'] as const;
 /** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
-export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly WishedChange[];
+export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly ControlChange[];
 
 export type Act = (typeof acts | typeof actsThatEnd)[number];
 
@@ -188,7 +188,7 @@ export function batchOf({ campaignId, round, submitted, submitting }: Standing):
 export async function wish(
   activities: Activities,
   { campaignId }: Standing,
-  { change, number, ...known }: { change: WishedChange; number: number; pausesSeen?: number },
+  { change, number, ...known }: { change: ControlChange; number: number; pausesSeen?: number },
 ): Promise<boolean> {
   const told = { campaignId, change, wish: { ...known, id: `run/${number}`, run: 'run', number } };
   const { changed } = await asActivity(() => activities.changeState(told), { info: { attempt: 1 } });

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
-import type { NotedPost } from '../../activities/witness.ts';
+import type { NotedPost } from '../../activities/request-notes.ts';
 import { createConvaiClient } from '../../src/service/convai/client.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
@@ -10,7 +10,7 @@ import { ProcessDied } from '../activities/mixes/chaos.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { actOf, batchOf, type Act, type ActContext, type Standing } from './acts.ts';
 import { wrongForMs } from './clock-steps.ts';
-import { Person, type Sending } from './desk/person.ts';
+import { Person, type Sending } from './console/person.ts';
 import { EffectLog, type Blow } from './effect-log.ts';
 import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.ts';
 import type { Intervention, Plan } from './intervention.ts';
@@ -60,7 +60,7 @@ export class Crew {
     this.#campaign = campaign;
     [this.#sandbox, this.#clock] = [sandbox, clock];
     this.log = new EffectLog(() => clock.now());
-    this.person = new Person(() => campaign.place.desk(clock.now()), sandbox.url);
+    this.person = new Person(() => campaign.place.console(clock.now()), sandbox.url);
   }
 
   /** One that drives the campaign, and that the plan disturbs. */
@@ -115,7 +115,7 @@ export class Crew {
   }
 
   /** By the API, with a look from before the pause at first. */
-  async resumeByDesk(step: number): Promise<void> {
+  async resumeByConsole(step: number): Promise<void> {
     const worker = this.startUndisturbed();
     await worker.woven.run(step, 'resume', () => this.person.resume(this.#contextOf(worker)));
   }
@@ -158,7 +158,7 @@ export class Crew {
       serviceClock: { dialect: this.#campaign.scenario.dialect },
       accountId: this.#sandbox.url,
       workerId: who,
-      openWitness: () => woven.witness(this.#noted, batchOf(this.#campaign.standing) ?? ''),
+      openRequestNotes: () => woven.witness(this.#noted, batchOf(this.#campaign.standing) ?? ''),
       limits: { collectMaxMs: 0, heartbeatEveryMs: 600_000 },
     });
     return { woven, deps, activities: createActivities(deps) };

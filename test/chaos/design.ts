@@ -1,5 +1,5 @@
 import { acts, actsOfPersons, type Act } from './acts.ts';
-import { sendings } from './desk/person.ts';
+import { sendings } from './console/person.ts';
 import { refusals, strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
 import { nameStep, steps } from './clock-steps.ts';
 import { cellOf, kindsOf } from './matrix.ts';

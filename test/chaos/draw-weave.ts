@@ -3,7 +3,7 @@ import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { acts, actsOfPersons, actsThatEnd } from './acts.ts';
 import { steps } from './clock-steps.ts';
-import { sendings } from './desk/person.ts';
+import { sendings } from './console/person.ts';
 import { refusals, strikes } from './effect-log.ts';
 import { manners, type Scenario } from './scenarios.ts';
 import type { Intervention, Plan } from './intervention.ts';

@@ -1,5 +1,5 @@
 import type { Act } from './acts.ts';
-import type { Sending } from './desk/person.ts';
+import type { Sending } from './console/person.ts';
 import type { Strike } from './effect-log.ts';
 
 /** What is done to a campaign at one effect of one of its operations. */

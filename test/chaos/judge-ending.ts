@@ -1,6 +1,6 @@
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { judgeCalls, type CallRule } from '../judge/judge-calls.ts';
-import { judgeDesk } from './desk/judge-desk.ts';
+import { judgeConsole } from './console/judge-console.ts';
 import type { Ending } from './small-campaign.ts';
 import { rulesOf } from './scenarios.ts';
 
@@ -37,7 +37,7 @@ export function judgeEnding(ending: Ending): Breach[] {
     ...judgeRequests(ending),
     ...judgeOrders(ending, calls),
     ...judgeRows(ending, calls),
-    ...judgeDesk(ending),
+    ...judgeConsole(ending),
   ];
 }
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
-import { Desk } from './desk/desk.ts';
+import { Console } from './console/console.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
@@ -44,7 +44,7 @@ export class Place {
   /** Those of the two processes. What they have prepared stays prepared. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
-  #desk: Promise<Desk> | undefined;
+  #console: Promise<Console> | undefined;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
   private constructor(stores: readonly [Store, Store], folder: string) {
@@ -86,13 +86,13 @@ export class Place {
   }
 
   /** The API over this database; its tokens outlast the campaigns. */
-  desk(nowReal: number): Promise<Desk> {
-    this.#desk ??= Desk.open(this.stores[1], nowReal);
-    return this.#desk;
+  console(nowReal: number): Promise<Console> {
+    this.#console ??= Console.open(this.stores[1], nowReal);
+    return this.#console;
   }
 
   async close(): Promise<void> {
-    await (await this.#desk)?.close();
+    await (await this.#console)?.close();
     for (const { sandbox } of this.#services.values()) await sandbox.close();
     for (const store of this.stores) await store.close();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { Case } from './design.ts';
-import { nameTry } from './desk/person.ts';
+import { nameTry } from './console/person.ts';
 import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
@@ -9,7 +9,7 @@ import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import { notSmallest, shrink, without } from './shrink.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
-import { tellStory } from './story.ts';
+import { eventText } from './story.ts';
 
 /** What a set of cases or seeds came to. */
 export interface Weaves {
@@ -111,7 +111,7 @@ export async function runCase(place: Place, each: Case, weaves: Weaves): Promise
   note(weaves, judged, transitions);
   count(weaves.design, kind);
   if (judged.ending.done.length === 0) weaves.missed += 1;
-  if (judged.breaches.length > 0) weaves.broken.push(tellStory(judged.ending, judged.breaches));
+  if (judged.breaches.length > 0) weaves.broken.push(eventText(judged.ending, judged.breaches));
 }
 
 /** Runs one seed; where it breaks a promise, leaves out one thing after another that it breaks without, and tells the rest. */
@@ -127,7 +127,7 @@ export async function runSeed(place: Place, seed: number, weaves: Weaves, stop?:
     return again.breaches.some(({ rule }) => rule === wanted) ? again : null;
   };
   const { result, isSmallest } = await shrink(whole, smallerWeaves, breaks, stop);
-  const story = tellStory(result.ending, result.breaches);
+  const story = eventText(result.ending, result.breaches);
   weaves.broken.push(isSmallest ? story : story.replace(':', `, ${notSmallest}:`));
 }
 

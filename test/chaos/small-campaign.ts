@@ -15,7 +15,7 @@ import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
-import type { Person } from './desk/person.ts';
+import type { Person } from './console/person.ts';
 import { stands, type Effect } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
@@ -277,7 +277,7 @@ export class SmallCampaign {
     if (stored?.state === 'paused') {
       const { person } = this.#crew;
       if (standing.paused === null && !person.mayHavePaused) standing.presses.push(stored.stateReason ?? 'no reason');
-      if (person.asked.length > 0) await this.#crew.resumeByDesk(this.#step);
+      if (person.asked.length > 0) await this.#crew.resumeByConsole(this.#step);
       else await this.#resume();
       this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());
     }

@@ -9,7 +9,7 @@ export const mostLines = 20;
 const mostEffects = 12;
 
 /** What was done to a campaign, in the order of its effects, and what the service saw of it: at most 20 lines. */
-export function tellStory({ scenario, done, effects, sandbox }: Ending, breaches: readonly Breach[]): string {
+export function eventText({ scenario, done, effects, sandbox }: Ending, breaches: readonly Breach[]): string {
   const { people, batchSize, dialect, troubles } = scenario;
   const wrong = troubles.map(({ nth, effect }) => `POST ${String(nth)}: ${effect.type}${'when' in effect ? ` ${effect.when}` : ''}`);
   const head = [

@@ -1,5 +1,5 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import type { NotedPost, Witness } from '../../activities/witness.ts';
+import type { NotedPost, RequestNotes } from '../../activities/request-notes.ts';
 import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/service/port/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
@@ -118,7 +118,7 @@ export class WovenProcess {
   }
 
   /** What the Temporal server keeps of the submits, by the batch that each began with: the POST that was noted last. */
-  witness(noted: Map<string, NotedPost>, batchId: string): Witness {
+  witness(noted: Map<string, NotedPost>, batchId: string): RequestNotes {
     let last = noted.get(batchId) ?? null;
     return {
       get last() {

@@ -16,7 +16,7 @@ interface Answer {
 async function serve(world: CampaignWorld) {
   const tokens: Record<string, string> = {};
   for (const role of ['read', 'operate', 'admin']) {
-    const made = await world.run('token', 'create', `${role} desk`, '--role', role, '--json');
+    const made = await world.run('token', 'create', `${role} console`, '--role', role, '--json');
     tokens[role] = (JSON.parse(made.stdout) as { token: string }).token;
   }
   const server = world.begin('serve', '--port', '0', '--json');

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 
 /** The API and the page of the world's database, as one token asks. */
 async function serve(world: CampaignWorld) {
-  const made = await world.run('token', 'create', 'desk', '--role', 'read', '--json');
+  const made = await world.run('token', 'create', 'console', '--role', 'read', '--json');
   const { token } = JSON.parse(made.stdout) as { token: string };
   const server = world.begin('serve', '--port', '0', '--json');
   const ready = await until('the API listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);

@@ -1,14 +1,14 @@
 import { sandboxFloors } from './sandbox-floors.ts';
 
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
-const deskParts = [
+const consoleParts = [
   'src/operations',
   'src/operations/runs',
   'src/campaign/file/**',
   'src/presentation/charts',
   'src/operations/control/**',
   'src/service/port',
-  'src/interfaces/desk/core',
+  'src/interfaces/console/core',
   'src/rules/**',
   'src/presentation/html',
   'src/shared/input',
@@ -32,12 +32,12 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/rules/forecast': ['src/rules', 'src/rules/correlation', 'src/rules/hours'],
 
   'src/shared/input': ['src/rules'],
-  'src/shared/place': ['src/rules/**', 'src/shared/input'],
+  'src/shared/geography': ['src/rules/**', 'src/shared/input'],
   'src/service/port': ['src/rules'],
   'src/service/http': ['src/service/port'],
   'src/service/convai': ['src/rules', 'src/service/http', 'src/service/port'],
   'src/service': ['src/service/convai', 'src/service/port'],
-  'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/place'],
+  'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
   'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input'],
   'src/shared': ['src/rules', 'src/shared/hooks'],
 
@@ -50,7 +50,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/ledger/collect': ['src/rules/**', 'src/ledger', 'src/ledger/dial', 'src/ledger/doubt', 'src/ledger/limits', 'src/ledger/rows'],
   'src/ledger/campaign': ['src/rules/**', 'src/ledger', 'src/ledger/dial', 'src/ledger/limits', 'src/ledger/rows'],
   'src/ledger/people': ['src/rules/**', 'src/ledger', 'src/ledger/campaign', 'src/ledger/collect', 'src/ledger/doubt', 'src/ledger/rows'],
-  'src/ledger/desk': ['src/rules/**', 'src/ledger'],
+  'src/ledger/console': ['src/rules/**', 'src/ledger'],
   'src/ledger/webhooks': ['src/rules/**', 'src/ledger', 'src/ledger/read'],
   'src/ledger/read': [
     'src/rules/**',
@@ -64,7 +64,14 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/shared/input'],
   'src/list/format/xlsx': ['src/rules', 'src/shared/input', 'src/list/format'],
-  'src/list': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/list/format/**', 'src/shared/place'],
+  'src/list': [
+    'src/campaign/file/**',
+    'src/service/port',
+    'src/rules/**',
+    'src/shared/input',
+    'src/list/format/**',
+    'src/shared/geography',
+  ],
   'src/campaign/preflight': [
     'src/campaign/file/**',
     'src/service/port',
@@ -72,7 +79,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/shared/input',
     'src/ledger/**',
     'src/list/**',
-    'src/shared/place',
+    'src/shared/geography',
   ],
   'src/presentation/results': ['src/rules/**', 'src/shared/input', 'src/ledger/**', 'src/list/**'],
   'src/verify': ['src/ledger/**'],
@@ -180,7 +187,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/operations/schemas',
     'src/presentation/words',
   ],
-  'src/interfaces/api': ['src/interfaces/api/**', 'src/service/port', 'src/interfaces/desk', 'src/rules', 'src/operations'],
+  'src/interfaces/api': ['src/interfaces/api/**', 'src/service/port', 'src/interfaces/console', 'src/rules', 'src/operations'],
   'src/interfaces/api/routes': [
     'src/shared',
     'src/interfaces/api/core',
@@ -199,7 +206,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/interfaces/client': ['src/operations', 'src/operations/schemas'],
 
-  'src/interfaces/desk/core': [
+  'src/interfaces/console/core': [
     'src/operations',
     'src/shared',
     'src/interfaces/api/core',
@@ -210,14 +217,14 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/shared/input',
     'src/ledger/**',
   ],
-  'src/interfaces/desk/actions': deskParts,
-  'src/interfaces/desk/campaign': [...deskParts, 'src/interfaces/desk/actions', 'src/campaign/preflight'],
-  'src/interfaces/desk/drafts': [...deskParts, 'src/interfaces/api/core', 'src/list', 'src/campaign/preflight'],
-  'src/interfaces/desk/views': [...deskParts, 'src/interfaces/desk/actions', 'src/interfaces/desk/campaign'],
-  'src/interfaces/desk': [
+  'src/interfaces/console/actions': consoleParts,
+  'src/interfaces/console/campaign': [...consoleParts, 'src/interfaces/console/actions', 'src/campaign/preflight'],
+  'src/interfaces/console/drafts': [...consoleParts, 'src/interfaces/api/core', 'src/list', 'src/campaign/preflight'],
+  'src/interfaces/console/views': [...consoleParts, 'src/interfaces/console/actions', 'src/interfaces/console/campaign'],
+  'src/interfaces/console': [
     'src/interfaces/api/core',
     'src/presentation/charts',
-    'src/interfaces/desk/**',
+    'src/interfaces/console/**',
     'src/presentation/html',
     'src/ledger/**',
   ],

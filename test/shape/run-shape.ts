@@ -54,7 +54,7 @@ async function untilEnd(world: World): Promise<void> {
   await until('the campaign ends', isOver, { limitMs: endLimitMs, everyMs: 500 });
 }
 
-async function tellStory(world: World, story: readonly string[], error: Error): Promise<never> {
+async function eventText(world: World, story: readonly string[], error: Error): Promise<never> {
   const { stdout, stderr } = await world.carillon('status', campaignId);
   throw new Error(`${error.message}\n${story.join('\n')}\n${stdout}${stderr}`, { cause: error });
 }
@@ -78,7 +78,7 @@ export async function runShape(input: {
     const begun = Date.now();
     const story: string[] = [];
     const standstills: [Kind, number][] = [];
-    const tell = (last: string) => (error: Error) => tellStory(world, [...story, last], error);
+    const tell = (last: string) => (error: Error) => eventText(world, [...story, last], error);
     const clerks = new ClerkWork(world.office, { campaignId, seed: input.seed, people });
     /** Nobody waits for them, but before the campaign is paused and at the end. */
     const acts: Promise<void>[] = [];

@@ -1,5 +1,5 @@
 import { asyncLocalStorage, type Context, type Info } from '@temporalio/activity';
-import type { Witness } from '../../activities/witness.ts';
+import type { RequestNotes } from '../../activities/request-notes.ts';
 
 /** Runs an activity that heartbeats as a worker would, with nobody who cancels it. */
 export function asActivity<Result>(
@@ -12,6 +12,6 @@ export function asActivity<Result>(
 }
 
 /** For activities that run without a Temporal server: nothing was noted before, and every note is taken. */
-export function openNoWitness(): Witness {
+export function openNoWitness(): RequestNotes {
   return { last: null, mayGoOn: true, note: async () => {}, answered: () => {}, beat: () => {}, close: () => {} };
 }

@@ -45,7 +45,7 @@ export function buildDependencies({
     monotonicMs: now,
     workerId: 'one',
     stopping: new AbortController().signal,
-    openWitness: openNoWitness,
+    openRequestNotes: openNoWitness,
     limits: {
       postingWindowMs: 10_000,
       requestGapMs: 0,

@@ -10,7 +10,7 @@ import { buildDependencies } from './activity-dependencies.ts';
  */
 export function submittingWorker(
   store: Store,
-  given: { meanwhile?: () => Promise<void>; openWitness?: ActivityDependencies['openWitness'] } = {},
+  given: { meanwhile?: () => Promise<void>; openRequestNotes?: ActivityDependencies['openRequestNotes'] } = {},
 ): ReturnType<typeof createActivities> & { posts: string[] } {
   const posts: string[] = [];
   const client = {
@@ -25,7 +25,7 @@ export function submittingWorker(
   const deps = buildDependencies({
     store,
     client: client as unknown as ConvaiClient,
-    openWitness: given.openWitness ?? openNoWitness,
+    openRequestNotes: given.openRequestNotes ?? openNoWitness,
   });
   return { ...createActivities(deps), posts };
 }

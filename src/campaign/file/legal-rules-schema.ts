@@ -2,7 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { consentKinds, unruledCountries, weekdays, type Weekday, usTerritories } from '../../rules/campaign-rules.ts';
 import { knowsHolidays } from './holidays.ts';
-import { readRegion } from '../../shared/place/number-regions.ts';
+import { readRegion } from '../../shared/geography/number-regions.ts';
 import { duration, whole } from './settings/kinds.ts';
 import { readWindow, type WrittenWindow } from './weekly-hours.ts';
 

@@ -5,7 +5,7 @@ import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../../rules/nearest-name.ts';
-import { installDesk } from '../desk/install-desk.ts';
+import { installConsole } from '../console/install-console.ts';
 import { tags } from '../../operations/operation.ts';
 import type { Api } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
@@ -19,7 +19,7 @@ import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
 import { eventRoutes } from './routes/events.ts';
-import { handOnRoutes } from './routes/hand-on.ts';
+import { handOnRoutes } from './routes/exports.ts';
 import { rowRoutes } from './routes/rows.ts';
 import { runRoutes } from './routes/runs.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
@@ -86,13 +86,13 @@ export async function buildApi(
   app.decorate('tail', new LogTail(context.store, context.logger));
   app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
-  app.addHook('onResponse', async () => void context.readings.beginLater());
+  app.addHook('onResponse', async () => void context.cache.beginLater());
   authenticate(app, context);
   refuseLongUploads(app, limits);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
-  installDesk(app, context);
+  installConsole(app, context);
   await app.register(async (routes: Api) => {
     // One that is misspelt would be ignored in silence.
     routes.addHook('preValidation', async ({ routeOptions, query }) => {

@@ -46,13 +46,13 @@ export async function sortAttempts(
       continue;
     }
     // The unique index of open attempts has this one as the number's only one.
-    const { question, hindrance } = standingOf(recipient, false);
+    const { question, dialBlock } = standingOf(recipient, false);
     const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
     const screening = screeningRelease(rules, attempt, now);
-    if (verdict.verdict === 'dial' && hindrance !== undefined) {
-      const dueAt = hindrance.kind === 'wait' ? hindrance.until : now;
+    if (verdict.verdict === 'dial' && dialBlock !== undefined) {
+      const dueAt = dialBlock.kind === 'wait' ? dialBlock.until : now;
       release('evidence', { kind: 'requeue', dueAt });
-      if (hindrance.kind === 'doubt') sorted.doubtful.set(recipientId, hindrance);
+      if (dialBlock.kind === 'doubt') sorted.doubtful.set(recipientId, dialBlock);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
     else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
     else if (verdict.verdict === 'final') release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });

@@ -23,7 +23,7 @@ export interface Callee {
 }
 
 /** Why somebody is not dialled: something may yet be heard of an earlier call, or it cannot be told whose record is whose. */
-export type Hindrance = { kind: 'wait'; until: number } | DoubtAbout;
+export type DialBlock = { kind: 'wait'; until: number } | DoubtAbout;
 
 /** An earlier call of which it cannot be told what became, and the records that may be its own. */
 export interface DoubtAbout {
@@ -46,29 +46,29 @@ const lookAgainMs = 60_000;
  * cannot be ascribed, nor before the list has had time to show one. Calls to the same number for other rows matter where any campaign
  * of the agent listens for wishes not to be called again.
  */
-export async function readHindrances(
+export async function readDialBlocks(
   tx: Tx,
   campaign: Campaign,
   { callees, now }: { callees: readonly Callee[]; now: number },
-): Promise<Map<string, Hindrance>> {
-  const found = new Map<string, Hindrance>();
+): Promise<Map<string, DialBlock>> {
+  const found = new Map<string, DialBlock>();
   const listens = await listensForOptOuts(tx, campaign.rules.agentId);
   const asked = callees.filter(({ attempted }) => attempted || listens);
   if (asked.length === 0) return found;
   const earlier = await findEarlier(tx, asked, listens);
   const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
-  const hindrances = await judgeEarlier(tx, campaign, { earlier, listens, now });
+  const dialBlocks = await judgeEarlier(tx, campaign, { earlier, listens, now });
   // Somebody has to read on, or what is waited for never comes.
   if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now);
   for (const { recipientId, e164 } of asked) {
     if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
     for (const row of earlier) {
       if (row.recipient_id !== recipientId && row.e164 !== e164) continue;
-      const hindrance = hindrances.get(row.attempt_id);
-      if (hindrance === undefined || found.get(recipientId)?.kind === 'doubt') continue;
+      const dialBlock = dialBlocks.get(row.attempt_id);
+      if (dialBlock === undefined || found.get(recipientId)?.kind === 'doubt') continue;
       const known = found.get(recipientId);
-      const isLess = known?.kind === 'wait' && hindrance.kind === 'wait' && hindrance.until <= known.until;
-      if (!isLess) found.set(recipientId, hindrance);
+      const isLess = known?.kind === 'wait' && dialBlock.kind === 'wait' && dialBlock.until <= known.until;
+      if (!isLess) found.set(recipientId, dialBlock);
     }
   }
   return found;
@@ -139,9 +139,9 @@ async function judgeEarlier(
   tx: Tx,
   campaign: Campaign,
   { earlier, listens, now }: { earlier: readonly EarlierAttempt[]; listens: boolean; now: number },
-): Promise<Map<string, Hindrance>> {
+): Promise<Map<string, DialBlock>> {
   const { timing } = campaign.rules;
-  const hindrances = new Map<string, Hindrance>();
+  const dialBlocks = new Map<string, DialBlock>();
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
     // A talk that was found by number or words may be another one than that in which they opted out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
@@ -150,14 +150,14 @@ async function judgeEarlier(
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
     for (const row of ofAgent) {
-      const hindrance = await judgeOne({ row, doubt: doubts.get(row.attempt_id), listed, timing, now });
-      if (hindrance === 'sweep') {
+      const dialBlock = await judgeOne({ row, doubt: doubts.get(row.attempt_id), listed, timing, now });
+      if (dialBlock === 'sweep') {
         await wantSweep(tx, campaign.campaignId, (row.posted_at ?? now) - timing.clockToleranceMs);
-        hindrances.set(row.attempt_id, { kind: 'wait', until: now + lookAgainMs });
-      } else if (hindrance !== null) hindrances.set(row.attempt_id, hindrance);
+        dialBlocks.set(row.attempt_id, { kind: 'wait', until: now + lookAgainMs });
+      } else if (dialBlock !== null) dialBlocks.set(row.attempt_id, dialBlock);
     }
   }
-  return hindrances;
+  return dialBlocks;
 }
 
 /** Whether something may still turn up about what became of an attempt: not where a record that is surely its own tells. */
@@ -179,7 +179,7 @@ interface Asked {
   now: number;
 }
 
-async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Hindrance | 'sweep' | null> {
+async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
   if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';

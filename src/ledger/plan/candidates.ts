@@ -6,7 +6,7 @@ import { readBudgets } from '../limits/attempt-budgets.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
-import { readHindrances, type DoubtAbout, type Hindrance } from '../doubt/dial-guard.ts';
+import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-guard.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
@@ -43,9 +43,9 @@ export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 're
 }
 
 /** What the ledger says of somebody who is to be called: the question for the rules, and what earlier calls leave open. */
-export interface Standing {
+export interface DialFacts {
   question: EligibilityInput;
-  hindrance: Hindrance | undefined;
+  dialBlock: DialBlock | undefined;
 }
 
 /** Asks the ledger all that the rules want to know of these recipients. Only reads. */
@@ -87,15 +87,15 @@ export async function readStandings(
   tx: Tx,
   campaign: Campaign,
   { recipients, planned, now }: { recipients: readonly RecipientRow[]; planned: 0 | 1; now: number },
-): Promise<(row: RecipientRow, numberBusy: boolean) => Standing> {
+): Promise<(row: RecipientRow, numberBusy: boolean) => DialFacts> {
   const questionOf = await readQuestions(tx, campaign, { recipients, now });
   const callees = recipients.map((row) => {
     return { recipientId: row.recipient_id, e164: row.e164 ?? '', attempted: row.attempts > planned };
   });
-  const hindrances = await readHindrances(tx, campaign, { callees, now });
+  const dialBlocks = await readDialBlocks(tx, campaign, { callees, now });
   return (row, numberBusy) => ({
     question: questionOf(row, numberBusy),
-    hindrance: hindrances.get(row.recipient_id),
+    dialBlock: dialBlocks.get(row.recipient_id),
   });
 }
 
@@ -139,11 +139,11 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
     if (wordsKept && row.words_key !== null && words.has(row.words_key)) continue;
-    const { question, hindrance } = standingOf(row, row.e164 !== null && busy.has(row.e164));
+    const { question, dialBlock } = standingOf(row, row.e164 !== null && busy.has(row.e164));
     const verdict = judgeEligibility(question);
-    if (verdict.verdict === 'dial' && hindrance?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, hindrance);
-    else if (verdict.verdict === 'dial' && hindrance?.kind === 'wait')
-      defer(sorting, row, { until: Math.max(hindrance.until, now + 1), reason: 'evidence' });
+    if (verdict.verdict === 'dial' && dialBlock?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, dialBlock);
+    else if (verdict.verdict === 'dial' && dialBlock?.kind === 'wait')
+      defer(sorting, row, { until: Math.max(dialBlock.until, now + 1), reason: 'evidence' });
     else if (verdict.verdict === 'dial') {
       if (callers !== null && !callers.takes({ caller: row.caller, ...placeOf(row) })) continue;
       sorting.dial.push(row);

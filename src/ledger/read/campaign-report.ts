@@ -1,6 +1,6 @@
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Store } from '../open-ledger.ts';
-import { readCourse, type Course } from './course.ts';
+import { readCourse, type Course } from './timeline.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { placeOf } from '../plan/candidates.ts';

@@ -6,7 +6,7 @@ import { readHookStanding, type HookStanding } from '../campaign/hook-standing.t
 import { readAccount } from '../limits/account-pace.ts';
 import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
-import { lastMoveAt, readStandstill, type Clock, type Standstill } from '../plan/standstill.ts';
+import { lastMoveAt, readIdleReason, type Clock, type IdleReason } from '../plan/idle-reason.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
@@ -14,7 +14,7 @@ import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
 /** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
 export interface CampaignView extends CampaignBrief {
   /** Why it dials nobody now; null: it does, or is over. */
-  standstill: Standstill | null;
+  standstill: IdleReason | null;
   /** Calls that may be on the line; null once it has ended. */
   limits: LineLimits | null;
 }
@@ -48,7 +48,7 @@ export async function readCampaignView(db: Queries, campaign: Campaign, clock: C
   const now = Math.round(clock.now());
   return {
     ...(await readCampaignBrief(db, campaign, now)),
-    standstill: await readStandstill(db, campaign, clock),
+    standstill: await readIdleReason(db, campaign, clock),
     limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
   };
 }

@@ -7,7 +7,7 @@ import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
-import { readStandstill, type StandstillReason } from '../plan/standstill.ts';
+import { readIdleReason, type IdleReasonName } from '../plan/idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
 import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
@@ -27,7 +27,7 @@ export interface CampaignFigures {
   /** By state. */
   batches: Record<string, number>;
   /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
-  reason: StandstillReason | 'ready' | null;
+  reason: IdleReasonName | 'ready' | null;
   pausedByItself: boolean;
   breakerOpen: boolean;
   /** Since the oldest request began, or became doubtful, of which it is not known whether it was taken; 0: there is none. */
@@ -82,7 +82,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     reason:
       ended || campaign.round === 0
         ? null
-        : ((await readStandstill(db, campaign, { now: () => now, speed: 1 }, 'reason'))?.reason ?? 'ready'),
+        : ((await readIdleReason(db, campaign, { now: () => now, speed: 1 }, 'reason'))?.reason ?? 'ready'),
     pausedByItself: paused !== null && paused !== pausedByPerson,
     breakerOpen: paused !== null && isBreakersReason(paused),
     oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),

@@ -6,7 +6,7 @@ import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Queries, Tx } from '../tx.ts';
-import { grantWish, noteWish, type Wish } from '../wishes.ts';
+import { grantControlRequest, noteControlRequest, type ControlRequest } from '../control-requests.ts';
 import { updateCampaign, updateRound } from '../updates.ts';
 import type { Row } from '../schema.ts';
 
@@ -128,7 +128,7 @@ export async function changeCampaignState(
   await updateCampaign(tx, campaignId, { state: to, state_reason: reason, resume_at: resumeAt, ...begins });
   const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data }]);
-  if (to === 'paused' && !wished) await noteWish(tx, { campaignId, now, change: 'pause' });
+  if (to === 'paused' && !wished) await noteControlRequest(tx, { campaignId, now, change: 'pause' });
   return true;
 }
 
@@ -160,10 +160,10 @@ export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignR
 export async function pauseCampaign(
   store: Store,
   at: At,
-  { reason, wish, round }: { reason: string; wish?: Wish | undefined; round?: number },
+  { reason, wish, round }: { reason: string; wish?: ControlRequest | undefined; round?: number },
 ): Promise<boolean> {
   return lockedTransaction(store, at.campaignId, (tx) =>
-    grantWish(tx, { ...at, change: 'pause', wish }, async () => {
+    grantControlRequest(tx, { ...at, change: 'pause', wish }, async () => {
       if (round !== undefined && (await findCampaign(tx, at.campaignId))?.round !== round) return false;
       // One that would go on by itself stays paused from here on.
       await tx
@@ -179,8 +179,8 @@ export async function pauseCampaign(
 }
 
 /** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
-export async function resumeCampaign(store: Store, at: At, wish?: Wish): Promise<boolean> {
-  return lockedTransaction(store, at.campaignId, (tx) => grantWish(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)));
+export async function resumeCampaign(store: Store, at: At, wish?: ControlRequest): Promise<boolean> {
+  return lockedTransaction(store, at.campaignId, (tx) => grantControlRequest(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)));
 }
 
 async function goOn(tx: Tx, at: At): Promise<boolean> {
@@ -208,7 +208,7 @@ export async function lastBatchNumber(db: Queries, of: { campaign_id: string; ro
 /** How a person ends a campaign. */
 interface End {
   why: Extract<DrainReason, 'cancelled' | 'drained'>;
-  wish?: Wish | undefined;
+  wish?: ControlRequest | undefined;
   reason?: string | undefined;
 }
 
@@ -216,7 +216,7 @@ interface End {
 export async function endCampaign(store: Store, at: At, { why, wish, reason }: End): Promise<boolean> {
   const change = why === 'cancelled' ? 'cancel' : 'drain';
   return lockedTransaction(store, at.campaignId, (tx) =>
-    grantWish(tx, { ...at, change, wish }, () => drainCampaign(tx, at, { why, reason })),
+    grantControlRequest(tx, { ...at, change, wish }, () => drainCampaign(tx, at, { why, reason })),
   );
 }
 

@@ -31,9 +31,9 @@ export async function claimDeliveries(store: Store, webhookId: string): Promise<
 }
 
 /** How a claim stands: it holds; somebody else delivers; or nothing is to be delivered any more. */
-export type Standing = 'held' | 'lost' | 'over';
+export type ClaimState = 'held' | 'lost' | 'over';
 
-export async function readClaim({ db }: Pick<Store, 'db'>, { webhookId, deliverer }: Claim): Promise<Standing> {
+export async function readClaim({ db }: Pick<Store, 'db'>, { webhookId, deliverer }: Claim): Promise<ClaimState> {
   const row = await db.selectFrom('webhooks').select(['deliverer', 'state']).where('webhook_id', '=', webhookId).executeTakeFirst();
   if (row === undefined || !deliveringStates.some((state) => state === row.state)) return 'over';
   return row.deliverer === deliverer ? 'held' : 'lost';

@@ -12,7 +12,7 @@ import { connected, type Control, WrongStateError } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
 import type { Session } from './temporal.ts';
 
-export type Wish = 'pause' | 'resume' | 'drain' | 'cancel';
+export type SteeringCommand = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** Thrown when a campaign could not be told what to do; says what is known. */
 export class CampaignMessageError extends Error {
@@ -33,7 +33,7 @@ const grpcDeadlineExceeded = 4;
 const unchanged = 'nothing was changed.';
 
 /** Throws WrongStateError. */
-export function refuseUnfit(campaign: Campaign, wish: Wish): void {
+export function refuseUnfit(campaign: Campaign, wish: SteeringCommand): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
     throw new WrongStateError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
@@ -74,7 +74,7 @@ export async function noticeOf(campaignId: string, send: () => Promise<unknown>)
 
 interface UpdateInput {
   campaign: Campaign;
-  wish: Wish | 'look';
+  wish: SteeringCommand | 'look';
   /** For a resume: `countOwnPauses` when the person wished it. */
   pausesSeen?: number;
   limitMs?: number;

@@ -2,7 +2,7 @@ import { readConfig, type Config } from '../../shared/config.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { openExistingLedger, requireCampaign, type LedgerAccess } from './ledger.ts';
-import { Readings } from './readings.ts';
+import { ReadCache } from './read-cache.ts';
 import { openTemporal, type Session, type TemporalAccess } from './temporal.ts';
 
 /** All that acting on campaigns takes: settings, database, clock, and Temporal for what needs it. A command has one, a server keeps one. */
@@ -15,7 +15,7 @@ export interface Control extends LedgerAccess {
    */
   temporal(limitMs?: number): Promise<TemporalAccess>;
   /** What is costly to read, shared among all who ask this control for it. */
-  readings: Readings;
+  cache: ReadCache;
 }
 
 /** A campaign of the control's database. */
@@ -42,7 +42,7 @@ export function createControl({ config, store, now, connect }: ControlInput): Co
     config,
     store,
     now,
-    readings: new Readings(),
+    cache: new ReadCache(),
     close,
     temporal: async (limitMs) => {
       const known = kept;

@@ -1,8 +1,8 @@
 import { pausedByPerson } from '../../rules/lifecycle.ts';
 import { findCampaign, pauseCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { countOwnPauses } from '../../ledger/wishes.ts';
+import { countOwnPauses } from '../../ledger/control-requests.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
-import { CampaignMessageError, noticeOf, refuseUnfit, sendUpdate, type Notice, type Wish } from './campaign-message.ts';
+import { CampaignMessageError, noticeOf, refuseUnfit, sendUpdate, type Notice, type SteeringCommand } from './campaign-message.ts';
 import { connected, type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
@@ -15,7 +15,7 @@ export interface Seen {
 }
 
 /** Looks before a wish is made. Throws UnknownCampaignError, and WrongStateError when the campaign's state rules the wish out. */
-export async function lookBeforeWish({ store }: Control, campaignId: string, wish: Wish): Promise<Seen> {
+export async function lookBeforeSteering({ store }: Control, campaignId: string, wish: SteeringCommand): Promise<Seen> {
   const campaign = await requireCampaign(store, campaignId);
   refuseUnfit(campaign, wish);
   return { campaign, pausesSeen: await countOwnPauses(store.db, campaignId) };
@@ -67,7 +67,7 @@ export async function pause(
 
 interface WishInput {
   campaignId: string;
-  wish: Exclude<Wish, 'pause'>;
+  wish: Exclude<SteeringCommand, 'pause'>;
   /** Of the look at which the wish was made; default: one now. Another round than that one is not told. */
   pausesSeen?: number;
   round?: number;
@@ -76,13 +76,13 @@ interface WishInput {
 }
 
 /**
- * Has a campaign go on or end; answers it after the change was committed. Repeating it is harmless. Throws as `lookBeforeWish`;
+ * Has a campaign go on or end; answers it after the change was committed. Repeating it is harmless. Throws as `lookBeforeSteering`;
  * CampaignMessageError, which says what is known, when the campaign could not be told or its state did not allow it; and as `temporal`.
  */
 export async function steer(control: Control, { campaignId, round, ...wish }: WishInput): Promise<Campaign> {
   const { store } = control;
   refuseOtherRound(await requireCampaign(store, campaignId), round);
-  const { campaign, pausesSeen } = await lookBeforeWish(control, campaignId, wish.wish);
+  const { campaign, pausesSeen } = await lookBeforeSteering(control, campaignId, wish.wish);
   const changed = await sendUpdate(await connected(control), { campaign, pausesSeen, ...wish });
   const after = (await findCampaign(store.db, campaignId)) ?? campaign;
   if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; nothing was changed.`);

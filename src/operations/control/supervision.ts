@@ -6,7 +6,7 @@ import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
 import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
-import type { FailingStep, WorkflowLook } from '../../presentation/words/standstill.ts';
+import type { FailingStep, WorkflowLook } from '../../presentation/words/idle-reason.ts';
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign } from './control.ts';
 import type { Session } from './temporal.ts';
@@ -149,7 +149,7 @@ export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Pr
   const { campaignId } = campaign;
   if (hasEnded(campaign)) return null;
   const look = () => lookAtWorkflows(control, [campaign]);
-  const looks = await control.readings.read(`look ${campaignId}`, look, oldestLookMs);
+  const looks = await control.cache.read(`look ${campaignId}`, look, oldestLookMs);
   return looks.get(campaignId) ?? null;
 }
 

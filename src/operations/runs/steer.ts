@@ -1,7 +1,7 @@
 import { adjustLimits } from '../control/adjust.ts';
-import type { Notice, Wish } from '../control/campaign-message.ts';
+import type { Notice, SteeringCommand } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
-import { lookBeforeWish, pause, steer } from '../control/steer.ts';
+import { lookBeforeSteering, pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
 import type { OperationId } from '../list.ts';
@@ -18,10 +18,10 @@ const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: No
 });
 
 /** Has the workflow of a campaign do it, which takes a worker. */
-const told = (wish: Exclude<Wish, 'pause'>): Pick<PlainRun, 'action' | 'look' | 'run'> => ({
+const told = (wish: Exclude<SteeringCommand, 'pause'>): Pick<PlainRun, 'action' | 'look' | 'run'> => ({
   action: wish,
   look: async (control, campaignId) => {
-    const { campaign, pausesSeen } = await lookBeforeWish(control, campaignId, wish);
+    const { campaign, pausesSeen } = await lookBeforeSteering(control, campaignId, wish);
     return { round: campaign.round, pausesSeen };
   },
   run: async (doing, { campaign, body }) =>

@@ -6,7 +6,7 @@ import { campaignShapes } from './campaign.ts';
 import { createShapes } from './create.ts';
 import { doubtShapes } from './doubt.ts';
 import { eventShapes } from './events.ts';
-import { handOnShapes } from './hand-on.ts';
+import { handOnShapes } from './exports.ts';
 import { rowShapes } from './rows.ts';
 import { scheduleShapes } from './schedules.ts';
 import { steerShapes } from './steer.ts';

@@ -1,6 +1,6 @@
 import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionChart, weekChart } from '../charts/calls.ts';
 import { renderChart, type Chart } from '../charts/chart.ts';
-import { courseChart } from '../charts/course.ts';
+import { courseChart } from '../charts/timeline.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
 import { html, type Html } from '../html/html.ts';
 import { printable } from '../../shared/input/printable.ts';

@@ -10,7 +10,7 @@ import type { CampaignView } from '../../ledger/read/campaign-view.ts';
 import { callerUseAsJson } from './callers.ts';
 import { hooksAsJson } from './hooks.ts';
 import { pacingAsJson } from './pacing.ts';
-import { standstillAsJson } from './standstill.ts';
+import { idleReasonAsJson } from './idle-reason.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -127,6 +127,6 @@ export function viewAsJson(view: CampaignView): Record<string, unknown> {
     pacing: limits === null ? null : pacingAsJson(limits),
     doubt,
     clocksApartMs,
-    standstill: standstillAsJson(standstill),
+    standstill: idleReasonAsJson(standstill),
   };
 }

@@ -7,7 +7,7 @@ import type { ActivityDependencies } from '../../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../../activities/index.ts';
 import type { PlanActivityResult } from '../../../activities/plan.ts';
 import { sweepAgent } from '../../../activities/sweep.ts';
-import type { NotedPost, Witness } from '../../../activities/witness.ts';
+import type { NotedPost, RequestNotes } from '../../../activities/request-notes.ts';
 import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { batchNumberOf } from '../../../src/rules/ids.ts';
@@ -296,7 +296,7 @@ export class Drive {
       monotonicMs: () => this.clock.now(),
       accountId: this.#sandbox.url,
       workerId: `process-${this.#processes}`,
-      openWitness: () => this.#openWitness(),
+      openRequestNotes: () => this.#openRequestNotes(),
       limits: { collectMaxMs },
     });
     return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
@@ -306,7 +306,7 @@ export class Drive {
    * What Temporal keeps of the submit under way, from one of its tries to the next. A try that is over is told that it is no task any
    * more.
    */
-  #openWitness(): Witness {
+  #openRequestNotes(): RequestNotes {
     const [submitting, entry] = [this.#submitting, this.#tries];
     if (submitting === null) throw new Error('No submit is under way.');
     let last = submitting.noted;

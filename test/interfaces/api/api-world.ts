@@ -8,8 +8,8 @@ import type { Logger } from '../../../src/shared/logger.ts';
 import { createControl } from '../../../src/operations/control/control.ts';
 import { readConfig } from '../../../src/shared/config.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
-import { beginSession } from '../../../src/ledger/desk/sessions.ts';
-import { createToken, type TokenRole } from '../../../src/ledger/desk/tokens.ts';
+import { beginSession } from '../../../src/ledger/console/sessions.ts';
+import { createToken, type TokenRole } from '../../../src/ledger/console/tokens.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { noon } from '../../ledger/scenario.ts';
 
@@ -74,7 +74,7 @@ export class ApiWorld {
     const world = new ApiWorld(app, context);
     held.world = world;
     for (const role of ['read', 'operate', 'admin'] as const) {
-      const made = await createToken(store, { name: `${role} desk`, role, lastsMs: null, nowReal: noon });
+      const made = await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal: noon });
       world.#texts.set(role, made.text);
       world.#ids.set(role, made.token.tokenId);
     }

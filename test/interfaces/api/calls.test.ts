@@ -32,7 +32,7 @@ test('a transcript tells who said what, and the log who has read it', async () =
   ]);
   expect(await acts()).toEqual(['transcript_shown']);
   const story = await world.ask(`${spring}/1/story`);
-  expect(JSON.stringify(story.body)).toContain('operate desk: transcript shown, call 1');
+  expect(JSON.stringify(story.body)).toContain('operate console: transcript shown, call 1');
   expect((await verifyLog(store.db, null)).ok).toBe(true);
 });
 

@@ -32,8 +32,8 @@ test.for(dialects)('the same key does it once, and is answered the same each tim
   expect(await findEntries(store.db, ['+12125550101'])).toEqual([]);
   const acted = (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
   expect(acted.map(({ data }) => data)).toEqual([
-    { name: 'operate desk', action: 'suppressions_added' },
-    { name: 'admin desk', action: 'suppressions_added' },
+    { name: 'operate console', action: 'suppressions_added' },
+    { name: 'admin console', action: 'suppressions_added' },
   ]);
 });
 
@@ -136,7 +136,7 @@ test('an entry of the do-not-call list is added, checked, listed and removed, by
   ]);
   const page = await world.ask('GET /api/v1/suppressions?limit=1', { role: 'operate' });
   expect(page.body).toMatchObject({
-    suppressions: [{ e164: number, source: 'person:operate desk', expiresAt: '2030-03-01T00:00:00.000Z' }],
+    suppressions: [{ e164: number, source: 'person:operate console', expiresAt: '2030-03-01T00:00:00.000Z' }],
   });
   const next = await world.ask(`GET /api/v1/suppressions?limit=1&after=${encodeURIComponent(page.body.next)}`);
   expect(next.body.suppressions).toMatchObject([{ e164: '+12125550101' }]);

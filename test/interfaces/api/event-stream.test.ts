@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { EventStreams } from '../../../src/interfaces/api/core/event-streams.ts';
 import { LogTail } from '../../../src/interfaces/api/core/log-tail.ts';
-import { createToken, revokeToken } from '../../../src/ledger/desk/tokens.ts';
+import { createToken, revokeToken } from '../../../src/ledger/console/tokens.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
@@ -41,7 +41,7 @@ async function serveStreams(store: Store, limits: { streams?: number; beatMs?: n
   } as Store;
   const tail = new LogTail(counted, logger, 20);
   const streams = new EventStreams({ store: counted, logger, now: () => noon }, tail, { streams: 1_000, ...limits });
-  const { token } = await createToken(store, { name: 'desk', role: 'read', lastsMs: null, nowReal: noon });
+  const { token } = await createToken(store, { name: 'console', role: 'read', lastsMs: null, nowReal: noon });
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     responses.push(response);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimKey, freeKey, keepAnswer } from '../../../src/ledger/desk/kept-answers.ts';
+import { claimKey, freeKey, keepAnswer } from '../../../src/ledger/console/idempotency-keys.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { bothDialects } from '../../ledger/test-stores.ts';
@@ -30,7 +30,7 @@ test.for(bothDialects)('a key whose first request died is taken over after ten m
 test.for(bothDialects)('of many who take over a dead key one does, and the dead one changes nothing: %s', async (dialect) => {
   let nowReal = noon;
   const store = { ...(await openCleanStore(dialect)), now: async () => nowReal };
-  const request = { tokenId: 'desk', key: `takeover-${dialect}`, parts: { method: 'hash' } };
+  const request = { tokenId: 'console', key: `takeover-${dialect}`, parts: { method: 'hash' } };
   const dead = await claimKey(store, request);
   nowReal += tenMinutesMs;
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimKey(store, request)));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createToken, revokeToken } from '../../../src/ledger/desk/tokens.ts';
+import { createToken, revokeToken } from '../../../src/ledger/console/tokens.ts';
 import { readMarks } from '../../../src/ledger/events.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
@@ -49,7 +49,7 @@ test('numbers are masked until somebody who may asks for them, and the log says 
   });
   expect(shown.body.rows).toMatchObject([{ row: 1, e164: numbers(1)[0], attempts: 1, disposition: 'answered' }]);
   const acted = (await readMarks(world.store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
-  expect(acted).toMatchObject([{ data: { name: 'operate desk', action: 'numbers_shown' } }]);
+  expect(acted).toMatchObject([{ data: { name: 'operate console', action: 'numbers_shown' } }]);
 });
 
 test('a request without a token, or with one that does not hold, is refused before anything is read', async () => {

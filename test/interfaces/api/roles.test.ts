@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { createToken, findToken, tokenRoles, type TokenRole } from '../../../src/ledger/desk/tokens.ts';
+import { createToken, findToken, tokenRoles, type TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { ApiWorld } from './api-world.ts';
@@ -81,7 +81,7 @@ test('each route lets through exactly the roles that may use it', async () => {
 
 test('a token that nobody has takes the same steps as one with a wrong secret', async () => {
   const store = await openCleanStore('sqlite');
-  const { text } = await createToken(store, { name: 'desk', role: 'read', lastsMs: null, nowReal: noon });
+  const { text } = await createToken(store, { name: 'console', role: 'read', lastsMs: null, nowReal: noon });
   for (const id of [text.split('_')[1], '000000000000']) {
     compared.mockClear();
     expect(await findToken(store, `carillon_${id}_${'x'.repeat(43)}`, noon)).toBeNull();

@@ -6,7 +6,7 @@ import { readMarks } from '../../../src/ledger/events.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { createWorld } from '../cli/campaign-world.ts';
-import { DeskWorld, hiddenFields } from '../desk/desk-world.ts';
+import { ConsoleWorld, hiddenFields } from '../console/console-world.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld } from './api-world.ts';
 
@@ -32,8 +32,8 @@ async function openUnscheduled() {
 async function openOver(world: Awaited<ReturnType<typeof createWorld>>) {
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   const config = readConfig(world.env);
-  const desk = await DeskWorld.over(store, world.env, (limitMs) => openTemporal(world.env, config, limitMs));
-  return { id: world.id, api: desk.api, desk, store };
+  const console = await ConsoleWorld.over(store, world.env, (limitMs) => openTemporal(world.env, config, limitMs));
+  return { id: world.id, api: console.api, console, store };
 }
 
 test('a schedule is read, paused, resumed and deleted, each change once and in the log', async () => {
@@ -69,20 +69,20 @@ test('a schedule is read, paused, resumed and deleted, each change once and in t
 });
 
 test('the page pauses, resumes and deletes a schedule, and shows each at once', async () => {
-  const { id, desk } = await openWorld();
+  const { id, console } = await openWorld();
   const own = `/schedules/${id}`;
-  const { text } = await desk.get('/schedules');
+  const { text } = await console.get('/schedules');
   expect(text).toContain('0 9 1 1 *');
   expect(text.match(/-01-01 14:00:00 UTC/g)).toHaveLength(3);
-  expect((await desk.get('/schedules', 'read')).text).not.toContain(`${own}/pause`);
-  expect(await desk.post(`${own}/delete`, { key: 'k1' }, 'read')).toMatchObject({ status: 403 });
-  expect(await desk.submit(`${own}/pause`, { note: '<b>no list' })).toMatchObject({ status: 303 });
-  expect((await desk.get('/schedules')).text).toContain('&lt;b&gt;no list');
-  expect(await desk.get(`${own}/pause`)).toMatchObject({ status: 409, text: expect.stringContaining('it is paused') });
-  expect(await desk.submit(`${own}/resume`)).toMatchObject({ status: 303 });
-  expect((await desk.get('/schedules')).text).toContain(`${own}/pause`);
-  expect(await desk.submit(`${own}/delete`)).toMatchObject({ status: 303, headers: { location: '/schedules' } });
-  expect((await desk.get('/schedules')).text).toContain('No campaign recurs');
+  expect((await console.get('/schedules', 'read')).text).not.toContain(`${own}/pause`);
+  expect(await console.post(`${own}/delete`, { key: 'k1' }, 'read')).toMatchObject({ status: 403 });
+  expect(await console.submit(`${own}/pause`, { note: '<b>no list' })).toMatchObject({ status: 303 });
+  expect((await console.get('/schedules')).text).toContain('&lt;b&gt;no list');
+  expect(await console.get(`${own}/pause`)).toMatchObject({ status: 409, text: expect.stringContaining('it is paused') });
+  expect(await console.submit(`${own}/resume`)).toMatchObject({ status: 303 });
+  expect((await console.get('/schedules')).text).toContain(`${own}/pause`);
+  expect(await console.submit(`${own}/delete`)).toMatchObject({ status: 303, headers: { location: '/schedules' } });
+  expect((await console.get('/schedules')).text).toContain('No campaign recurs');
 });
 
 test('a schedule is shown before it is made, made once, and starts a run at once that no other is started beside', async () => {
@@ -138,36 +138,36 @@ test('a schedule that would read files of the workers, or start no run, is refus
 });
 
 test('the page shows the first runs of a schedule, shows them again where anything was changed, and makes just that', async () => {
-  const { id, desk, wish } = await openUnscheduled();
-  expect((await desk.get('/schedules', 'operate')).text).not.toContain('/schedules/new');
-  expect((await desk.get('/schedules', 'admin')).text).toContain('href="/schedules/new"');
-  expect(await desk.get('/schedules/new', 'operate')).toMatchObject({ text: expect.stringContaining('role admin') });
-  const bad = await desk.submit('/schedules/new', { ...wish, cron: '<b>0 9', note: '"><script>' }, 'admin');
+  const { id, console, wish } = await openUnscheduled();
+  expect((await console.get('/schedules', 'operate')).text).not.toContain('/schedules/new');
+  expect((await console.get('/schedules', 'admin')).text).toContain('href="/schedules/new"');
+  expect(await console.get('/schedules/new', 'operate')).toMatchObject({ text: expect.stringContaining('role admin') });
+  const bad = await console.submit('/schedules/new', { ...wish, cron: '<b>0 9', note: '"><script>' }, 'admin');
   expect(bad.status).toBe(422);
   expect(bad.text).toContain('cron');
   expect(bad.text).not.toMatch(/<b>0 9|"><script>/);
-  const first = await desk.submit('/schedules/new', wish, 'admin');
+  const first = await console.submit('/schedules/new', wish, 'admin');
   expect(first.text).toMatch(/id="first-runs"[\s\S]*-01-01 09:00/);
   expect(first.text).toContain('Nothing is made yet');
-  const changed = await desk.post('/schedules/new', { ...hiddenFields(first.text), ...wish, cron: '0 10 1 1 *' }, 'admin');
+  const changed = await console.post('/schedules/new', { ...hiddenFields(first.text), ...wish, cron: '0 10 1 1 *' }, 'admin');
   expect(changed.text).toMatch(/id="first-runs"[\s\S]*-01-01 10:00/);
-  expect((await desk.get('/schedules')).text).toContain('No campaign recurs');
+  expect((await console.get('/schedules')).text).toContain('No campaign recurs');
   const fields = { ...hiddenFields(changed.text), ...wish, cron: '0 10 1 1 *' };
   for (let times = 0; times < 2; times += 1)
-    expect(await desk.post('/schedules/new', fields, 'admin')).toMatchObject({
+    expect(await console.post('/schedules/new', fields, 'admin')).toMatchObject({
       status: 303,
       headers: { location: '/schedules' },
     });
-  const { text } = await desk.get('/schedules');
+  const { text } = await console.get('/schedules');
   expect(text).toContain('0 10 1 1 *');
   expect(text).not.toContain('secret');
   const own = `/schedules/${id}`;
   expect(text).toContain(`${own}/trigger`);
-  expect(await desk.get(`${own}/continue`)).toMatchObject({
+  expect(await console.get(`${own}/continue`)).toMatchObject({
     text: expect.stringContaining('No run has left a campaign'),
   });
-  expect(await desk.submit(`${own}/trigger`)).toMatchObject({ status: 303 });
-  const again = await desk.get(`${own}/trigger`);
+  expect(await console.submit(`${own}/trigger`)).toMatchObject({ status: 303 });
+  const again = await console.get(`${own}/trigger`);
   expect(again.text).toContain('The last run has not ended');
   expect(again.text).not.toContain('class="act"');
 });

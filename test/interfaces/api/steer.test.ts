@@ -37,7 +37,7 @@ test('what was decided about another round is refused with who changed the campa
       body: {
         code: 'wrong_state',
         detail: expect.stringMatching(/^Campaign spring is in round 2 now\. This was meant for round 1/),
-        lastChange: { name: 'operate desk', action: 'adjust', at: '2030-01-15T12:00:00.000Z' },
+        lastChange: { name: 'operate console', action: 'adjust', at: '2030-01-15T12:00:00.000Z' },
       },
     });
   }

@@ -33,7 +33,7 @@ test.for(dialects)('a webhook is added once per key, listed, paused, resumed and
     campaign: 'spring',
     types: ['row.ended'],
     state: 'active',
-    madeBy: 'person:admin desk',
+    madeBy: 'person:admin console',
     failures: 0,
     lastFailure: null,
     notice: 'this test has no Temporal',
@@ -57,8 +57,8 @@ test.for(dialects)('a webhook is added once per key, listed, paused, resumed and
     campaignId,
     data,
   ]);
-  const by = 'person:admin desk';
-  const name = 'admin desk';
+  const by = 'person:admin console';
+  const name = 'admin console';
   expect(log).toEqual(
     ['added', 'paused', 'resumed', 'removed'].flatMap((change) => [
       ['spring', { webhook: id, change, by }],

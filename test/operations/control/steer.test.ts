@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withControl, type Control } from '../../../src/operations/control/control.ts';
-import { lookBeforeWish, pause, steer } from '../../../src/operations/control/steer.ts';
+import { lookBeforeSteering, pause, steer } from '../../../src/operations/control/steer.ts';
 import { createWorld } from '../../interfaces/cli/campaign-world.ts';
 
 test('a resume that was wished on sight of an earlier pause does not undo a later one', async () => {
@@ -19,7 +19,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
     notice: { told: true },
     told: ['paused'],
   });
-  const { pausesSeen } = await within((control) => lookBeforeWish(control, world.id, 'resume'));
+  const { pausesSeen } = await within((control) => lookBeforeSteering(control, world.id, 'resume'));
   await within((control) => steer(control, { ...wish, pausesSeen }));
   await within((control) => pause(control, { campaignId: world.id }));
 
@@ -29,7 +29,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
     message: `Campaign ${world.id} is PAUSED; nothing was changed.`,
   });
   await within((control) => steer(control, wish));
-  expect(await within((control) => lookBeforeWish(control, world.id, 'cancel'))).toMatchObject({
+  expect(await within((control) => lookBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
     campaign: { state: 'scheduled' },
   });
   // What was decided about an earlier round ends no later one, here or at its workflow.
@@ -40,7 +40,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
   };
   await expect(within((control) => pause(control, before))).rejects.toMatchObject(refused);
   await expect(within((control) => steer(control, { ...before, wish: 'cancel' }))).rejects.toMatchObject(refused);
-  expect(await within((control) => lookBeforeWish(control, world.id, 'cancel'))).toMatchObject({
+  expect(await within((control) => lookBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
     campaign: { state: 'scheduled' },
   });
   await within((control) => steer(control, { ...before, round: 1, wish: 'cancel' }));

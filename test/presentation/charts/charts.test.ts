@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countsChart } from '../../../src/presentation/charts/rows.ts';
 import { renderChart } from '../../../src/presentation/charts/chart.ts';
-import { courseChart } from '../../../src/presentation/charts/course.ts';
+import { courseChart } from '../../../src/presentation/charts/timeline.ts';
 import { allCharts, sample, type SampleData } from './sample-data.ts';
 
 const nothing: SampleData = {

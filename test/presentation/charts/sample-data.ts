@@ -12,7 +12,7 @@ import {
 } from '../../../src/presentation/charts/calls.ts';
 import type { Chart } from '../../../src/presentation/charts/chart.ts';
 import { clockStrip } from '../../../src/presentation/charts/clock-strip.ts';
-import { courseChart } from '../../../src/presentation/charts/course.ts';
+import { courseChart } from '../../../src/presentation/charts/timeline.ts';
 import { countsChart, funnelChart, progressChart, type Progress } from '../../../src/presentation/charts/rows.ts';
 
 export function callLine(value: string | number, calls: number, answered: number, open = 0): CallLine {

@@ -96,7 +96,7 @@ test.each([
   ['PUT', '/_sandbox/world', { people: [{ number: '+12125550142' }] }, { people: [{ number: 5 }] }],
   ['POST', '/_sandbox/faults', { operation: 14, effect: { type: 'reset', when: 'after' } }, [{ operation: 15 }]],
   ['POST', '/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret: 'a-secret-of-the-test' }, { url: 'x' }],
-  ['POST', '/_sandbox/numbers', { phone_number: '+12125550188', label: 'Desk' }, { phone_number: '+12125550187' }],
+  ['POST', '/_sandbox/numbers', { phone_number: '+12125550188', label: 'Console' }, { phone_number: '+12125550187' }],
   ['POST', '/_sandbox/gates', { point: 'batch_received' }, { point: 'never' }],
 ] as const)('%s %s takes and refuses what its schema does', async (method, path, good, bad) => {
   const sandbox = await startTestSandbox({ clock: 'manual' });

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Token, TokenRole } from '../../../ledger/desk/tokens.ts';
+import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
 import type { LogTail } from './log-tail.ts';
 
 /** The server as the routes see it: their schemas are zod's. */

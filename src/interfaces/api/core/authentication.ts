@@ -1,4 +1,4 @@
-import { findToken, mayAct, type Token } from '../../../ledger/desk/tokens.ts';
+import { findToken, mayAct, type Token } from '../../../ledger/console/tokens.ts';
 import type { Api } from './app.ts';
 import type { ApiContext } from './context.ts';
 import { ProblemError } from './problem.ts';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
-import { claimKey, freeKey, keepAnswer } from '../../../ledger/desk/kept-answers.ts';
+import { claimKey, freeKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
 import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';

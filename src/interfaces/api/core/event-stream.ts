@@ -20,7 +20,7 @@ export interface StreamSurroundings {
 }
 
 /** What a client wants to hear. */
-export interface StreamWish {
+export interface StreamRequest {
   /** Null: of all campaigns. */
   campaignId: string | null;
   /** The line after which it begins. */
@@ -59,7 +59,7 @@ export class EventStream {
   #isQuiet = true;
 
   /** `response` has its headers. */
-  constructor(surroundings: StreamSurroundings, response: ServerResponse, { campaignId, cursor }: StreamWish) {
+  constructor(surroundings: StreamSurroundings, response: ServerResponse, { campaignId, cursor }: StreamRequest) {
     this.#with = surroundings;
     this.#response = response;
     this.#campaignId = campaignId;

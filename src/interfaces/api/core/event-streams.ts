@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { codeOf } from '../../../shared/input/errors.ts';
-import { listTokens, type Token } from '../../../ledger/desk/tokens.ts';
-import { EventStream, type StreamSurroundings, type StreamWish } from './event-stream.ts';
+import { listTokens, type Token } from '../../../ledger/console/tokens.ts';
+import { EventStream, type StreamSurroundings, type StreamRequest } from './event-stream.ts';
 import type { ApiContext } from './context.ts';
 import type { LogTail } from './log-tail.ts';
 
@@ -46,7 +46,7 @@ export class EventStreams {
   }
 
   /** Streams to `response` until it is closed, or the token of its holder no longer holds. Ask `isFull` before. */
-  begin(response: ServerResponse, holder: Token, wish: StreamWish): void {
+  begin(response: ServerResponse, holder: Token, wish: StreamRequest): void {
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
     response.writeHead(200, headers);
     const stream = new EventStream(this.#surroundings, response, wish);

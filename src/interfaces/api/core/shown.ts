@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
-import { mayAct, type Token } from '../../../ledger/desk/tokens.ts';
+import { mayAct, type Token } from '../../../ledger/console/tokens.ts';
 import { holderOf } from './app.ts';
 import { serviceNow, type ApiContext } from './context.ts';
 import { ProblemError } from './problem.ts';

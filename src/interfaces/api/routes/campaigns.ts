@@ -2,16 +2,16 @@ import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { lookAtWorkflow } from '../../../operations/control/supervision.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { readCampaignBrief, readCampaignView } from '../../../ledger/read/campaign-view.ts';
-import { countOwnPauses } from '../../../ledger/wishes.ts';
+import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
-import { standstillText } from '../../../presentation/words/standstill.ts';
+import { idleReasonText } from '../../../presentation/words/idle-reason.ts';
 import type { Api } from '../core/app.ts';
 import { serviceNow, type ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
-import { readCourse } from '../../../ledger/read/course.ts';
+import { readCourse } from '../../../ledger/read/timeline.ts';
 import { readFunnel } from '../../../ledger/read/funnel.ts';
 import { readWaiting } from '../../../ledger/read/waiting.ts';
 
@@ -33,7 +33,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
     const clock = await context.clock();
     const view = await readCampaignView(store.db, campaign, clock);
     const look = await lookAtWorkflow({ ...context, campaign });
-    const why = standstillText(campaign, { ...view, look }, { clock, now: context.now() });
+    const why = idleReasonText(campaign, { ...view, look }, { clock, now: context.now() });
     const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
     const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
     return withInstants({ ...viewAsJson(view), why, needs, pausesSeen }) as Answer<'showCampaign'>;

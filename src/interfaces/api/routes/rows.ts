@@ -2,7 +2,7 @@ import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readDoubtful } from '../../../operations/control/resolve.ts';
 import { maskedNumber } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { nextCallText, tellStory } from '../../../presentation/words/story.ts';
+import { nextCallText, eventText } from '../../../presentation/words/history.ts';
 import { readCallee } from '../../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
 import type { Api } from '../core/app.ts';
@@ -74,7 +74,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
         seq: event.seq,
         at: event.at,
         campaignId: event.campaignId,
-        text: tellStory(event),
+        text: eventText(event),
       })),
       truncated,
     };

@@ -16,7 +16,7 @@ import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
+import { withLocalConsole, type LocalConsole } from '../serve/local-console.ts';
 import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const defaultSpeed = 120;
@@ -59,9 +59,9 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
     advice: `\nThe demo's files are in ${folder.folder}`,
   };
   const wasUp = await inLocalWorld(io, input, (world, leave) =>
-    withLocalDesk(io, world, {
+    withLocalConsole(io, world, {
       port: 0,
-      work: (desk) => playDemo(io, { world, desk, folder, startedAt, keep }, leave),
+      work: (console) => playDemo(io, { world, console, folder, startedAt, keep }, leave),
     }),
   );
   if (wasUp) return;
@@ -71,15 +71,15 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
 
 interface Demo {
   world: LocalWorld;
-  desk: LocalDesk;
+  console: LocalConsole;
   folder: DemoFolder;
   startedAt: number;
   keep: boolean;
 }
 
-async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, leave: AbortSignal): Promise<void> {
+async function playDemo(io: Io, { world, console, folder, startedAt, keep }: Demo, leave: AbortSignal): Promise<void> {
   const temporalUrl = world.temporal.uiUrl;
-  io.stdout.write(`Watch it: ${desk.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
+  io.stdout.write(`Watch it: ${console.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
   // With --keep somebody looks on, and may mend on the page what the campaign has paused for.
   const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep });
   if (!hasEnded(snapshot.campaign)) {
@@ -92,7 +92,9 @@ async function playDemo(io: Io, { world, desk, folder, startedAt, keep }: Demo, 
   io.stdout.write(`\nIt took ${span(performance.now() - startedAt)}.\n`);
   io.exitCode = good ? 0 : 1;
   if (!keep) return;
-  io.stderr.write(`\nEverything runs on for a look: ${desk.signInUrl}   ${temporalUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`);
+  io.stderr.write(
+    `\nEverything runs on for a look: ${console.signInUrl}   ${temporalUrl ?? ''}   ${world.sandbox.url}   Ctrl-C ends it.\n`,
+  );
   await untilAborted(leave);
 }
 

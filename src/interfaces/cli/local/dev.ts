@@ -10,7 +10,7 @@ import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
-import { withLocalDesk, type LocalDesk } from '../serve/local-desk.ts';
+import { withLocalConsole, type LocalConsole } from '../serve/local-console.ts';
 
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
 
@@ -68,12 +68,12 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
   };
   const wasUp = await inLocalWorld(io, input, async (world, leave) => {
     const port = await portOrAny(ports.page);
-    const work = async (desk: LocalDesk): Promise<void> => {
-      announce(io, { ...world, desk }, json);
+    const work = async (console: LocalConsole): Promise<void> => {
+      announce(io, { ...world, console }, json);
       await untilAborted(leave);
       io.stderr.write('\nStopping: page, worker, database, Temporal, sandbox. Again to stop at once.\n');
     };
-    await withLocalDesk(io, world, { port, work });
+    await withLocalConsole(io, world, { port, work });
   });
   io.stderr.write(
     wasUp ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n' : 'Stopped before everything was up.\n',
@@ -101,8 +101,8 @@ function temporalDataFile({ XDG_STATE_HOME: state }: Config): string {
   return state === undefined ? resolve('.carillon', 'temporal.db') : join(state, 'carillon', 'temporal.db');
 }
 
-function announce(io: Io, world: LocalWorld & { desk: LocalDesk }, json: boolean): void {
-  const { config, sandbox, temporal, desk } = world;
+function announce(io: Io, world: LocalWorld & { console: LocalConsole }, json: boolean): void {
+  const { config, sandbox, temporal, console } = world;
   const database = config.DATABASE_URL === undefined ? resolve(config.CARILLON_DB) : null;
   const settings = {
     TEMPORAL_ADDRESS: temporal.address,
@@ -113,13 +113,13 @@ function announce(io: Io, world: LocalWorld & { desk: LocalDesk }, json: boolean
   if (json) {
     const { address, uiUrl } = temporal;
     io.stdout.write(
-      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, page: desk.signInUrl, api: desk.url, settings })}\n`,
+      `${JSON.stringify({ ready: true, pid: process.pid, temporal: address, temporalPid: temporal.devServer?.pid ?? null, ui: uiUrl, sandbox: sandbox.url, page: console.signInUrl, api: console.url, settings })}\n`,
     );
   }
   const lines = [
     'Ready. Nothing real is called.',
-    `  page       ${desk.signInUrl}`,
-    `  its API    ${desk.url}/api/v1/openapi.json`,
+    `  page       ${console.signInUrl}`,
+    `  its API    ${console.url}/api/v1/openapi.json`,
     `  Temporal   ${temporal.address}`,
     ...(temporal.uiUrl === null ? [] : [`  its UI     ${temporal.uiUrl}`]),
     `  sandbox    ${sandbox.url}   (what it thinks of its caller: ${sandbox.url}/_sandbox/conduct?format=text)`,

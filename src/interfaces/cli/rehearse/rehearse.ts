@@ -6,7 +6,7 @@ import { dialsFrom } from '../../../rules/campaign-rules.ts';
 import { startCampaign } from '../../../temporal/start-campaign.ts';
 import { verifyLog } from '../../../verify/log.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
-import { sendUpdate, type Wish } from '../../../operations/control/campaign-message.ts';
+import { sendUpdate, type SteeringCommand } from '../../../operations/control/campaign-message.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { Preflight } from '../../../campaign/preflight/preflight.ts';
@@ -159,7 +159,7 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
   await sandbox.advance(Math.max(0, settings.startAt - now()));
   await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
-  const tell = async (wish: Wish | 'look'): Promise<void> => {
+  const tell = async (wish: SteeringCommand | 'look'): Promise<void> => {
     const campaign = await findCampaign(store.db, read.file.id);
     if (campaign === undefined) return;
     await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });

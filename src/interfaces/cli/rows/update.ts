@@ -16,7 +16,7 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
-import { tellUntold } from '../access/untold.ts';
+import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
@@ -108,7 +108,7 @@ async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawOthers(io, control, work) : null;
-  const noticed = dryRun || tellUntold(io, await tellToLook(control, campaignId));
+  const noticed = dryRun || warnIfNotNotified(io, await tellToLook(control, campaignId));
   const summary = counts.summary();
   if (summary.failed > 0 || !noticed) io.exitCode = 1;
   const warning = stillCalledWarning(campaignId, counts);

@@ -4,7 +4,7 @@ import { requireWithdrawable, withdraw, type NamedRows } from '../../../operatio
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
-import { tellUntold } from '../access/untold.ts';
+import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
@@ -57,7 +57,7 @@ async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Pr
     if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
     const { results, notice } = await withdraw(control, { campaignId, named, note: reason, dryRun });
     // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
-    tellUntold(io, notice);
+    warnIfNotNotified(io, notice);
     if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
     if (json) writeJson(io, asJson(campaignId, dryRun, results));
     else io.stdout.write(render(io, campaignId, dryRun, results));

@@ -10,7 +10,7 @@ import { createControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { openTemporal } from '../../../operations/control/temporal.ts';
 import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
-import { listTokens } from '../../../ledger/desk/tokens.ts';
+import { listTokens } from '../../../ledger/console/tokens.ts';
 import { createLogger } from '../../../shared/logger.ts';
 import { readPort } from '../terminal/flag-values.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';

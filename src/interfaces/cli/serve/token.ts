@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration, withInstants } from '../../../shared/input/times.ts';
-import { createToken, listTokens, revokeToken, tokenRoles, type Token, type TokenRole } from '../../../ledger/desk/tokens.ts';
+import { createToken, listTokens, revokeToken, tokenRoles, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { UsageError } from '../../../shared/input/errors.ts';

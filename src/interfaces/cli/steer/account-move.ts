@@ -1,7 +1,7 @@
 import type { Config } from '../../../shared/config.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { moveService } from '../../../ledger/campaign/service-move.ts';
-import { readAccountWish, type AdjustFlags } from './adjust-flags.ts';
+import { readAccountFlags, type AdjustFlags } from './adjust-flags.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/irreversible.ts';
 import { writeJson } from '../terminal/json-output.ts';
@@ -21,7 +21,7 @@ interface Move {
  * Has the campaigns of a service that moved go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there.
  */
 export async function moveAccount(io: Io, { config, store, flags, from }: Move): Promise<void> {
-  if (Object.keys(readAccountWish(flags)).length > 0)
+  if (Object.keys(readAccountFlags(flags)).length > 0)
     throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
   const { href, username, password } = parse(from);
   if (username !== '' || password !== '') throw new UsageError('--moved-from contains a user name or password: leave it out.');

@@ -27,7 +27,7 @@ function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } =
 }
 
 /** What a person wants of a campaign. Throws UsageError. */
-export function readCampaignWish(flags: AdjustFlags): Partial<PacingLimits> {
+export function readCampaignFlags(flags: AdjustFlags): Partial<PacingLimits> {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
@@ -40,7 +40,7 @@ export function readCampaignWish(flags: AdjustFlags): Partial<PacingLimits> {
 }
 
 /** What a person wants of the account. Throws UsageError. */
-export function readAccountWish(flags: AdjustFlags): Partial<AccountLimits> {
+export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
   const { maxConcurrentCalls, keepFree } = flags;
   const foreign = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
   if (foreign !== undefined || flags.reset) {

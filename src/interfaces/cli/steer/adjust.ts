@@ -15,11 +15,11 @@ import { count, percent } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { Adjustment } from '../../../ledger/limits/adjustments.ts';
 import { tellAdjustment } from '../../../presentation/words/events.ts';
-import { tellUntold } from '../access/untold.ts';
+import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer } from '../terminal/json-output.ts';
 import { moveAccount } from './account-move.ts';
-import { flagOf, readAccountWish, readCampaignWish, type AdjustFlags } from './adjust-flags.ts';
+import { flagOf, readAccountFlags, readCampaignFlags, type AdjustFlags } from './adjust-flags.ts';
 
 const examples = `
 Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
@@ -78,12 +78,12 @@ async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFl
 const unchanged = { changed: { from: {}, to: {} }, notice: { told: true } } as const;
 
 async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
-  const wish = readCampaignWish(flags);
+  const wish = readCampaignFlags(flags);
   const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
   const { changed, notice, limits } = isQuestion
     ? { ...unchanged, limits: await readCampaignLimits(control, campaignId) }
     : await adjustLimits(control, { campaignId, wish, reset: flags.reset });
-  const told = tellUntold(io, notice);
+  const told = warnIfNotNotified(io, notice);
   writeAnswer(io, flags.json, {
     data: { campaignId, changed, told, limits: limits.now, file: limits.file },
     words: `${[...changeLines(changed, isQuestion), ...limitLines(limits)].join('\n')}\n`,
@@ -91,14 +91,14 @@ async function adjustOne(io: Io, control: Control, campaignId: string, flags: Ad
 }
 
 async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
-  const wish = readAccountWish(flags);
+  const wish = readAccountFlags(flags);
   const isQuestion = Object.keys(wish).length === 0;
   const { changed, notice, limits } = isQuestion
     ? { ...unchanged, limits: await readSharedLimits(control) }
     : await adjustSharedLimits(control, wish).catch((error: unknown) => {
         throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
       });
-  const told = tellUntold(io, notice);
+  const told = warnIfNotNotified(io, notice);
   const { accountId, maxConcurrentCalls, pace } = limits;
   const keepFree = limits.keepFree / 1000;
   const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;

@@ -22,7 +22,7 @@ import type { LedgerAccess } from '../../../operations/control/ledger.ts';
 import { pacingLines } from '../../../presentation/words/pacing.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
-import { standstillText, workflowAsJson, workflowText, type WorkflowLook } from '../../../presentation/words/standstill.ts';
+import { idleReasonText, workflowAsJson, workflowText, type WorkflowLook } from '../../../presentation/words/idle-reason.ts';
 import { askWorkflow, lookAtWorkflow } from '../../../operations/control/supervision.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
@@ -93,7 +93,7 @@ function describe(
   return [
     ...line('Campaign', campaignTitle(campaign)),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...line('Waiting', standstillText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? ''),
+    ...line('Waiting', idleReasonText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? ''),
     ...line(
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { kill } from 'node:process';
 import { expect, test } from 'vitest';
 import { readAllEvents } from '../../../../src/ledger/events.ts';
-import { listTokens } from '../../../../src/ledger/desk/tokens.ts';
+import { listTokens } from '../../../../src/ledger/console/tokens.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { putSchedule } from '../../../../src/ledger/campaign/schedules.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';

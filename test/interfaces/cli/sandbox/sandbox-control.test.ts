@@ -62,7 +62,7 @@ test('the time, the faults and the state of a sandbox that runs are moved by com
 
 test('a fixture is loaded into a sandbox that runs, by a command', async () => {
   const { run, write } = await createRunning();
-  const file = write('fixture.yaml', 'agents: [{agent_id: agent_desk, name: Desk}]\n');
+  const file = write('fixture.yaml', 'agents: [{agent_id: agent_desk, name: Console}]\n');
   expect(await run('fixture', file)).toMatchObject({ code: 0, stdout: `Loaded ${file}.\n` });
   expect(await run('fixture', file)).toMatchObject({
     code: 1,

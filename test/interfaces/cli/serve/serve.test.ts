@@ -56,10 +56,10 @@ test.each([
   [['serve', '--host', '0.0.0.0'], /can be reached by others.*--tls-cert and --tls-key, or --behind-proxy/],
   [['serve', '--tls-cert', 'cert.pem'], /belong together/],
   [['serve', '--tls-cert', 'none.pem', '--tls-key', 'none.pem'], /--tls-cert none\.pem: there is no such file/],
-  [['token', 'create', 'desk'], /--role/],
-  [['token', 'create', 'desk', '--role', 'king'], /read, operate, admin/],
+  [['token', 'create', 'console'], /--role/],
+  [['token', 'create', 'console', '--role', 'king'], /read, operate, admin/],
   [['token', 'create', ' ', '--role', 'read'], /1 to 100 characters/],
-  [['token', 'create', 'desk', '--role', 'read', '--expires', 'soon'], /duration/],
+  [['token', 'create', 'console', '--role', 'read', '--expires', 'soon'], /duration/],
   [['token', 'revoke', '000000000000', '--yes'], /no token "000000000000"/],
 ])('%j is refused with what to do', async (args, says) => {
   const { run } = createFolder();

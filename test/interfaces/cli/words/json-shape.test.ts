@@ -5,7 +5,7 @@ import { commands } from '../../../../src/interfaces/cli/commands.ts';
 import { codeOfName } from '../../../../src/shared/input/errors.ts';
 import { withInstants } from '../../../../src/shared/input/times.ts';
 import { hooksAsJson } from '../../../../src/presentation/words/hooks.ts';
-import { standstillAsJson } from '../../../../src/presentation/words/standstill.ts';
+import { idleReasonAsJson } from '../../../../src/presentation/words/idle-reason.ts';
 import { writeCampaign, minimalCampaign } from '../../../list/campaign-folder.ts';
 import { createLedger } from '../campaign-ledger.ts';
 import { createTerminal } from '../terminal.ts';
@@ -57,7 +57,7 @@ test('what commands print with --json is an object with instants in UTC under na
 test('instants of a standstill and of a silent hook have the same shape', () => {
   const since = Date.UTC(2030, 0, 15);
   const standstill = { reason: 'due', since, until: since, calls: null, rule: null } as const;
-  const told = [standstillAsJson(standstill), hooksAsJson({ silentSince: since, completion: null, pause: null })];
+  const told = [idleReasonAsJson(standstill), hooksAsJson({ silentSince: since, completion: null, pause: null })];
   expect(told.flatMap((part) => misshapen(withInstants(part)))).toEqual([]);
 });
 

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
+import { everyResult, readResultKeys, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
+import type { Answer } from '../../../operations/schemas/all.ts';
+import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
+import { renderHtmlReport } from '../../../presentation/report/html-report.ts';
+import { readReportData } from '../../../presentation/report/read-report.ts';
+import { renderResults } from '../../../presentation/results/file.ts';
+import { resultsAsJson } from '../../../presentation/results/text.ts';
+import type { Api } from '../core/app.ts';
+import { serviceNow, type ApiContext } from '../core/context.ts';
+import { serve } from '../core/serve.ts';
+import { ProblemError } from '../core/problem.ts';
+import { noteNumbersShown } from '../core/shown.ts';
+
+/** Results and report, to hand on. */
+export function handOnRoutes(app: Api, context: ApiContext): void {
+  const { store } = context;
+  serve(app, 'showReport', async ({ params }) => {
+    const campaign = await requireCampaign(store, params.campaign);
+    return withInstants(await readCampaignReport(store, campaign, await serviceNow(context)));
+  });
+
+  serve(app, 'downloadReport', async (request, reply) => {
+    const { params, query } = request;
+    const campaigns = [];
+    for (const id of new Set([params.campaign, ...(query.with ?? [])])) campaigns.push(await requireCampaign(store, id));
+    if (query.people) for (const { campaignId } of campaigns) await noteNumbersShown(context, request, campaignId);
+    const now = await serviceNow(context);
+    const data = await readReportData(store, { campaigns, now, people: query.people, verify: {} });
+    const name = campaigns.length === 1 ? (campaigns[0]?.campaignId ?? '') : 'campaigns';
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}-report.html"`)
+      .send(renderHtmlReport(data));
+  });
+
+  serve(app, 'listResults', async (request) => {
+    const { campaignId, rules } = await requireCampaign(store, request.params.campaign);
+    await noteNumbersShown(context, request, campaignId);
+    const { after, limit } = request.query;
+    const rows: RecipientResult[] = [];
+    for await (const row of readResults(store.db, campaignId, { ...filterOf(request.query), afterRow: after })) {
+      rows.push(row);
+      if (rows.length === limit) break;
+    }
+    const next = rows.length < limit ? null : (rows.at(-1)?.row ?? null);
+    return { rows: resultsAsJson(rows, rules.list), next } as Answer<'listResults'>;
+  });
+
+  serve(app, 'downloadResults', async (request, reply) => {
+    const { params, query } = request;
+    const { safe_cells: safeCells, bom } = query;
+    if (params.format !== 'csv' && (safeCells || bom))
+      throw new ProblemError(422, 'csv_only', `safe_cells and bom are for CSV; ask for results.${params.format} without.`);
+    const campaign = await requireCampaign(store, params.campaign);
+    const { campaignId } = campaign;
+    await noteNumbersShown(context, request, campaignId);
+    const { collected, evaluation } = await readResultKeys(store.db, campaignId);
+    const filter = filterOf(query);
+    const table = {
+      columns: campaign.rules.list.columns,
+      collectedKeys: collected,
+      evaluationKeys: evaluation,
+      format: params.format,
+      csv: { safeCells, bom },
+    };
+    return reply
+      .type(resultTypes[params.format])
+      .header('content-disposition', `attachment; filename="${campaignId}-results.${params.format}"`)
+      .send(Readable.from(renderResults(readResults(store.db, campaignId, filter), table)));
+  });
+}
+
+function filterOf({ outcome, since }: z.output<typeof whichResults>): ResultFilter {
+  return {
+    ...everyResult,
+    outcomes: outcome ?? null,
+    changedSince: since === undefined ? null : Date.parse(since),
+  };
+}

@@ -1,0 +1,120 @@
+import { requireSchedule } from '../../../operations/control/schedules/access.ts';
+import type { ScheduleView } from '../../../operations/control/schedules/view.ts';
+import { figure, instant } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { operations, sentencesOf } from '../../../operations/list.ts';
+import { apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import { askSchedules } from '../core/asked-schedules.ts';
+import { pressView } from '../core/press.ts';
+
+const back = '/schedules';
+
+interface ActionWords {
+  button: string;
+  /** What to know here besides what the list of operations says. */
+  adds: string;
+  said: (answer: Record<string, unknown>) => string;
+  /** States in which there is something to do. */
+  fits: readonly ScheduleView['state'][];
+  danger?: true;
+  /** What stands in the way although the state fits. */
+  block?: (view: ScheduleView) => string | null;
+}
+
+const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'delete', ActionWords>> = {
+  pause: {
+    button: 'Pause this schedule',
+    adds: 'Runs that it misses are not made up.',
+    said: () => 'is paused: it starts no runs.',
+    fits: ['active'],
+  },
+  resume: {
+    button: 'Resume this schedule',
+    adds: 'Each reads the list as it is then.',
+    said: () => 'is active again.',
+    fits: ['paused'],
+  },
+  trigger: {
+    button: 'Start a run now',
+    adds:
+      'It reads its list as it is now and starts a campaign of its own, which calls people at once where its hours are open. ' +
+      'The runs that are planned stay.',
+    said: ({ campaignId }) => `runs now: campaign ${String(campaignId)} begins as soon as a worker has read its list.`,
+    fits: ['active', 'paused'],
+    block: ({ isRunning, last }) =>
+      isRunning ? `The last run has not ended: campaign ${last?.campaignId ?? 'of it'} is ${last?.result ?? 'running'}.` : null,
+  },
+  continue: {
+    button: 'Continue the last run',
+    adds: 'Nothing that was sent is sent again.',
+    said: ({ campaignId, result }) =>
+      `has its last run in campaign ${String(campaignId)}, which ${continuedWords[String(result)] ?? 'goes on'}.`,
+    fits: ['active', 'paused'],
+    block: ({ last }) => (last === null ? 'No run has left a campaign that could be continued.' : null),
+  },
+  delete: {
+    button: 'Delete this schedule',
+    adds: 'They keep their results. This cannot be undone.',
+    said: () => 'is deleted.',
+    fits: ['active', 'paused', 'missing'],
+    danger: true,
+  },
+};
+
+const continuedWords: Readonly<Record<string, string>> = { ended: 'has ended', attached: 'runs already' };
+const noted = ['pause', 'resume'];
+
+/** Pause, resume, start or continue a run, delete: each says what it will do, and to which runs. */
+export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) as (keyof typeof actions)[]).map((action) => ({
+  path: `/schedules/:campaign/${action}`,
+  role: operations[`${action}Schedule`].role,
+  form: async (request, given) => {
+    const { campaignId } = await requireSchedule(request.context, request.params['campaign'] ?? '');
+    const { views, why } = await askSchedules(request.context);
+    const view = views?.find((each) => each.campaignId === campaignId);
+    const { button, adds, danger, fits, block } = actions[action];
+    const isFit = view !== undefined && fits.includes(view.state);
+    const blocked = isFit ? (block?.(view) ?? null) : null;
+    const unfit = blocked ?? why ?? `There is nothing to ${action}: it is ${view?.state ?? 'deleted'}.`;
+    return pressView(given, {
+      title: `${button}?`,
+      section: 'schedules',
+      crumbs: [[back, 'Schedules']],
+      back: [back, 'the schedules'],
+      obstacle: isFit && blocked === null ? null : { why: unfit, status: why === null ? 409 : 503 },
+      says: `${sentencesOf(`${action}Schedule`)} ${adds}`,
+      standing: [['Campaign', campaignId], ...(view === undefined ? [] : standing(view))],
+      button,
+      danger,
+      body: noted.includes(action) ? noteField(given) : null,
+    });
+  },
+  call: ({ params, fields }) => {
+    const note = fields.get('note')?.trim() ?? '';
+    const body = note === '' ? {} : { note };
+    return { ...apiCall(`${action}Schedule`, params), ...(noted.includes(action) ? { body } : {}) };
+  },
+  done: ({ params }, { body }) => ({
+    to: back,
+    said: `The schedule of ${params['campaign'] ?? ''} ${actions[action].said(body)}`,
+  }),
+}));
+
+function noteField({ fields }: Given): Html {
+  return html`<label class="field"
+    >Reason, kept in Temporal; may be left empty <input name="note" maxlength="200" autocomplete="off" value="${fields?.get('note') ?? ''}"
+  /></label>`;
+}
+
+function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {
+  const [next] = nextAt;
+  return [
+    ['State', printable(note === null ? state : `${state}: ${note}`)],
+    ['When', when === null ? null : printable(`${when} (${timeZone ?? 'UTC'})`)],
+    ['List', printable(list)],
+    ['Next run', next === undefined ? null : instant(Date.parse(next), 'full')],
+    ['Runs so far', figure(fired)],
+    [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${last.result}`],
+  ] as const;
+}

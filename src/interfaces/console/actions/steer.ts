@@ -1,0 +1,144 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
+import { operations, sentencesOf } from '../../../operations/list.ts';
+import type { PlainRun } from '../../../operations/runs/run.ts';
+import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
+import { capital } from '../../../shared/input/figures.ts';
+import { figure } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { readLastActs } from '../../../ledger/read/last-acts.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { countOwnPauses } from '../../../ledger/control-requests.ts';
+import type { WorkflowLook } from '../../../presentation/words/idle-reason.ts';
+import { apiCall, type ConsoleAction } from '../core/action.ts';
+import { hidden } from '../core/fields.ts';
+import { campaignPath } from '../core/links.ts';
+import { pressView } from '../core/press.ts';
+import { standingFacts } from '../core/standing.ts';
+import { may, type ViewRequest } from '../core/view.ts';
+
+const plain: readonly [PlainId, PlainRun][] = Object.entries(plainRuns) as [PlainId, PlainRun][];
+
+/** What every form about a campaign as a whole says of it, in numbers. */
+async function campaignPress({ context: { store } }: ViewRequest, campaign: Campaign) {
+  const { campaignId } = campaign;
+  const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
+  return {
+    section: 'campaigns',
+    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    back: [campaignPath(campaignId), campaignId],
+    acts,
+    standing: [
+      ...standingFacts(campaign, acts),
+      ['Round', figure(campaign.round)],
+      ['Waiting rows', figure(status.waiting)],
+      ['Open calls', figure(status.open)],
+      ['Planned calls, not sent yet', figure(status.planned)],
+      ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
+    ],
+  } as const;
+}
+
+/** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
+export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: name, states, ends, done }]) => ({
+  path: `/campaigns/:campaign/${name}`,
+  role: operations[id].role,
+  form: async (request, given) => {
+    const { store } = request.context;
+    const campaign = await requireCampaign(store, request.params['campaign'] ?? '');
+    const { campaignId, round } = campaign;
+    const isOffered = states.includes(campaign.state);
+    const pausesSeen = given.fields?.get('pauses-seen') ?? (await countOwnPauses(store.db, campaignId));
+    return pressView(given, {
+      ...(await campaignPress(request, campaign)),
+      title: `${capital(name)} this campaign?`,
+      obstacle: isOffered ? null : { why: `There is nothing to ${name} now.`, status: 409 },
+      says: sentencesOf(id),
+      button: `${capital(name)} ${campaignId}`,
+      danger: ends,
+      body: hidden({ round: String(round), 'pauses-seen': String(pausesSeen) }),
+    });
+  },
+  call: ({ params, fields }) => ({
+    ...apiCall(id, params),
+    body: {
+      pausesSeen: Number(fields.get('pauses-seen')),
+      ...(fields.has('round') ? { round: Number(fields.get('round')) } : {}),
+    },
+  }),
+  done: ({ params }, { body }) => {
+    const campaign = params['campaign'] ?? '';
+    const notice = typeof body['notice'] === 'string' ? ` ${body['notice']}` : '';
+    return { to: campaignPath(campaign), said: `${campaign} ${done}.${notice}` };
+  },
+}));
+
+/** A campaign that Temporal has lost goes on from the database. */
+export const recoverCampaign: ConsoleAction = {
+  path: '/campaigns/:campaign/recover',
+  role: operations.recoverCampaign.role,
+  form: async (request, given) => {
+    const { context, params } = request;
+    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { campaignId } = campaign;
+    // Asked anew: what was so a moment ago decides nothing.
+    const look = (await lookAtWorkflows(context, [campaign])).get(campaignId) ?? null;
+    const why = obstacleOf(campaign, look);
+    const isUnasked = look !== null && look.runs === null;
+    return pressView(given, {
+      ...(await campaignPress(request, campaign)),
+      title: 'Recover this campaign?',
+      obstacle: why === null ? null : { why, status: isUnasked ? 503 : 409 },
+      says: `${sentencesOf('recoverCampaign')} Reading them may take minutes. A paused campaign stays paused.`,
+      button: `Recover ${campaignId}`,
+    });
+  },
+  call: ({ params }) => apiCall('recoverCampaign', params),
+  done: ({ params }, { body }) => {
+    const campaign = params['campaign'] ?? '';
+    const { state, round } = body as { state: string; round: number };
+    const said = state === 'paused' ? 'It is paused: resume it when it may call.' : 'It goes on.';
+    return {
+      to: campaignPath(campaign),
+      said: `${campaign} was restarted from the database, round ${round}. ${said}`,
+    };
+  },
+};
+
+/** Why there is nothing to recover, or why that is not known; null: it can be recovered. */
+function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): string | null {
+  if (round === 0) return 'It was not started yet, so there is nothing to recover.';
+  if (look === null) return `It is ${state}, so there is nothing to recover.`;
+  if (look.unreachable !== null) return look.unreachable;
+  if (look.runs === null) return 'Temporal did not say whether it runs this campaign. Load this page again later.';
+  return look.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
+}
+
+/** Buttons for what the state of the campaign allows now. */
+export function steerLinks(request: ViewRequest, campaign: Campaign): Html | null {
+  if (!may(request, 'operate')) return null;
+  if (['completed', 'cancelled'].includes(campaign.state))
+    return html`<p class="actions">
+      <a class="button" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
+    </p>`;
+  const open = plain.filter(([, { states }]) => states.includes(campaign.state));
+  if (open.length === 0) return null;
+  return html`<p class="actions">
+    ${open.map(
+      ([, { action: name, ends }]) =>
+        html`<a class="button ${ends === undefined ? '' : 'danger'}" href="${campaignPath(campaign.campaignId, `/${name}`)}"
+          >${capital(name)}</a
+        >`,
+    )}
+    ${limitsLink(campaign)} ${campaign.state === 'draining' ? null : updateLink(campaign)}
+  </p>`;
+}
+
+function limitsLink({ campaignId }: Campaign): Html {
+  return html`<a class="button" href="${campaignPath(campaignId, '/limits')}">Limits …</a>`;
+}
+
+function updateLink({ campaignId }: Campaign): Html {
+  return html`<a class="button" href="${campaignPath(campaignId, '/update')}">Update the list …</a>`;
+}

@@ -1,0 +1,132 @@
+import { requireWebhook } from '../../../operations/control/webhooks.ts';
+import { webhookEventTypes } from '../../../rules/webhooks/messages.ts';
+import { figure } from '../../../presentation/html/elements.ts';
+import { html } from '../../../presentation/html/html.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { lastEventSeq } from '../../../ledger/events.ts';
+import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
+import { operations, sentencesOf } from '../../../operations/list.ts';
+import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
+import { checkboxes, readScope, scopeField } from '../core/fields.ts';
+import { pressView } from '../core/press.ts';
+
+const back = '/webhooks';
+const crumbs = [[back, 'Webhooks']] as const;
+
+/** One more address that is told of events. */
+export const addWebhook: ConsoleAction = {
+  path: '/webhooks/add',
+  role: operations.addWebhook.role,
+  form: async ({ context }, given) => {
+    const campaigns = await listCampaigns(context.store.db);
+    return {
+      title: 'Add a webhook',
+      section: 'webhooks',
+      crumbs,
+      body: html`<section class="panel">
+        <p>
+          The address is told of what happens from then on, in order, and again until it has taken each event. Requests are signed. Keep an
+          address that contains a key in a variable of the workers, as env://CARILLON_URL_NAME.
+        </p>
+        ${actionForm(given, {
+          button: 'Add the webhook',
+          back,
+          body: html`<label class="field"
+              >Address, https <input name="url" required maxlength="4100" autocomplete="off" value="${given.fields?.get('url') ?? ''}"
+            /></label>
+            ${scopeField(
+              given.fields,
+              campaigns.map(({ campaignId }) => campaignId),
+            )}
+            <fieldset class="row">
+              <legend>Only these events; none chosen: all</legend>
+              ${checkboxes(
+                given.fields,
+                'type',
+                webhookEventTypes.map((type) => ({ value: type, label: type })),
+              )}
+            </fieldset>`,
+        })}
+      </section>`,
+    };
+  },
+  call: ({ fields }) => {
+    const types = fields.getAll('type');
+    return {
+      ...apiCall('addWebhook'),
+      body: { url: fields.get('url')?.trim() ?? '', ...readScope(fields), ...(types.length === 0 ? {} : { types }) },
+    };
+  },
+  done: (_sent, { body }) => ({ to: back, said: `The webhook is added.${noticeOf(body)}` }),
+};
+
+interface ActionWords {
+  button: string;
+  /** What to know here besides what the list of operations says. */
+  adds: string;
+  said: string;
+  danger?: true;
+}
+
+const actions: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', ActionWords>> = {
+  pause: {
+    button: 'Pause this webhook',
+    adds: 'They are sent when it is resumed.',
+    said: 'The webhook is paused.',
+  },
+  resume: { button: 'Resume this webhook', adds: 'The order stays.', said: 'The webhook goes on.' },
+  remove: {
+    button: 'Remove this webhook',
+    adds: 'What it has not taken yet is not sent, also if it is added again.',
+    said: 'The webhook is removed.',
+    danger: true,
+  },
+  test: {
+    button: 'Send a ping',
+    adds: 'It is signed like other requests, and tells of nothing.',
+    said: 'The ping was taken.',
+  },
+};
+
+/** What may be done to one webhook. */
+export const webhookActions: readonly ConsoleAction[] = (Object.keys(actions) as (keyof typeof actions)[]).map((action) => ({
+  path: `/webhooks/:webhook/${action}`,
+  role: operations[`${action}Webhook`].role,
+  form: async ({ context, params }, given) => {
+    const webhook = await requireWebhook(context, params['webhook'] ?? '');
+    const { button, adds, danger } = actions[action];
+    const untaken = given.answer === null ? null : `The ping was not taken: ${pingText(given.answer)}`;
+    return pressView(
+      { ...given, refused: given.refused ?? untaken },
+      {
+        title: `${button}?`,
+        section: 'webhooks',
+        crumbs,
+        back: [back, 'the webhooks'],
+        obstacle: null,
+        says: `${sentencesOf(`${action}Webhook`)} ${adds}`,
+        standing: [
+          ['Address', printable(webhookAsJson(webhook).place)],
+          ['State', printable(webhookStanding(webhook, context.now()))],
+          ['Campaigns', webhook.campaignId ?? 'all'],
+          ['Lines of the log to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
+        ],
+        button,
+        danger,
+      },
+    );
+  },
+  call: ({ params }) => apiCall(`${action}Webhook`, params),
+  done: (_sent, { body }) =>
+    action === 'test' && body['delivered'] !== true ? null : { to: back, said: `${actions[action].said}${noticeOf(body)}` },
+}));
+
+function pingText({ status, why }: Record<string, unknown>): string {
+  if (typeof why === 'string') return printable(why);
+  return `it was answered with status ${String(status)}`;
+}
+
+function noticeOf({ notice }: Record<string, unknown>): string {
+  return typeof notice === 'string' ? ` ${notice}` : '';
+}

@@ -1,0 +1,92 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { withdraw } from '../../../operations/control/withdraw.ts';
+import { openAttemptStates } from '../../../rules/ledger.ts';
+import { figure } from '../../../presentation/html/elements.ts';
+import { html } from '../../../presentation/html/html.ts';
+import { EditRefusedError } from '../../../ledger/people/edit-refusal.ts';
+import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
+import { apiCall, type ConsoleAction } from '../core/action.ts';
+import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { pressView } from '../core/press.ts';
+import { requireRow } from '../core/require-row.ts';
+import { rowBadge } from '../core/state-badges.ts';
+import type { ViewRequest } from '../core/view.ts';
+import { operations } from '../../../operations/list.ts';
+
+const says: Readonly<Record<WithdrawResult['result'], string>> = {
+  withdrawn: 'The row ends as cancelled, and nobody is called for it. A corrected list can restore it while the campaign goes on.',
+  call_open: 'A call to it is planned or open: it goes on, and the row is not withdrawn.',
+  already_ended: 'The row has its outcome, and keeps it.',
+  not_found: 'The campaign has no such row.',
+};
+
+/** Takes one waiting row out of its campaign. */
+export const withdrawRow: ConsoleAction = {
+  path: '/campaigns/:campaign/rows/:row/withdraw',
+  role: operations.withdrawRows.role,
+  form: async (request, given) => {
+    const { campaignId } = await requireCampaign(request.context.store, request.params['campaign'] ?? '');
+    const row = await requireRow(request, campaignId);
+    const back = rowPath(campaignId, row.row);
+    const tried = await tryOut(request, campaignId, row.row);
+    const why = typeof tried === 'string' ? tried : tried.result === 'withdrawn' ? null : says[tried.result];
+    return pressView(given, {
+      title: `Withdraw row ${row.row}?`,
+      section: 'campaigns',
+      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]], // prettier-ignore
+      back: [back, `row ${row.row}`],
+      obstacle: why === null ? null : { why, status: 200 },
+      says: says.withdrawn,
+      standing: [
+        ['Now', rowBadge(row)],
+        ['Rows that are withdrawn', figure(why === null ? 1 : 0)],
+        ['Planned or open calls that go on', figure(await countOpenCalls(request, campaignId, row.row))],
+      ],
+      button: `Withdraw row ${row.row}`,
+      danger: true,
+      body: html`<label class="field"
+        >Reason, for the log; no word about a person
+        <input name="reason" maxlength="1000" autocomplete="off" value="${given.fields?.get('reason') ?? ''}"
+      /></label>`,
+    });
+  },
+  call: ({ params, fields }) => {
+    const reason = fields.get('reason')?.trim() ?? '';
+    return {
+      ...apiCall('withdrawRows', params),
+      body: { rows: [Number(params['row'])], ...(reason === '' ? {} : { reason }) },
+    };
+  },
+  done: ({ params }, { body }) => {
+    const [left] = body['left'] as { why: WithdrawResult['result'] }[];
+    const row = Number(params['row']);
+    const notice = typeof body['notice'] === 'string' ? ` ${body['notice']}` : '';
+    return {
+      to: rowPath(params['campaign'] ?? '', row),
+      said: left === undefined ? `Row ${row} is withdrawn.${notice}` : `Nothing was changed. ${says[left.why]}`,
+    };
+  },
+};
+
+/** What would become of the row, or why no row can be withdrawn now. */
+async function tryOut({ context }: ViewRequest, campaignId: string, row: number): Promise<WithdrawResult | string> {
+  try {
+    const { results } = await withdraw(context, { campaignId, named: { rows: [row] }, note: null, dryRun: true });
+    return results[0] ?? { key: row, campaignRow: null, result: 'not_found' };
+  } catch (error) {
+    if (error instanceof EditRefusedError) return error.message;
+    throw error;
+  }
+}
+
+async function countOpenCalls({ context }: ViewRequest, campaignId: string, row: number): Promise<number> {
+  const found = await context.store.db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .select('attempts.attempt_id')
+    .where('recipients.campaign_id', '=', campaignId)
+    .where('recipients.row_number', '=', row)
+    .where('attempts.state', 'in', openAttemptStates)
+    .execute();
+  return found.length;
+}

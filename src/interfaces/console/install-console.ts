@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import cookie from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { holderOf, type Api } from '../api/core/app.ts';
+import type { ApiContext } from '../api/core/context.ts';
+import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
+import { problemOf } from '../api/core/problem.ts';
+import { chartStyles } from '../../presentation/charts/inks.ts';
+import { empty, link } from '../../presentation/html/elements.ts';
+import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-assets.ts';
+import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
+import { findToken, type Token } from '../../ledger/console/tokens.ts';
+import type { ConsoleAction, Given } from './core/action.ts';
+import { actions } from './actions/all.ts';
+import { callApi, refusalOf } from './core/call-api.ts';
+import { askFile, readRefusal } from './core/file.ts';
+import { withSentForm } from './core/sent-form.ts';
+import { Changes } from './core/changes.ts';
+import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
+import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
+import { SignInLimit } from './core/sign-in-limit.ts';
+import { installDrafts } from './drafts/install-drafts.ts';
+import { may, type View, type ViewRequest } from './core/view.ts';
+import { files } from './views/files.ts';
+import { searches, views } from './views/all.ts';
+
+const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
+
+/** Sent by the script, which wants what changes and not the document around it. */
+const partHeader = 'x-page-part';
+
+/**
+ * The page: HTML from this process, over the same read model and through the same changes as the API. It keeps nothing but who has asked
+ * for whole numbers; any number of processes may serve it.
+ */
+export function installConsole(app: Api, context: ApiContext): void {
+  const changes = new Changes(app.tail);
+  const shown = new LatelyShown();
+  app.addHook('preClose', async () => changes.close());
+  void app.register(async (console: Api) => {
+    await console.register(cookie);
+    console.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, new URLSearchParams(String(body))),
+    );
+    for (const asset of readAssets()) console.get(`${assetFolder}/${asset.name}`, hidden, async (_, reply) => sendAsset(reply, asset));
+    await console.register(async (page: Api) => {
+      page.addHook('onRequest', async (request, reply) => {
+        if (request.method === 'POST' && !isFromOwnPage(request))
+          return refuse(reply, 403, 'This was not sent from a page of this server.');
+      });
+      signing(page, context);
+      await page.register(async (inside: Api) => {
+        inside.addHook('onRequest', async (request, reply) => {
+          const text = sessionOf(request);
+          const token = text === null ? null : await findSession(context.store, text, context.now());
+          if (token !== null) {
+            request.holder = token;
+            return;
+          }
+          if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();
+          const to = request.method === 'GET' ? request.url : '/';
+          return reply.headers(pageHeaders).redirect(`/sign-in?to=${encodeURIComponent(to)}`, 303);
+        });
+        inside.get('/changes', hidden, async (request, reply) => {
+          if (changes.isFull) return refuse(reply, 503, 'Too many pages are open.');
+          reply.hijack();
+          reply.raw.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+          changes.follow(reply.raw, queryOf(request, 'campaign') || 'all');
+        });
+        const asked = async (request: FastifyRequest): Promise<ViewRequest> => {
+          const holder = holderOf(request);
+          const clock = await context.clock();
+          return {
+            context,
+            holder,
+            clock,
+            now: Math.round(clock.now()),
+            params: request.params as Record<string, string>,
+            query: (name) => queryOf(request, name),
+            sent: request.body instanceof URLSearchParams ? request.body : null,
+            cache: context.cache,
+            numbersShown: (campaignId) => shown.isShown(holder.tokenId, campaignId, context.now()),
+          };
+        };
+        inside.setErrorHandler(async (error, request, reply) => {
+          // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
+          if (request.holder === null) throw error;
+          const { status, detail } = problemOf(error);
+          if (status >= 500)
+            context.logger.error({ code: (error as { code?: unknown }).code, route: request.routeOptions.url }, 'a view failed');
+          return send({ request, reply }, await asked(request), problemView(status, detail));
+        });
+        for (const [path, view] of Object.entries(views))
+          inside.get(path, hidden, async (request, reply) => {
+            const viewed = await asked(request);
+            return send({ request, reply }, viewed, await view(viewed));
+          });
+        const showNumbers = async (request: FastifyRequest, campaign: string): Promise<void> => {
+          const { tokenId } = holderOf(request);
+          if ((request.body as URLSearchParams).get('show') === 'no') return shown.hide(tokenId, campaign);
+          await noteNumbersShown(context, request, campaign);
+          shown.show(tokenId, campaign, context.now());
+        };
+        for (const [path, view] of Object.entries(searches))
+          inside.post(path, hidden, async (request, reply) => {
+            const viewed = await asked(request);
+            const { campaign } = viewed.params;
+            if (campaign !== undefined && viewed.sent?.get('show') != null) await showNumbers(request, campaign);
+            return send({ request, reply }, viewed, await view(viewed));
+          });
+        for (const file of files)
+          inside.get(file.path, { ...hidden, exposeHeadRoute: false }, async (request, reply) => {
+            const [, query = ''] = /(\?.*)$/.exec(request.url) ?? [];
+            const found = await askFile(app, request, file.url(request.params as Record<string, string>, query));
+            if (found.status < 400)
+              return reply
+                .code(found.status)
+                .headers({ ...pageHeaders, ...found.headers })
+                .send(found.stream);
+            const refusal = await readRefusal(found);
+            return send({ request, reply }, await asked(request), problemView(refusal.status, refusalOf(refusal)));
+          });
+        for (const action of actions) installAction(inside, { action, asked });
+        installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
+        inside.post('/campaigns/:campaign/numbers', hidden, async (request, reply) => {
+          const { campaign = '' } = request.params as { campaign?: string };
+          await showNumbers(request, campaign);
+          return reply.redirect(ownPath((request.body as URLSearchParams).get('to') ?? '/'), 303);
+        });
+      });
+    });
+  });
+
+  function installAction(
+    inside: Api,
+    { action, asked }: { action: ConsoleAction; asked: (request: FastifyRequest) => Promise<ViewRequest> },
+  ): void {
+    const show = async (exchange: Exchange, given: Given, status = 200): Promise<FastifyReply> => {
+      const viewed = await asked(exchange.request);
+      if (!may(viewed, action.role)) return send(exchange, viewed, roleView(viewed.holder, action));
+      return send(exchange, viewed, { status, ...(await action.form(viewed, given)) });
+    };
+    inside.get(action.path, hidden, async (request, reply) => show({ request, reply }, { fields: null, refused: null, answer: null }));
+    inside.post(action.path, hidden, async (request, reply) => {
+      const viewed = await asked(request);
+      if (!may(viewed, action.role)) return send({ request, reply }, viewed, roleView(viewed.holder, action));
+      return withSentForm(request, action.files ?? [], async ({ fields, files: chosen }) => {
+        const sent = { params: viewed.params, fields, files: chosen };
+        const called = await callApi(app, request, {
+          ...(await action.call(sent, viewed)),
+          key: fields.get('key') ?? '',
+        });
+        if (called.status >= 400) return show({ request, reply }, { fields, refused: refusalOf(called), answer: null }, called.status);
+        const done = action.done(sent, called);
+        if (done === null) return show({ request, reply }, { fields, refused: null, answer: called.body });
+        leaveNotice(request, reply, called.replayed ? `${done.said} (It had been done already.)` : done.said);
+        return reply.headers(pageHeaders).redirect(done.to, 303);
+      });
+    });
+  }
+}
+
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+function signing(page: Api, context: ApiContext): void {
+  const { store } = context;
+  const limit = new SignInLimit();
+  page.get('/sign-in', hidden, async (request, reply) =>
+    sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null }).text),
+  );
+  page.post('/sign-in', hidden, async (request, reply) => {
+    const fields = request.body as URLSearchParams;
+    const text = (fields.get('token') ?? '').trim();
+    const to = ownPath(fields.get('to') ?? '');
+    const waitMs = limit.begin(request.ip, context.now());
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1000);
+      const refused = `Too many tokens were refused. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+      return sendHtml(reply.code(429).header('retry-after', seconds), renderSignIn({ to, refused }).text);
+    }
+    const token = await findToken(store, text, context.now());
+    if (token === null) {
+      const refused = 'This token is unknown, revoked or has expired.';
+      return sendHtml(reply.code(401), renderSignIn({ to, refused }).text);
+    }
+    limit.succeeded(request.ip);
+    keepSession(request, reply, await beginSession(store, { tokenId: token.tokenId, nowReal: context.now() }));
+    return reply.headers(pageHeaders).redirect(to, 303);
+  });
+  page.post('/sign-out', hidden, async (request, reply) => {
+    await endSession(store, sessionOf(request) ?? '');
+    forgetSession(request, reply);
+    return reply.headers(pageHeaders).redirect('/sign-in', 303);
+  });
+}
+
+/** A path of this server and of no other. */
+function ownPath(path: string): string {
+  return /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
+}
+
+function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): FastifyReply {
+  const app = renderApp(viewed, view);
+  const coded = reply.code(view.status ?? 200);
+  if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
+  const notice = takeNotice(request, reply);
+  return sendHtml(coded, renderDocument(view.title, app, { notice, live: view.follows !== undefined }).text);
+}
+
+function sendHtml(reply: FastifyReply, text: string): FastifyReply {
+  return reply.headers(pageHeaders).type('text/html; charset=utf-8').serializer(String).send(text);
+}
+
+function refuse(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply.code(status).headers(pageHeaders).type('text/plain; charset=utf-8').serializer(String).send(`${text}\n`);
+}
+
+function problemView(status: number, detail: string): View {
+  const titles: Record<number, string> = { 404: 'Not found', 403: 'Not allowed', 409: 'Not possible now' };
+  return {
+    title: titles[status] ?? (status >= 500 ? 'Something failed' : 'This cannot be shown'),
+    status,
+    body: empty(detail, link('/', 'All campaigns')),
+  };
+}
+
+function roleView({ name, role }: Token, { role: wanted }: ConsoleAction): View {
+  return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
+}
+
+function queryOf(request: FastifyRequest, name: string): string {
+  const value = (request.query as Record<string, unknown>)[name];
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' ? first : '';
+}
+
+function readAssets(): PageAsset[] {
+  const folder = new URL('browser/', import.meta.url);
+  return readPageAssets(folder.href, {
+    scripts: ['page.js', 'draft.js'],
+    styles: `${chartStyles}\n${readFileSync(new URL('console.css', folder), 'utf8')}`,
+  });
+}
+
+function sendAsset(reply: FastifyReply, { type, text }: PageAsset): FastifyReply {
+  return reply
+    .headers({ ...pageHeaders, 'cache-control': 'no-cache' })
+    .type(`${type}; charset=utf-8`)
+    .serializer(String)
+    .send(text);
+}

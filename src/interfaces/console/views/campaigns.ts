@@ -1,0 +1,203 @@
+import { setImmediate } from 'node:timers/promises';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { count, empty, link, panel, table, withInstants, type Row } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { readIdleReason, type IdleReason } from '../../../ledger/plan/idle-reason.ts';
+import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
+import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { idleReasonText, type WorkflowLook } from '../../../presentation/words/idle-reason.ts';
+import { endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
+import { progressBar } from '../campaign/progress-bar.ts';
+import { stateBadge } from '../core/state-badges.ts';
+import { campaignPath } from '../core/links.ts';
+import { waitFor } from '../../../operations/control/read-cache.ts';
+import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
+
+const pageSize = 25;
+/** Openings pass without an event. */
+const againMs = 15_000;
+/** Where it is still being read why nobody is called. */
+const soonMs = 1_000;
+const whyWithinMs = 150;
+const forecastWithinMs = 50;
+
+const shows = ['going', 'ended', 'all'] as const;
+type Show = (typeof shows)[number];
+const words: Readonly<Record<Show, string>> = { going: 'Going on', ended: 'Ended', all: 'All' };
+
+/** What is shown of all campaigns: those of one kind, and of these a page. */
+interface Page {
+  show: Show;
+  /** From 1. */
+  number: number;
+  counts: Readonly<Record<Show, number>>;
+  pages: number;
+  briefs: readonly CampaignBrief[];
+}
+
+/** What lies before the campaigns of a page, by their ids. */
+type Outlooks = ReadonlyMap<string, ConsoleForecast>;
+
+/** Why the running campaigns of a page dial nobody, by their ids: what keeps the planner, and what Temporal knows. */
+interface Standstills {
+  found: ReadonlyMap<string, IdleReason | null>;
+  looks: ReadonlyMap<string, WorkflowLook>;
+}
+
+/** All campaigns: how each stands, how far it is, what it waits for, and whether a person has to do something. */
+export async function campaignsView(request: ViewRequest): Promise<View> {
+  const show = shows.find((each) => each === request.query('show'));
+  const number = Math.max(1, Math.trunc(Number(request.query('page'))) || 1);
+  const page = await request.cache.read(`campaigns ${show ?? ''} ${number}`, () => readPage(request, { show, number }));
+  const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
+  const standstills = await request.cache.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
+    readStandstills(request, page),
+  );
+  const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${page.show} ${page.number}`, () =>
+    readOutlooks(request, page),
+  );
+  return {
+    title: 'Campaigns',
+    section: 'campaigns',
+    follows: 'all',
+    againMs: standstills === null || forecasts === null ? soonMs : againMs,
+    body: [
+      page.counts.all > 0 ? chips(page) : null,
+      panel(
+        'Campaigns',
+        [
+          table(
+            'Campaigns, the newest first',
+            await Promise.all(
+              page.briefs.map(async (brief) =>
+                rowOf(brief, {
+                  why: await whyText(brief, { request, standstills }),
+                  forecast: forecasts?.get(brief.campaign.campaignId) ?? null,
+                }),
+              ),
+            ),
+            nothing(page, request),
+          ),
+          pageLinks(page),
+        ],
+        may(request, 'operate') ? link('/new', 'New campaign') : null,
+      ),
+    ],
+  };
+}
+
+async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number }): Promise<Page> {
+  const { db } = context.store;
+  const all = (await listCampaigns(db)).toReversed();
+  const of: Readonly<Record<Show, Campaign[]>> = {
+    going: all.filter((campaign) => !hasEnded(campaign)),
+    ended: all.filter((campaign) => hasEnded(campaign)),
+    all,
+  };
+  // Where there are many, those that have ended are a click away.
+  const show = asked.show ?? (all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
+  const pages = Math.max(1, Math.ceil(of[show].length / pageSize));
+  const number = Math.min(asked.number, pages);
+  const briefs: CampaignBrief[] = [];
+  for (const campaign of of[show].slice((number - 1) * pageSize, number * pageSize))
+    briefs.push(await readCampaignBrief(db, campaign, now));
+  const counts = { going: of.going.length, ended: of.ended.length, all: all.length };
+  return { show, number, counts, pages, briefs };
+}
+
+/** It takes long where many of one account run, since each waits for all others: nothing else waits for it. */
+async function readStandstills({ context, clock }: ViewRequest, { briefs }: Page): Promise<Standstills> {
+  const running = briefs.flatMap(({ campaign }) => (waitsForNobody(campaign) ? [] : [campaign]));
+  const looks = lookAtWorkflows(context, running);
+  const found = new Map<string, IdleReason | null>();
+  for (const campaign of running) {
+    found.set(campaign.campaignId, await readIdleReason(context.store.db, campaign, clock));
+    await setImmediate();
+  }
+  return { found, looks: await looks };
+}
+
+/** Whether it is known at once why it stands still, whatever Temporal says. */
+function waitsForNobody(campaign: Campaign): boolean {
+  return campaign.state === 'paused' || hasEnded(campaign);
+}
+
+/** It takes long where many rows wait: nothing else waits for it. */
+async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Outlooks> {
+  const found = new Map<string, ConsoleForecast>();
+  for (const { campaign, status } of briefs) {
+    if (hasEnded(campaign)) continue;
+    found.set(campaign.campaignId, await readForecast(request, campaign, status));
+    await setImmediate();
+  }
+  return found;
+}
+
+function chips({ show, counts }: Page): Html {
+  return html`<nav aria-label="Which campaigns">
+    <p class="chips">
+      ${shows.map(
+        (each) =>
+          html`<a href="/?show=${each}" ${each === show ? html`aria-current="page"` : null}
+            >${words[each]} (${counts[each].toLocaleString('en')})</a
+          > `,
+      )}
+    </p>
+  </nav>`;
+}
+
+function pageLinks({ show, number, pages }: Page): Html {
+  const to = (page: number, text: string): Html => link(`/?show=${show}&page=${page}`, text);
+  return html`<p class="pages">
+    ${number > 1 ? to(number - 1, 'Newer') : null} ${number < pages ? to(number + 1, 'Older') : null}
+    ${pages > 1 ? html`<span class="muted">Page ${number} of ${pages}</span>` : null}
+  </p>`;
+}
+
+function nothing({ counts }: Page, request: ViewRequest): Html {
+  if (counts.all > 0) return empty('No campaign of this kind', link('/?show=all', 'All campaigns'));
+  return empty(
+    'There is no campaign yet',
+    may(request, 'operate')
+      ? html`${link('/new', 'Make one')} from a list, or start one with <code>carillon start campaign.yaml</code>.`
+      : 'Whoever may operate can make one here, or with carillon start.',
+  );
+}
+
+function rowOf({ campaign, status, needs }: CampaignBrief, { why, forecast }: { why: string; forecast: ConsoleForecast | null }): Row {
+  const { campaignId, name, state } = campaign;
+  const cells: Record<string, HtmlValue> = {
+    Campaign: html`<div class="named">
+      ${link(campaignPath(campaignId), campaignId)} ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
+    </div>`,
+    State: stateBadge(state),
+    Rows: progressBar(status, forecast),
+    'Why nobody is called': withInstants(why),
+    'Needs a person': needs.length === 0 ? '–' : link(campaignPath(campaignId, '#needs'), count(needs.length, 'thing')),
+    Ends: hasEnded(campaign)
+      ? '–'
+      : html`<dl class="ends">
+          ${endEntries(campaign, forecast).map(
+            ([name, value]) =>
+              html`<dt>${name}</dt>
+                <dd>${value}</dd>`,
+          )}
+        </dl>`,
+  };
+  return { key: `campaign-${campaignId}`, cells };
+}
+
+async function whyText(
+  { campaign, movedAt }: CampaignBrief,
+  { request, standstills }: { request: ViewRequest; standstills: Standstills | null },
+): Promise<string> {
+  const { clock, context } = request;
+  const { campaignId } = campaign;
+  const standstill = waitsForNobody(campaign)
+    ? await readIdleReason(context.store.db, campaign, clock)
+    : (standstills?.found.get(campaignId) ?? null);
+  const look = standstills?.looks.get(campaignId);
+  return idleReasonText(campaign, { standstill, movedAt, look }, { clock, now: context.now() }) ?? '–';
+}

@@ -1,0 +1,103 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { outcomes, type Outcome } from '../../../rules/outcome.ts';
+import { count, empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { lastChange, readResultKeys } from '../../../ledger/read/result-rows.ts';
+import { campaignPath, rowsPath } from '../core/links.ts';
+import { outcomeWord, rowBadge } from '../core/state-badges.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
+
+const formats = [
+  ['csv', 'CSV'],
+  ['xlsx', 'Excel'],
+  ['jsonl', 'JSON Lines'],
+] as const;
+
+/** What came of the rows of a list, and the files in which it is handed on. */
+export async function resultsView(request: ViewRequest): Promise<View> {
+  const { context, params, cache } = request;
+  const { db } = context.store;
+  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { campaignId, rules } = campaign;
+  const status = await readStatus(db, campaign);
+  const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
+  const changedAt = await cache.read(`last change ${campaignId}`, () => lastChange(db, campaignId));
+  return {
+    title: `Results of ${campaignId}`,
+    section: 'campaigns',
+    follows: campaignId,
+    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    body: [
+      panel('What came of the rows', outcomeTable(campaignId, status)),
+      panel('Download', may(request, 'operate') ? downloads(campaignId, status) : forOperators),
+      panel(
+        'What a row of the file holds',
+        facts([
+          ['Columns of the list', names(rules.list.columns)],
+          ['Then, of the row', 'its outcome and reason, its calls, the last result, its times and conversation'],
+          ['Values that the agent collected', names(keys.collected)],
+          ['Evaluations', names(keys.evaluation)],
+          ['Changed last', instant(changedAt, 'full')],
+        ]),
+      ),
+    ],
+  };
+}
+
+const forOperators = html`<p class="muted">The files hold whole numbers, so downloading them takes the role operate.</p>`;
+
+function outcomeTable(campaignId: string, { outcomes: counts, total, done }: CampaignStatus): HtmlValue {
+  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  const left = total - done;
+  return [
+    table(
+      'Rows by their outcome',
+      found.map((outcome) => ({
+        key: `outcome-${outcome}`,
+        cells: {
+          Outcome: rowBadge({ state: 'done', outcome }),
+          Rows: link(rowsPath(campaignId, { outcome }), figure(counts[outcome] ?? 0)),
+          Share: figure(`${((100 * (counts[outcome] ?? 0)) / Math.max(1, total)).toFixed(1)} %`),
+        },
+      })),
+      empty('No row has an outcome yet', 'Each row gets one when its last call is settled. The files can be had before.'),
+    ),
+    html`<p class="muted">
+      ${
+        left === 0
+          ? `All ${count(total, 'row')} ${total === 1 ? 'has its' : 'have their'} outcome.`
+          : `${count(left, 'row')} of ${total.toLocaleString('en')} ${left === 1 ? 'has' : 'have'} no outcome yet: the file says in_progress.`
+      }
+    </p>`,
+  ];
+}
+
+function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Html {
+  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  return html`<form class="act" method="get" action="${campaignPath(campaignId, '/results.csv')}">
+    <p>A row for each row of the list, with its whole number. The log says who has downloaded it.</p>
+    ${found.length < 2 ? null : choices(found)}
+    <label class="mark"
+      ><input type="checkbox" name="safe_cells" value="false" /><span
+        >CSV for a program: the cells of the list as they are. Else an apostrophe stands before what a spreadsheet would run as a
+        formula.</span
+      ></label
+    >
+    <p class="actions">
+      ${formats.map(([format, name]) => html`<button formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`)}
+    </p>
+  </form>`;
+}
+
+function choices(found: readonly Outcome[]): Html {
+  return html`<fieldset class="row">
+    <legend>Only these outcomes; none chosen: all rows</legend>
+    ${found.map((outcome) => html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeWord(outcome)}</label>`)}
+  </fieldset>`;
+}
+
+function names(texts: readonly string[]): HtmlValue {
+  return texts.length === 0 ? null : texts.map((text, index) => [index === 0 ? null : ', ', html`<code>${printable(text)}</code>`]);
+}

@@ -1,0 +1,176 @@
+import { unsentStates } from '../../rules/ledger.ts';
+import type { EventType } from '../../rules/events.ts';
+import type { WaitReason } from '../../rules/next-step.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import type { Campaign } from '../rows/campaigns.ts';
+import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
+import { readAccount } from '../limits/account-pace.ts';
+import { lastEventSeq, newestEvents } from '../events.ts';
+import { slotsNow } from '../limits/line-limits.ts';
+import type { Queries } from '../tx.ts';
+import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
+
+export type IdleReasonName =
+  Exclude<WaitReason, 'blocked'> | 'draining' | 'planned' | 'not_sent' | 'not_witnessed' | 'rate_limited' | 'unknown';
+
+/** Why a campaign dials nobody now. Instants are service time; null: not known, or not fixed. */
+export interface IdleReason {
+  reason: IdleReasonName;
+  since: number | null;
+  until: number | null;
+  /** Calls of the batch that is spoken of. */
+  calls: number | null;
+  /** What the rules said of those who wait, such as `outside_hours`; only with `due`. */
+  rule: string | null;
+}
+
+/** The service's clock. */
+export interface Clock {
+  now(): number;
+  /** Seconds of the service per real second. */
+  speed: number;
+}
+
+/**
+ * Real milliseconds for which a planned batch is taken to be on its way, and a campaign that has sent one to be about to send the next:
+ * what goes on all the time would be told in other words at every look.
+ */
+const onItsWayMs = 30_000;
+
+/** Events in which the reason of a wait is looked for, and how many deferrals of these. */
+const lookBack = 50_000;
+const deferralsRead = 200;
+/** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
+type Depth = 'all' | 'reason';
+
+const nothingMore = { since: null, until: null, calls: null, rule: null };
+
+/**
+ * What the planner waits for, looked up without a change, in its own order. While calls are placed one after the other that is what limits
+ * them, whether the next batch is still to be planned, is on its way, or waits for a free line. Null: nothing keeps anybody, or the
+ * campaign is over.
+ */
+export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clock, depth: Depth = 'all'): Promise<IdleReason | null> {
+  if (hasEnded(campaign) || campaign.round === 0) return null;
+  const now = Math.round(clock.now());
+  const onItsWaySince = now - onItsWayMs * clock.speed;
+  const { startsAt } = campaign.rules;
+  const { state } = campaign;
+  if (state === 'scheduled' && (startsAt === null || now >= startsAt)) return null;
+  if (state === 'paused' || state === 'draining' || state === 'scheduled') {
+    const since = await lastMoveAt(db, campaign, 'campaign.state');
+    const until = { paused: campaign.resumeAt, draining: null, scheduled: startsAt }[state];
+    return { ...nothingMore, reason: state, since, until };
+  }
+  const unsent = await readUnsentBatch(db, campaign, now);
+  const isOnItsWay = unsent?.reason === 'planned' && (unsent.since ?? 0) > onItsWaySince;
+  if (unsent !== null && !isOnItsWay) return unsent;
+  const found = (await readBlock(db, campaign, now)) ?? (await readWait(db, campaign, { now, depth, onItsWaySince }));
+  // Those who are being called wait for nobody.
+  return isOnItsWay && (found?.reason === 'due' || found?.reason === 'collecting') ? null : found;
+}
+
+/** When anything last happened in the campaign, or something of one type. */
+export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: EventType): Promise<number | null> {
+  const row = await newestEvents(db, campaignId)
+    .select('at')
+    .$if(type !== undefined, (query) => query.where('type', '=', type ?? ''))
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** A batch that is planned and was not sent, or came back unsent; the planner is not asked before it has a verdict. */
+async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Promise<IdleReason | null> {
+  const batch = await db
+    .selectFrom('batches')
+    .select(['batch_id', 'state', 'size', 'planned_at'])
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('state', 'in', unsentStates)
+    .orderBy('planned_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (batch === undefined) return null;
+  // A pause that the service has asked for holds for all campaigns of the account.
+  const { notBefore } = await readAccount(db, campaign.accountId);
+  const until = notBefore > now ? notBefore : null;
+  const { size: calls, planned_at: since } = batch;
+  if (batch.state === 'intent') return { ...nothingMore, reason: until === null ? 'planned' : 'rate_limited', since, until, calls };
+  const posts = await db
+    .selectFrom('posts')
+    .select(['status', 'message', 'verdict_at'])
+    .where('batch_id', '=', batch.batch_id)
+    .where('verdict', '=', 'not_sent')
+    .orderBy('k')
+    .execute();
+  const last = posts.at(-1);
+  const reason = last?.status === 429 ? 'rate_limited' : last?.message === unwitnessedWords ? 'not_witnessed' : 'not_sent';
+  return { ...nothingMore, reason, since: posts[0]?.verdict_at ?? since, until, calls };
+}
+
+async function readBlock(db: Queries, campaign: Campaign, now: number): Promise<IdleReason | null> {
+  const blocked = await blockedUntil(db, campaign, now);
+  if (blocked === null) return null;
+  const unknown = await db
+    .selectFrom('batches')
+    .select((eb) => [eb.fn.min('unknown_since').as('since'), eb.fn.sum<number>('size').as('calls')])
+    .where('campaign_id', '=', campaign.campaignId)
+    .where('state', '=', 'unknown')
+    .executeTakeFirst();
+  if (unknown?.since != null) return { ...nothingMore, reason: 'unknown', since: unknown.since, until: blocked, calls: unknown.calls };
+  const since = await lastPost(db, campaign);
+  return { ...nothingMore, reason: 'rate_limited', since, until: blocked };
+}
+
+async function readWait(
+  db: Queries,
+  campaign: Campaign,
+  { now, depth, onItsWaySince }: { now: number; depth: Depth; onItsWaySince: number },
+): Promise<IdleReason | null> {
+  const { campaignId, rules } = campaign;
+  const posted = await lastPost(db, campaign);
+  const since = posted ?? (campaign.dialsSince === 0 ? null : campaign.dialsSince);
+  const canary = await canaryAllowance(db, campaign);
+  if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
+  const due = await countDialable(db, campaign, now);
+  if (due > 0) {
+    const slots = await slotsNow(db, campaign, { now, due, canary });
+    if (slots.wait !== null) return { ...nothingMore, reason: slots.wait.reason, since, until: slots.wait.until };
+    const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
+    return slots.limit !== null && isCalling ? { ...nothingMore, reason: slots.limit, since } : null;
+  }
+  if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
+  const next = await nextDueAt(db, campaignId);
+  if (next !== null) {
+    const until = Math.min(next, rules.endsAt ?? next);
+    const rule = depth === 'all' ? await ruleOf(db, campaignId, next) : null;
+    return { ...nothingMore, reason: 'due', since, until, rule };
+  }
+  const outstanding = await countOutstanding(db, campaignId);
+  return isOutstanding(outstanding) ? { ...nothingMore, reason: 'collecting', since } : null;
+}
+
+/** When the campaign last began to send a batch. */
+async function lastPost(db: Queries, { campaignId }: Campaign): Promise<number | null> {
+  const row = await db
+    .selectFrom('batches')
+    .select((eb) => eb.fn.max('first_posted_at').as('at'))
+    .where('campaign_id', '=', campaignId)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Why those who are due next were put off until then; null where it is the delay of a retry. */
+async function ruleOf(db: Queries, campaignId: string, until: number): Promise<string | null> {
+  const rows = await newestEvents(db, campaignId)
+    .select('data')
+    .where('type', '=', 'recipient.deferred')
+    .where('seq', '>', (await lastEventSeq(db, campaignId)) - lookBack)
+    .limit(deferralsRead)
+    .execute();
+  for (const { data } of rows) {
+    const said = JSON.parse(data ?? '{}') as { until?: number; reason?: string };
+    if (said.until === until) return said.reason ?? null;
+  }
+  return null;
+}

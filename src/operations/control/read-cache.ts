@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** A reading is given out again for so many times as long as it took: all open pages together take a twentieth of a processor for it. */
+const restFactor = 20;
+const leastAgeMs = 400;
+const mostAgeMs = 60_000;
+/** What takes longer is given out once more, and read anew when whoever asked has been answered. */
+const slowMs = 80;
+const mostKept = 500;
+/** Whatever walks through more rows than this is not waited for. */
+const manyRows = 20_000;
+
+interface Kept {
+  value: Promise<unknown>;
+  /** When it was there, and how long it took; null while it is being read. */
+  done: { at: number; tookMs: number } | null;
+  renewing: boolean;
+}
+
+/** How long a page waits for what walks through so many rows, where it would wait for `withinMs` if they were few. */
+export function waitFor(rows: number, withinMs: number): number {
+  return rows > manyRows ? 0 : withinMs;
+}
+
+/** Shares among all who ask what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
+export class ReadCache {
+  readonly #kept = new Map<string, Kept>();
+  /** What nobody has begun to read yet. */
+  readonly #later = new Map<string, () => Promise<unknown>>();
+  readonly #now: () => number;
+
+  /** `now`: milliseconds of any clock that only goes forward. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * `key`: names what is read, with all that it depends on. A reading that failed is not kept. `oldestMs`: no older one is given out,
+   * however long it took.
+   */
+  async read<Value>(key: string, make: () => Promise<Value>, oldestMs = mostAgeMs): Promise<Value> {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return this.#start(key, make);
+    if (kept.done === null) return kept.value as Promise<Value>;
+    const { at, tookMs } = kept.done;
+    const ageMs = this.#now() - at;
+    if (ageMs < Math.min(oldestMs, Math.max(leastAgeMs, tookMs * restFactor))) return kept.value as Promise<Value>;
+    if (tookMs < slowMs || ageMs > 10 * mostAgeMs || oldestMs < mostAgeMs) return this.#start(key, make);
+    if (!kept.renewing) {
+      kept.renewing = true;
+      this.#later.set(`${key} `, () =>
+        this.#start(`${key} `, make).then(
+          () => {
+            const renewed = this.#kept.get(`${key} `);
+            this.#kept.delete(`${key} `);
+            if (renewed !== undefined) this.#keep(key, renewed);
+          },
+          () => {
+            kept.renewing = false;
+          },
+        ),
+      );
+    }
+    return kept.value as Promise<Value>;
+  }
+
+  /**
+   * `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. With 0 it begins only with
+   * `beginLater`: SQLite keeps the whole process busy while it reads.
+   */
+  async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>, oldestMs?: number): Promise<Value | null> {
+    if (withinMs === 0 && !this.#kept.has(key)) {
+      this.#later.set(key, () => this.read(key, make, oldestMs));
+      return null;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), withinMs);
+    });
+    return Promise.race([this.read(key, make, oldestMs), late]).finally(() => clearTimeout(timer));
+  }
+
+  /** Begins, one after the other, what was to wait until somebody has been answered. */
+  async beginLater(): Promise<void> {
+    const begun = [...this.#later.values()];
+    this.#later.clear();
+    for (const begin of begun) {
+      await begin().catch(() => {});
+      // Whatever else has come meanwhile has its turn.
+      await setImmediate();
+    }
+  }
+
+  #start<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
+    const begun = this.#now();
+    const value = make();
+    const kept: Kept = { value, done: null, renewing: false };
+    this.#keep(key, kept);
+    value.then(
+      () => {
+        const at = this.#now();
+        kept.done = { at, tookMs: at - begun };
+      },
+      () => {
+        if (this.#kept.get(key) === kept) this.#kept.delete(key);
+      },
+    );
+    return value;
+  }
+
+  #keep(key: string, kept: Kept): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}

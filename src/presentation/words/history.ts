@@ -1,0 +1,97 @@
+import { waitWords, type RowFieldKey } from '../../campaign/file/row-fields.ts';
+import type { Eligibility } from '../../rules/attempts/eligibility.ts';
+import type { Disposition } from '../../rules/disposition.ts';
+import type { EventType } from '../../rules/events.ts';
+import { instantText } from '../../shared/input/times.ts';
+import { printable } from '../../shared/input/printable.ts';
+import type { CampaignEvent } from '../../ledger/events.ts';
+import type { CalleeRow } from '../../ledger/read/callee.ts';
+import { tellEvent } from './events.ts';
+
+const dispositionWords: Readonly<Record<Disposition, string>> = {
+  answered: 'answered',
+  voicemail: 'voicemail',
+  busy: 'busy',
+  no_answer: 'no answer',
+  unreached: 'not reached',
+  failed: 'the call failed',
+  invalid_number: 'the number is invalid',
+  opted_out: 'answered, and asked not to be called again',
+  unknown: 'nobody knows whether it was placed',
+};
+
+type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
+
+/** What befalls a single row; the rest is told as it is of the whole campaign. */
+const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
+  'attempt.planned': (_event, call) => `${call} planned`,
+  'attempt.posted': ({ data: { k } }, call) => `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
+  'attempt.released': ({ data }, call) => `${call} not placed: ${reasonText(data.reason)}`,
+  'attempt.matched': ({ data: { by, conversation, evidence } }, call) => {
+    const how = by === 'person' ? 'an operator said so' : `by ${reasonText(evidence)}`;
+    return `${call} is conversation ${printable(conversation)} (${how})`;
+  },
+  'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
+  'attempt.corrected': ({ data }, call) => `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
+  'operator.acted': ({ data }, call) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}, ${call}`,
+  'recipient.outcome': ({ data: { outcome, reason } }) =>
+    outcome === null ? 'outcome taken back: the row waits again' : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,
+  'recipient.retried': () => 'an operator put it into the next round',
+  'recipient.added': () => 'an operator added the row',
+  'recipient.corrected': ({ data }) => `an operator corrected the row${data.numberChanged ? ', and its number' : ''}`,
+  'recipient.withdrawn': () => 'an operator withdrew the row',
+};
+
+/** What an event of one row's life says, in words. No number and nothing that was said is in it. */
+export function eventText(event: CampaignEvent): string {
+  const call = event.attemptId === undefined ? 'call' : `call ${event.attemptId.split('/').at(-1) ?? ''}`;
+  const tell = tellers[event.type] as Teller<EventType> | undefined;
+  return tell?.(event, call) ?? tellEvent(event) ?? event.type;
+}
+
+/** How a call ended, in words. */
+export function dispositionText(disposition: string): string {
+  return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
+}
+
+function endText({ disposition, detail, counted }: { disposition: Disposition; detail: string | null; counted: boolean }): string {
+  const said = detail === null ? '' : ` (${reasonText(detail)})`;
+  return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
+}
+
+/** A reason or detail as a person reads it. */
+export function reasonText(reason: string): string {
+  return printable(reason).replaceAll('_', ' ');
+}
+
+type Rule = Extract<Eligibility, { verdict: 'wait' | 'final' }>['reason'];
+
+const ownWords = waitWords('one');
+const ruleWords: Readonly<Record<Exclude<Rule, RowFieldKey>, string>> = {
+  number_busy: 'the number is on another open call',
+  attempt_budget: 'its attempts are used up until then',
+  frequency_cap: 'a frequency cap is used up until then',
+  outside_hours: 'calling hours open then',
+  campaign_end: 'the campaign ends before',
+  row_expired: 'the row expires before',
+  suppressed: 'the number is on the do-not-call list',
+  attempts_used_up: 'all its attempts are used up',
+  unknown_timezone: 'its time zone is not known',
+  no_open_window_before_end: 'no calling hours are left before the end',
+  capped_until_end: 'a frequency cap is used up until the end',
+};
+
+function ruleText(rule: Rule): string {
+  return (ruleWords as Readonly<Record<string, string>>)[rule] ?? ownWords[rule] ?? reasonText(rule);
+}
+
+/** `May be called next at …, because …`, of a row and the rules now. */
+export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
+  if (recipient.state === 'open') return 'A call is planned or open.';
+  if (recipient.state === 'done') return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
+  if (verdict === null) return `It waits, and the campaign is ${campaign.state}.`;
+  if (verdict.verdict === 'final') return `It will not be called: ${ruleText(verdict.reason)}.`;
+  const paused = campaign.state === 'paused' ? ' once the campaign is resumed' : '';
+  if (verdict.verdict === 'dial') return `It may be called now${paused}, as soon as its turn comes.`;
+  return `It may be called at ${instantText(verdict.until)}${paused}: ${ruleText(verdict.reason)}.`;
+}

@@ -1,0 +1,200 @@
+import { waitWords } from '../../campaign/file/row-fields.ts';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { IdleReason, IdleReasonName } from '../../ledger/plan/idle-reason.ts';
+import { instantText } from '../../shared/input/times.ts';
+import { plural, span } from '../../shared/input/figures.ts';
+import { printable } from '../../shared/input/printable.ts';
+import type { CampaignCounters } from '../../../workflows/messages.ts';
+
+/** What Temporal and the service know of a campaign that the database does not. */
+export interface WorkflowLook {
+  /** Why Temporal could not be asked; null: it has answered. */
+  unreachable: string | null;
+  /** Workers on this database; null: not known. */
+  workers: number | null;
+  /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
+  runs: boolean | null;
+  /** A step that failed and is tried again. */
+  failing: FailingStep | null;
+  /** Why the service does not answer whoever asks; null: it does. */
+  service: string | null;
+}
+
+export interface FailingStep {
+  activity: string;
+  tries: number;
+  /** In words that stand in a history: of the kind of failure, without what the service said. */
+  message: string;
+  /** Real epoch milliseconds; null: it is being tried now. */
+  nextAt: number | null;
+}
+
+/** What is known of a campaign that dials nobody: from its database, and from Temporal. */
+export interface Obstacles {
+  standstill: IdleReason | null;
+  /** When anything last happened in it, in service time. */
+  movedAt: number | null;
+  /** Undefined: it is not known yet. Null: the campaign is over, and Temporal has nothing to say of it. */
+  look: WorkflowLook | null | undefined;
+}
+
+const words: Readonly<Record<IdleReasonName, (calls: string) => string>> = {
+  paused: () => 'paused',
+  scheduled: () => 'its start time has not been reached',
+  draining: () => 'it places no further calls and collects the open ones',
+  planned: (calls) => `${calls} planned but not sent yet`,
+  not_sent: (calls) => `the service cannot be reached: ${calls} not sent`,
+  not_witnessed: (calls) => `Temporal did not record the request: ${calls} not sent`,
+  rate_limited: (calls) => `the service asked for a pause (429)${calls === '' ? '' : `: ${calls} not sent`}`,
+  unknown: (calls) => `it is not known whether ${calls} were placed: the records are checked first`,
+  canary: () => 'the service has yet to show its first conversation',
+  words: () => 'open calls that begin with the same words must end first',
+  due: () => 'nobody is due yet',
+  capacity: () => 'it calls as many people at a time as max_concurrent_calls allows: the next when a call ends',
+  share: () => "other campaigns use the account's concurrency",
+  pacing: () => 'starts_per_minute allows no more',
+  collecting: () => 'everybody has been called; the last results are still to come',
+};
+
+const rules: Readonly<Record<string, string>> = {
+  outside_hours: 'outside calling hours',
+  frequency_cap: 'a frequency cap is used up',
+  attempt_budget: "a retry's budget of attempts is used up",
+  ...waitWords('several'),
+  number_busy: 'another campaign has an open call to them',
+  evidence: 'the records of earlier calls are checked first',
+  words: 'open calls that begin with the same words must end first',
+};
+
+const waits: Readonly<Record<string, string>> = {
+  due: 'their turn: they are due',
+  retry: 'the delay after their last call',
+  later: 'a later time',
+};
+
+/** What keeps rows waiting, by the rule as `readWaiting` names it. */
+export function waitingText(rule: string): string {
+  return waits[rule] ?? rules[rule] ?? printable(rule).replaceAll('_', ' ');
+}
+
+/** Real milliseconds; a call that lasts longer is worth a look. */
+const recentMs = 600_000;
+
+interface Reader {
+  clock: ServiceClock;
+  now: number;
+  /** At a command line, where the command that ends it can be entered; default: on the page or of the API. */
+  atCommandLine?: true;
+}
+
+/**
+ * In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. The one sentence of command,
+ * API and page.
+ */
+export function idleReasonText(campaign: Campaign, { standstill, movedAt, look }: Obstacles, at: Reader): string | null {
+  if (hasEnded(campaign) || campaign.round === 0) return null;
+  // A person, or the start time, keeps it still whatever else is the matter.
+  if (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)) {
+    if (look === undefined) return 'it is being looked up';
+    const outside = outsideText(campaign, look, at);
+    if (outside !== null) return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+  }
+  if (standstill === null) return null;
+  const { reason, rule, since, until } = standstill;
+  const calls = standstill.calls === null ? '' : plural(standstill.calls, 'call');
+  const why =
+    reason === 'paused' && campaign.stateReason !== null
+      ? pausedWords(campaign.stateReason)
+      : ((rule === null ? undefined : rules[rule]) ?? words[reason](calls));
+  const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
+  // While one call follows the other, the last that began says nothing of the next.
+  const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
+  return [why, isPassing ? '' : sinceText(since, at), end].filter((part) => part !== '').join(', ');
+}
+
+function isRecent(since: number, { clock, now }: Reader): boolean {
+  return now - clock.atReal(since) < recentMs;
+}
+
+/** `paused by a person`, or `paused: the key is refused`. */
+function pausedWords(reason: string): string {
+  const said = printable(reason).replace(/\.$/, '');
+  return said.startsWith('paused') ? said : `paused: ${said}`;
+}
+
+interface Outside {
+  why: string;
+  until: string;
+}
+
+/** What Temporal and the service say of it, which the planner cannot know. */
+function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now }: { now: number }): Outside | null {
+  if (look === null) return null;
+  if (look.unreachable !== null) return { why: firstSentence(look.unreachable), until: 'until it is back' };
+  if (look.runs === false)
+    return {
+      why: `Temporal does not run ${campaignId}`,
+      until: 'until carillon start with its file starts it again',
+    };
+  if (look.workers === 0) return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
+  if (look.failing === null || look.failing.activity === 'collect')
+    return look.service === null ? null : { why: firstSentence(look.service), until: 'until it answers' };
+  const { activity, tries, message, nextAt } = look.failing;
+  const why = `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`;
+  return { why, until: nextAt === null ? '' : `tried again in ${span(nextAt - now)}` };
+}
+
+function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandLine }: Reader): string {
+  if (reason === 'paused')
+    return atCommandLine === true
+      ? `until carillon resume ${campaignId} (or carillon cancel ${campaignId})`
+      : 'until somebody resumes or cancels it';
+  if (reason === 'not_sent') return 'until it answers';
+  return '';
+}
+
+function sinceText(since: number | null, at: { clock: ServiceClock; now: number }): string {
+  return since === null ? '' : `since ${when(since, at)}`;
+}
+
+/** An instant of the service's time, and how far that is in the time of whoever reads it. */
+function when(instant: number, { clock, now }: { clock: ServiceClock; now: number }): string {
+  const away = clock.atReal(instant) - now;
+  return `${instantText(instant)} (${away > 0 ? `in ${span(away)}` : `${span(-away)} ago`})`;
+}
+
+/** What is the matter, without what to do about it. */
+function firstSentence(text: string): string {
+  return (printable(text).split(/\.\s/)[0] ?? '').replace(/\.$/, '');
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/\.$/, '');
+}
+
+/** Who is at work; lines of a status. */
+export function workflowText(look: WorkflowLook, counters: CampaignCounters | null = null): string {
+  if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
+  const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
+  return [counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
+}
+
+/** The same for programs, before `withInstants`; instants are of service time. */
+export function idleReasonAsJson(standstill: IdleReason | null): Record<string, unknown> | null {
+  if (standstill === null) return null;
+  const { since, until, ...facts } = standstill;
+  return { ...facts, sinceAt: since, untilAt: until };
+}
+
+/** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */
+export function workflowAsJson(look: WorkflowLook | null, counters: CampaignCounters | null): Record<string, unknown> {
+  if (look === null) return { workflow: null, temporal: null };
+  const { service, ...temporal } = look;
+  return {
+    workflow: counters ?? { unknown: look.unreachable ?? 'no worker answers for it: carillon worker starts one' },
+    temporal,
+    service: { unreachable: service },
+  };
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { actsOfPersons, actsThatEnd } from '../acts.ts';
+import { planOf } from '../draw-weave.ts';
+import type { Intervention } from '../intervention.ts';
+import { judgeEnding } from '../judge-ending.ts';
+import type { Place } from '../places.ts';
+import { scenarios, type Scenario } from '../scenarios.ts';
+import { SmallCampaign, type Ending } from '../small-campaign.ts';
+import { emptyWeaves, runSeed } from '../run-weaves.ts';
+import { openPlace } from '../weaves-suite.ts';
+import { nameTry, sendings } from './person.ts';
+
+const scenario = scenarios.find(({ name }) => name === 'calm') as Scenario;
+
+/** Before the first batch is planned. */
+const early = { step: 2, nth: 0 };
+
+async function play(place: Place, beside: NonNullable<Intervention['beside']>): Promise<Ending> {
+  return new SmallCampaign(place, scenario, planOf([{ ...early, beside }])).run();
+}
+
+function triesOf({ person }: Ending): string[] {
+  return person.asked.flatMap(({ act, tries }) => tries.map((each) => `${act} ${nameTry(each)}`));
+}
+
+test('each act of a person through the API is done once, however often and by whomever it is sent', async () => {
+  const place = await openPlace('sqlite', 'console');
+  for (const act of [...actsOfPersons, ...actsThatEnd])
+    for (const sending of sendings) {
+      const ending = await play(place, { act, sending });
+      expect(judgeEnding(ending), `${act}, sent ${sending}`).toEqual([]);
+      const tries = triesOf(ending);
+      // Nobody is in doubt at the end, so that an operator has no other word for those who are.
+      if (act === 'resolve' && tries.length === 0) continue;
+      expect(tries).toContain(sending === 'read only' ? `${act} refused (role)` : `${act} carried out`);
+      if (sending !== 'read only') expect(tries).toContain(`${act} repeated`);
+      if (sending === 'key reused') expect(tries).toContain(`${act} refused (key_reused)`);
+    }
+});
+
+test('a pause is not undone by a resume from before it, and not made again when its request is repeated after the resume', async () => {
+  const place = await openPlace('sqlite', 'console-pause');
+  const tries = triesOf(await play(place, { act: 'pause', sending: 'once' }));
+  expect(tries.slice(0, 5)).toEqual([
+    'pause carried out',
+    'pause repeated',
+    'pause repeated',
+    'stale resume refused (campaign_message)',
+    'resume carried out',
+  ]);
+});
+
+test('a pause whose answer was lost is over once somebody has resumed, also when its answer comes after that', async () => {
+  const place = await openPlace('sqlite', 'console-lost-pause');
+  const silent: Scenario = { ...scenario, people: ['silent'] };
+  // While the first call is collected; its third effect keeps the answer.
+  const struck = { nth: 2, strike: 'dies after' } as const;
+  const plan = planOf([{ step: 4, nth: 0, beside: { act: 'pause', sending: 'once', struck } }]);
+  const ending = await new SmallCampaign(place, silent, plan).run();
+  expect(triesOf(ending)).toEqual(expect.arrayContaining(['pause repeated', 'resume carried out']));
+  expect(triesOf(ending)).not.toContain('pause carried out');
+  expect(judgeEnding(ending)).toEqual([]);
+});
+
+test.each([
+  [9156, 'a pause dies after its commit, a resume, then a call'],
+  [20_161, 'a row is withdrawn that had ended as suppressed'],
+])('seed %i: %s', async (seed) => {
+  const place = await openPlace('sqlite', `desk-${seed}`);
+  const weaves = emptyWeaves();
+  await runSeed(place, seed, weaves);
+  expect(weaves.broken).toEqual([]);
+});
+
+test('a request whose process dies over it is carried out ten minutes later under the same key', async () => {
+  const place = await openPlace('sqlite', 'console-dies');
+  const struck = { nth: 0, strike: 'dies after' } as const;
+  const ending = await play(place, { act: 'suppress', sending: 'once', struck });
+  expect(judgeEnding(ending)).toEqual([]);
+  const tries = triesOf(ending);
+  expect(tries.slice(0, 2)).toEqual(['suppress under_way', 'suppress under_way']);
+  expect(tries.slice(-2)).toEqual(['suppress carried out', 'suppress repeated']);
+});
+
+test('the judge finds what was refused and done, done twice, or answered and not done', async () => {
+  const place = await openPlace('sqlite', 'console-judge');
+  const found = (ending: Ending): string[] => judgeEnding(ending).map(({ rule }) => rule);
+  const ending = await play(place, { act: 'suppress', sending: 'twice' });
+  const [asked] = ending.person.asked;
+  const [first, second] = asked?.tries ?? [];
+  if (asked === undefined || first === undefined || second === undefined) throw new Error('it was sent twice');
+  const havingSent = (tries: typeof asked.tries): Ending => {
+    const person = Object.assign(Object.create(ending.person) as Ending['person'], {
+      asked: [{ ...asked, tries, begun: tries.length }],
+    });
+    return { ...ending, person };
+  };
+  expect(found(ending)).toEqual([]);
+  expect(found(havingSent([first, { ...second, isReplayed: false }]))).toContain('done by a repetition');
+  expect(found(havingSent([first, { ...second, from: first.from, to: first.to }]))).toContain('done by a repetition');
+  expect(found(havingSent([{ ...first, status: 409, code: 'wrong_state' }]))).toContain('done though refused');
+  expect(found(havingSent([{ ...first, status: 500 }]))).toContain('a defect');
+  const { ledger, standing } = ending;
+  expect(found({ ...ending, ledger: { ...ledger, suppressions: [] } })).toContain('answered, and not done');
+  expect(found({ ...havingSent([]), standing: { ...standing, stopped: new Map() } })).toContain('done though refused');
+});

@@ -1,0 +1,117 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { pino } from 'pino';
+import type { Api } from '../../../src/interfaces/api/core/app.ts';
+import type { ApiContext } from '../../../src/interfaces/api/core/context.ts';
+import { buildApi } from '../../../src/interfaces/api/server.ts';
+import { readConfig, type Config } from '../../../src/shared/config.ts';
+import { ReadCache } from '../../../src/operations/control/read-cache.ts';
+import type { TemporalAccess } from '../../../src/operations/control/temporal.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
+import { createToken } from '../../../src/ledger/console/tokens.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+
+/** What a request meets: the store of a process that may die, and the workflow that it tells. */
+export interface Served {
+  store: Store;
+  now: () => number;
+  serviceUrl: string;
+  temporal: TemporalAccess;
+}
+
+/** A request as a client sends it; `list`: as a file. */
+export interface ConsoleRequest {
+  path: string;
+  body?: object;
+  list?: string;
+}
+
+export interface ConsoleAnswer {
+  status: number;
+  /** Of a refusal, or null. */
+  code: string | null;
+  isReplayed: boolean;
+  // eslint-disable-next-line typescript/no-explicit-any -- bodies are read as a client would, without our types.
+  body: any;
+}
+
+/** What the holder of a token may do here. */
+export type ConsoleRole = 'read' | 'operate';
+
+/** The API as `carillon serve` has it, over the store of whichever process a request comes to. */
+export class Console {
+  readonly #app: Api;
+  readonly #served: AsyncLocalStorage<Served>;
+  readonly #tokens: Readonly<Record<ConsoleRole, string>>;
+
+  private constructor(app: Api, served: AsyncLocalStorage<Served>, tokens: Record<ConsoleRole, string>) {
+    [this.#app, this.#served, this.#tokens] = [app, served, tokens];
+  }
+
+  /** `store`: the database in which the tokens are. */
+  static async open(store: Store, nowReal: number): Promise<Console> {
+    const served = new AsyncLocalStorage<Served>();
+    const current = (): Served => {
+      const found = served.getStore();
+      if (found === undefined) throw new Error('a request was served by no process');
+      return found;
+    };
+    const configs = new Map<string, Config>();
+    const configOf = (serviceUrl: string): Config => {
+      const settings = { CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: serviceUrl, SVC_API_KEY: 'sk_sandbox_ok' };
+      const config = configs.get(serviceUrl) ?? readConfig(settings);
+      configs.set(serviceUrl, config);
+      return config;
+    };
+    const context: ApiContext = {
+      store: new Proxy(store, { get: (_, key) => Reflect.get(served.getStore()?.store ?? store, key) as unknown }),
+      get config() {
+        return configOf(current().serviceUrl);
+      },
+      // It also tidies up, of which nobody has asked it.
+      now: () => served.getStore()?.now() ?? nowReal,
+      temporal: async () => current().temporal,
+      cache: new ReadCache(),
+      logger: pino({ level: 'silent' }),
+      clock: async () => realClock(current().now),
+    };
+    const token = async (role: ConsoleRole): Promise<string> =>
+      (await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal })).text;
+    const app = await buildApi(context);
+    // Not with the first request: its process may die.
+    await app.ready();
+    return new Console(app, served, { read: await token('read'), operate: await token('operate') });
+  }
+
+  /** Never answers where the process dies. Without a key it asks, with one it changes something. */
+  async ask(
+    served: Served,
+    { role, key, request }: { role: ConsoleRole; key: string | null; request: ConsoleRequest },
+  ): Promise<ConsoleAnswer> {
+    const { path, body, list } = request;
+    const form = new FormData();
+    if (list !== undefined) form.append('list', new Blob([list]), 'list.csv');
+    const payload = list === undefined ? body : form;
+    const answer = await this.#served.run(served, async () =>
+      this.#app.inject({
+        method: key === null ? 'GET' : 'POST',
+        url: `/api/v1/${path}`,
+        headers: {
+          authorization: `Bearer ${this.#tokens[role]}`,
+          ...(key === null ? {} : { 'idempotency-key': key }),
+        },
+        ...(payload === undefined ? {} : { payload }),
+      }),
+    );
+    const told = answer.json<{ code?: string }>();
+    return {
+      status: answer.statusCode,
+      code: answer.statusCode < 300 ? null : (told.code ?? null),
+      isReplayed: answer.headers['idempotent-replayed'] === 'true',
+      body: told,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close();
+  }
+}

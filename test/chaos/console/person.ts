@@ -1,0 +1,204 @@
+import { campaignQueues } from '../../../src/rules/ids.ts';
+import { actOf, wish, type Act, type ActContext } from '../acts.ts';
+import type { Activities } from '../../../activities/index.ts';
+import type { Console, ConsoleRequest, ConsoleRole, Served } from './console.ts';
+import { requestOf, type Wanted } from './requests.ts';
+import { temporalOf } from './told-workflow.ts';
+
+/** How a client sends what a person wants. */
+export const sendings = [
+  'once',
+  /** Again when it is answered, as if the answer had been lost. */
+  'twice',
+  /** Again before it is answered. */
+  'at once',
+  /** Under a key that is used for something else afterwards. */
+  'key reused',
+  /** By somebody who may only look; it is not done then. */
+  'read only',
+] as const;
+export type Sending = (typeof sendings)[number];
+
+/** One sending of a request, with what was answered. */
+export interface Try {
+  status: number;
+  code: string | null;
+  isReplayed: boolean;
+  /** Of the effect log: what happened meanwhile, and in which process. */
+  from: number;
+  to: number;
+  who: string;
+  /** Whether another sending was under way, so that effects are those of either. */
+  together: boolean;
+}
+
+/** A request under its key. */
+export interface Asked extends Wanted {
+  act: Act | 'resume' | 'stale resume';
+  sending: Sending;
+  key: string;
+  tries: Try[];
+  /** When it was sent first, of the effect log. */
+  from: number;
+  /** How often it was sent; more than the tries where a process died over it. */
+  begun: number;
+  /** Of the first answer that says what became of it; null: nobody knows yet. */
+  answer: number | null;
+  retryAt: number;
+}
+
+/** How long a client waits before it asks again. */
+const againMs = 20_000;
+
+/** Whoever acts on a campaign through the API: their client sends again what was not answered, under the same key. */
+export class Person {
+  readonly asked: Asked[] = [];
+  /** What they saw that must not be. */
+  readonly seen: string[] = [];
+  readonly #console: () => Promise<Console>;
+  readonly #serviceUrl: string;
+
+  constructor(console: () => Promise<Console>, serviceUrl: string) {
+    [this.#console, this.#serviceUrl] = [console, serviceUrl];
+  }
+
+  /** Does it once; by itself where it is nothing for the API. */
+  async act(worker: Acting, { act, sending }: { act: Act; sending: Sending }): Promise<unknown> {
+    const wanted = await requestOf(act, worker);
+    return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(worker, wanted, { act, sending }));
+  }
+
+  /** Whether a campaign may be paused by a request of which nothing was heard. */
+  get mayHavePaused(): boolean {
+    return this.asked.some(({ act, begun, tries }) => act === 'pause' && (begun > tries.length || tries.some(isOpen)));
+  }
+
+  /** Whether there is anything that no answer has come to. */
+  get waits(): boolean {
+    return this.asked.some(({ answer }) => answer === null);
+  }
+
+  /** Sends again what was not answered, if it is time. */
+  async sendAgain(worker: Acting): Promise<void> {
+    const due = ({ answer, retryAt }: Asked): boolean => answer === null && retryAt <= worker.deps.nowReal();
+    for (const asked of this.asked.filter(due)) await this.#carryOut(worker, asked);
+  }
+
+  /** As clients do that did not hear the answer, however late: nothing may come of it. */
+  async repeatAnswered(worker: Acting): Promise<void> {
+    for (const asked of this.asked) if (asked.answer !== null && isKept(asked.answer)) await this.#send(worker, asked, asked.request);
+  }
+
+  /** Has the campaign go on: at first by a look from before the pause, which must not undo it, then by one of now. */
+  async resume(worker: Acting): Promise<void> {
+    const { pausesSeen } = await this.#look(worker);
+    if (pausesSeen > 0) {
+      await this.#resume(worker, 'stale resume', pausesSeen - 1);
+      const { state } = await this.#look(worker);
+      if (state !== 'paused') this.seen.push(`a resume that was wished before the pause left the campaign ${state}`);
+    }
+    await this.#resume(worker, 'resume', pausesSeen);
+    // Where that was seen to pause it again, it would do so for ever.
+    if (this.seen.length > 0) return;
+    const { state: before } = await this.#look(worker);
+    await this.repeatAnswered(worker);
+    const { state } = await this.#look(worker);
+    if (state !== before) this.seen.push(`repeated requests made a campaign that was ${before} ${state}`);
+  }
+
+  async #look(worker: Acting): Promise<{ state: string; pausesSeen: number }> {
+    const request = { path: 'campaigns/small' };
+    const console = await this.#console();
+    return (await console.ask(this.#serve(worker), { role: 'read', key: null, request })).body;
+  }
+
+  async #resume(worker: Acting, act: 'resume' | 'stale resume', pausesSeen: number): Promise<void> {
+    const request = { path: 'campaigns/small/resume', body: { pausesSeen } };
+    const heard: Wanted['heard'] = (_, { standing, mark }) => {
+      standing.wentOnAt = mark();
+    };
+    await this.#carryOut(worker, this.#begin(worker, { request, number: null, heard }, { act, sending: 'once' }));
+  }
+
+  #begin({ mark }: Acting, wanted: Wanted, { act, sending }: Pick<Asked, 'act' | 'sending'>): Asked {
+    const key = `key ${this.asked.length + 1}`;
+    const asked = { ...wanted, act, sending, key, tries: [], from: mark(), begun: 0, answer: null, retryAt: 0 };
+    this.asked.push(asked);
+    return asked;
+  }
+
+  async #carryOut(worker: Acting, asked: Asked): Promise<void> {
+    const { sending, request } = asked;
+    asked.retryAt = worker.deps.nowReal() + againMs;
+    if (sending === 'read only') {
+      asked.answer = (await this.#send(worker, asked, request, { role: 'read' })).status;
+      return;
+    }
+    const isTwin = sending === 'at once' && asked.begun === 0;
+    const first = this.#send(worker, asked, request, { together: isTwin });
+    const tries = await Promise.all(isTwin ? [first, this.#send(worker, asked, request, { together: true })] : [first]);
+    // What is refused since the other one is under way tells nothing.
+    const told = tries.find((each) => !isOpen(each));
+    if (told === undefined) return;
+    asked.answer = told.status;
+    // A repeated answer tells of what was done when it was sent before: it may be over.
+    const isOver = told.isReplayed && asked.endsWhenItGoesOn === true && asked.from < worker.standing.wentOnAt;
+    if (told.status < 300) {
+      if (!isOver) asked.heard(told.body as never, worker);
+    } else if (asked.begun > asked.tries.length || asked.tries.some(isOpen)) await asked.unheard?.(worker);
+    if (sending === 'twice' && isKept(told.status)) await this.#send(worker, asked, request);
+    if (sending !== 'key reused' || !isKept(told.status)) return;
+    const [row] = worker.standing.rows;
+    const other = { path: 'suppressions', body: { numbers: [row?.e164 ?? ''], reason: 'under a key that was used' } };
+    await this.#send(worker, asked, other);
+  }
+
+  async #send(
+    worker: Acting,
+    asked: Asked,
+    request: ConsoleRequest,
+    { role = 'operate', together = false }: { role?: ConsoleRole; together?: boolean } = {},
+  ): Promise<Try & { body: unknown }> {
+    const { mark, who } = worker;
+    asked.begun += 1;
+    const console = await this.#console();
+    const from = mark();
+    const { body, ...answer } = await console.ask(this.#serve(worker), { role, key: asked.key, request });
+    const sent = { ...answer, from, to: mark(), who, together };
+    asked.tries.push(sent);
+    return { ...sent, body };
+  }
+
+  #serve(worker: Acting): Served {
+    const { deps, activities, standing } = worker;
+    const queue = campaignQueues('carillon', deps.store.ledgerId).campaign;
+    const temporal = temporalOf(queue, async (update, known = {}) => {
+      const change = (['resume', 'drain', 'cancel'] as const).find((each) => each === update);
+      if (change === undefined) return true;
+      standing.wishes += 1;
+      const wished = { change, number: standing.wishes, ...known };
+      // As Temporal does with the activity of an update.
+      return wish(activities, standing, wished).catch(() => wish(activities, standing, wished));
+    });
+    return { store: deps.store, now: deps.nowReal, serviceUrl: this.#serviceUrl, temporal };
+  }
+}
+
+type Acting = ActContext & { activities: Activities };
+
+/** Whether nobody knows what became of it: it failed outside, or is being carried out. */
+export function isOpen({ status, code }: Pick<Try, 'status' | 'code'>): boolean {
+  return status >= 500 || code === 'under_way';
+}
+
+/** What became of a sending, in a word. */
+export function nameTry(each: Try): string {
+  if (isOpen(each)) return each.code ?? 'failed';
+  if (each.isReplayed) return 'repeated';
+  return each.status < 300 ? 'carried out' : `refused (${each.code})`;
+}
+
+/** Whether the same request is answered so for good. */
+export function isKept(status: number): boolean {
+  return status < 300 || status === 422;
+}

@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import { appendEvents, readMarks } from '../../../src/ledger/events.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { findCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { beginProven, noon } from '../../ledger/scenario.ts';
+import { dialects } from '../../ledger/test-stores.ts';
+import { obeyed, poison } from '../../support/terminal-poison.ts';
+import { until } from '../../support/until.ts';
+import { ConsoleWorld, hiddenFields } from './console-world.ts';
+
+async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+  return { store, scenario, console: await ConsoleWorld.over(store) };
+}
+
+test('a button that is pressed twice acts once', async () => {
+  const { store, console } = await openWorld();
+  const form = hiddenFields((await console.get('/campaigns/spring/pause')).text);
+  expect(form).toHaveProperty('key');
+  const acted = async () => (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
+  for (let times = 0; times < 2; times += 1)
+    expect(await console.post('/campaigns/spring/pause', form)).toMatchObject({
+      status: 303,
+      headers: { location: '/campaigns/spring' },
+    });
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' });
+  expect(await acted()).toHaveLength(1);
+});
+
+test('whoever may only look sees no button, and is refused what they send all the same', async () => {
+  const { store, console } = await openWorld();
+  expect((await console.get('/campaigns/spring')).text).toContain('href="/campaigns/spring/pause"');
+  expect((await console.get('/campaigns/spring', 'read')).text).not.toContain('/pause"');
+  expect(await console.get('/campaigns/spring/pause', 'read')).toMatchObject({ status: 403 });
+  expect(await console.post('/campaigns/spring/pause', { key: 'k1' }, 'read')).toMatchObject({ status: 403 });
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running' });
+});
+
+test.for(dialects)(
+  'a button of yesterday is refused with how the campaign stands now, and who acted last and when: %s',
+  async (dialect) => {
+    const { store, console } = await openWorld(dialect);
+    const old = { pause: await formOf(console, 'pause'), resume: { key: 'r1', 'pauses-seen': '0' } };
+    await console.post('/campaigns/spring/pause', old.pause, 'admin');
+    // The other one has the page of a running campaign before them.
+    const again = await console.get('/campaigns/spring/pause');
+    expect(again.status).toBe(409);
+    expect(alertOf(again.text)).toMatch(/There is nothing to pause now\..*Last changed by admin console: pause, 2030-01-15 12:00:00/);
+    expect(again.text).not.toContain('<form class="act"');
+    await resumeCampaign(store, { campaignId: 'spring', now: noon + 1 });
+    await endAll(store);
+    const refused = await console.post('/campaigns/spring/pause', { ...old.resume, key: 'p2' });
+    expect(refused.status).toBe(409);
+    expect(alertOf(refused.text)).toMatch(/spring has ended \(cancelled\).*Last changed by admin console: pause/);
+    expect(refused.text).toMatch(/badge quiet">Cancelled/);
+    expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'cancelled' });
+  },
+);
+
+test('a form of an earlier round ends no later one, and says who began it', async () => {
+  const { store, console } = await openWorld();
+  const yesterday = { cancel: await formOf(console, 'cancel'), pause: await formOf(console, 'pause') };
+  await store.transaction((tx) =>
+    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: 'night console', action: 'retry' } }]),
+  );
+  await store.db.updateTable('campaigns').set({ round: 2 }).where('campaign_id', '=', 'spring').execute();
+  for (const [wish, form] of Object.entries(yesterday)) {
+    const refused = await console.post(`/campaigns/spring/${wish}`, form);
+    expect(refused.status).toBe(409);
+    expect(alertOf(refused.text)).toMatch(/spring is in round 2 now\. This was meant for round 1.*Last changed by night console: retry/);
+  }
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running', round: 2 });
+  expect(await console.submit('/campaigns/spring/pause')).toMatchObject({ status: 303 });
+});
+
+test.for(dialects)('a campaign says why nobody is called, and who waits by the rule that keeps them: %s', async (dialect) => {
+  const { console, scenario } = await openWorld(dialect);
+  const ids = await scenario.dial(1);
+  const result = { disposition: 'busy', detail: null, counted: true } as const;
+  await scenario.store.transaction((tx) =>
+    settleAttempts(tx, { campaignId: 'spring', now: noon + 1000 }, [{ attemptId: ids[0] ?? '', result }]),
+  );
+  console.api.at = noon + 2000;
+  const text = await until('it is looked up', async () => {
+    const answer = await console.get('/campaigns/spring');
+    return !answer.text.includes('It is being looked up') && answer.text;
+  });
+  expect(text).toMatch(/id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"><span class="num">4</);
+  expect(text).toMatch(/id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"><span class="num">1</);
+  // Outside of the database there is no Temporal here, and that is what stands in the way.
+  expect(text).toMatch(/class="why">[^<]*Temporal/);
+  expect(text).toMatch(/open<\/bdi><\/th>\s*<td>1<\/td>/);
+  await console.submit('/campaigns/spring/pause');
+  expect((await console.get('/campaigns/spring')).text).toMatch(
+    /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until somebody resumes or cancels it\./,
+  );
+});
+
+test('the calls on the line are linked to their rows, without whole numbers', async () => {
+  const { console, scenario } = await openWorld();
+  expect((await console.get('/campaigns/spring')).text).toContain('No call is open');
+  await scenario.dial(1);
+  const { text } = await console.get('/campaigns/spring');
+  expect(text).toMatch(/id="live-1"[\s\S]*?href="\/campaigns\/spring\/rows\/1"[\s\S]*?•••[\s\S]*?Accepted by the service/);
+  expect(text).toContain('id="live-2"');
+  expect(text).not.toMatch(/\+1\d{10}/);
+});
+
+test('what only a person can set right stands on the page with what to do', async () => {
+  const { store, console } = await openWorld();
+  expect((await console.get('/campaigns/spring')).text).not.toContain('id="needs"');
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'the key is refused' });
+  const { text } = await console.get('/campaigns/spring');
+  expect(text).toMatch(/id="needs"[\s\S]*It has paused by itself: the key is refused[\s\S]*then resume it/);
+});
+
+test('reasons and names of people stay text on every page of a campaign', async () => {
+  const { store, console } = await openWorld();
+  const attack = `<script>alert(1)</script>"'&${poison}`;
+  await store.db.updateTable('campaigns').set({ name: attack }).where('campaign_id', '=', 'spring').execute();
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: attack });
+  await store.transaction((tx) =>
+    appendEvents(tx, [{ at: noon, campaignId: 'spring', type: 'operator.acted', data: { name: attack, action: 'pause' } }]),
+  );
+  const own = ['', '/pause', '/limits', '/events', '/figures'].map((path) => `/campaigns/spring${path}`);
+  for (const path of ['/', ...own]) {
+    const { text, status } = await console.get(path);
+    expect(status, path).toBeLessThan(500);
+    expect(text, path).not.toContain('<script>alert');
+    expect(text, path).not.toMatch(obeyed);
+  }
+});
+
+test.for(dialects)('the log is shown newest first, by kind and page by page, without anybody’s number: %s', async (dialect) => {
+  const { console, scenario } = await openWorld(dialect);
+  for (let n = 1; n <= 3; n += 1) await scenario.dial(n, noon + n);
+  const all = await console.get('/campaigns/spring/events');
+  const seqs = [...all.text.matchAll(/id="event-(\d+)"/g)].map(([, seq]) => Number(seq));
+  expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
+  expect(all.text).toContain('href="/campaigns/spring/rows/6"');
+  expect(all.text).not.toMatch(/\+1\d{10}/);
+  const planned = await console.get('/campaigns/spring/events?kind=attempt.planned');
+  expect(planned.text).toMatch(/kind=calls"\s*aria-current="true"\s*>Calls \(12\)</);
+  expect(planned.text).toMatch(/kind=attempt.planned"\s*aria-current="page"\s*>attempt: planned \(6\)</);
+  expect(planned.text.match(/call 1 planned/g)).toHaveLength(6);
+  expect(planned.text).not.toContain('requested');
+  const calls = await console.get('/campaigns/spring/events?kind=calls');
+  expect(calls.text).toContain('call 1 planned');
+  expect(calls.text).toContain('call 1 requested');
+  expect(calls.text).not.toContain('batch 1');
+  const older = await console.get(`/campaigns/spring/events?before=${seqs[3]}`);
+  expect(older.text).toContain(`id="event-${seqs[4]}"`);
+  expect(older.text).not.toContain(`id="event-${seqs[3]}"`);
+  expect((await console.get('/campaigns/spring/events?kind=nothing')).text).toContain('No event of this kind');
+});
+
+test.for(dialects)('rows that wait are shown by when they are due, and the end by its forecast: %s', async (dialect) => {
+  const { store, console } = await openWorld(dialect);
+  const minuteMs = 60_000;
+  for (const [row, ms] of [30 * minuteMs, 3 * 60 * minuteMs, 48 * 60 * minuteMs].entries())
+    await store.db
+      .updateTable('recipients')
+      .set({ due_at: noon + ms })
+      .where('row_number', '=', row + 1)
+      .execute();
+  console.api.at = noon;
+  const shown = async (path: string, wanted: RegExp) => until('it has been read', async () => wanted.test((await console.get(path)).text));
+  await shown(
+    '/campaigns/spring',
+    /due within the hour[\s\S]*due later today[\s\S]*due later<[\s\S]*At worst<[\s\S]*35 % answer and talk 90 s/,
+  );
+  await shown('/', /6 waiting \(3 now, 1 within the hour, 1 later today, 1 later\)/);
+  // Nobody can be reached before the last of them is due.
+  await shown('/', /earliest<.dt>\s*<dd><time datetime="2030-01-17T12:01/);
+});
+
+test('of many rows the costly figures are read after the answer, and are there for the next one', async () => {
+  const { store, console } = await openWorld();
+  await store.db.updateTable('campaigns').set({ rows_total: 30_000 }).where('campaign_id', '=', 'spring').execute();
+  for (const [path, wanted] of [
+    ['/campaigns/spring', '<dt>At worst</dt>'],
+    ['/campaigns/spring/figures', 'class="charts"'],
+  ] as const) {
+    const first = await console.get(path);
+    expect(first.text).not.toContain(wanted);
+    expect(first.text).toContain('data-again="1000"');
+    await until('it has been read', async () => (await console.get(path)).text.includes(wanted));
+  }
+});
+
+test.for(dialects)('the figures are those of a report: %s', async (dialect) => {
+  const { console, scenario } = await openWorld(dialect);
+  await scenario.dial(1);
+  const { text } = await console.get('/campaigns/spring/figures');
+  for (const title of ['Funnel', 'Course', 'Attempts', 'Caller numbers', 'How calls and rows ended'])
+    expect(text).toContain(`<h2>${title}</h2>`);
+  expect(text).toContain('<svg');
+  expect(text).not.toContain('style=');
+});
+
+async function formOf(console: ConsoleWorld, wish: string): Promise<Record<string, string>> {
+  return hiddenFields((await console.get(`/campaigns/spring/${wish}`)).text);
+}
+
+function alertOf(text: string): string {
+  return (/<p class="refused" role="alert">([\s\S]*?)<\/p>/.exec(text)?.[1] ?? '').replaceAll(/<[^>]*>/g, '');
+}
+
+async function endAll(store: Store): Promise<void> {
+  await store.db.updateTable('campaigns').set({ state: 'cancelled' }).where('campaign_id', '=', 'spring').execute();
+}

@@ -1,0 +1,99 @@
+import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { ConsoleWorld, type ConsoleAnswer } from './console-world.ts';
+
+export const goodList = [
+  'Customer No,First name,Mobile phone,Day',
+  '1,Ana,+12125550131,Monday',
+  '2,Ben,+12125550132,Tuesday',
+  '3,Chloe,+12125550133,Wednesday',
+  '4,David,555,Thursday',
+].join('\n');
+
+/** What a person writes at each step. */
+export const goodWords = {
+  first_message: 'Hello {{ First_name }}, we call about {{ Day }}.',
+  'variables.0.name': 'first_name',
+  'variables.0.value': '{{ First_name }}',
+};
+export const goodCalls = {
+  id: 'autumn',
+  name: 'Autumn',
+  agent_id: 'agent_reminders',
+  from_phone_number_id: 'pn_main',
+  hours: 'any',
+  'pacing.max_concurrent_calls': '5',
+  'retry.max_attempts': '2',
+  'retry.no_answer': '4h, next_day',
+};
+
+/** The page as somebody uses it who makes a campaign. */
+export class DraftWorld {
+  readonly console: ConsoleWorld;
+
+  constructor(console: ConsoleWorld) {
+    this.console = console;
+  }
+
+  static async over(store: Store): Promise<DraftWorld> {
+    return new DraftWorld(await ConsoleWorld.over(store));
+  }
+
+  /** Sends the upload form. */
+  async upload(
+    content: string | Uint8Array,
+    { path = '/new', name = 'list.csv', fields = {}, role = 'operate' }: Partial<Upload> = {},
+  ): Promise<ConsoleAnswer> {
+    const form = new FormData();
+    form.append('list', new Blob([content]), name);
+    for (const [field, value] of Object.entries(fields)) form.append(field, value);
+    return this.raw(path, form, {}, role);
+  }
+
+  /** Sends any body at all. */
+  async raw(
+    path: string,
+    payload: FormData | string,
+    headers: Record<string, string> = {},
+    role: TokenRole = 'operate',
+  ): Promise<ConsoleAnswer> {
+    const answer = await this.console.api.app.inject({
+      method: 'POST',
+      url: path,
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        cookie: await this.console.api.cookie(role),
+        ...headers,
+      },
+      payload,
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  }
+
+  /** Uploads a list and answers where its draft is: `/new/<draft>`. */
+  async begin(content: string | Uint8Array = goodList, upload: Partial<Upload> = {}): Promise<string> {
+    const { status, headers, text } = await this.upload(content, upload);
+    if (status !== 303) throw new Error(`the list was refused: ${text}`);
+    return String(headers['location']).replace(/\/columns$/, '');
+  }
+
+  /** A draft that is ready to be checked. */
+  async prepare(
+    { words = goodWords, calls = goodCalls }: { words?: Record<string, string>; calls?: Record<string, string> } = {},
+    content: string | Uint8Array = goodList,
+  ): Promise<string> {
+    const path = await this.begin(content);
+    for (const [step, fields] of [['columns', { 'list.phone': 'Mobile phone', 'list.id': 'Customer No' }], ['words', words], ['calls', calls]] as const) {
+      const { status, text } = await this.console.post(`${path}/${step}`, fields);
+      if (status !== 303) throw new Error(`${step} was refused: ${text}`);
+    } // prettier-ignore
+    return path;
+  }
+}
+
+interface Upload {
+  path: string;
+  name: string;
+  fields: Record<string, string>;
+  role: TokenRole;
+}

@@ -1,0 +1,230 @@
+import { expect, test } from 'vitest';
+import { readMarks } from '../../../src/ledger/events.ts';
+import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { obeyed, poison } from '../../support/terminal-poison.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
+import { dialects } from '../../ledger/test-stores.ts';
+import { ConsoleWorld, hiddenFields } from './console-world.ts';
+
+const [one = '', two = ''] = numbers(2);
+const attack = `<script>alert(1)</script>"'${poison}`;
+
+async function openWorld() {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, {
+    rows: buildRows(numbers(3), (index) => ['Ana', attack, 'Ben'][index] ?? ''),
+    rules: { pacing: { batchSize: 2 } },
+  });
+  const console = await ConsoleWorld.over(store);
+  const listed = () => store.db.selectFrom('suppressions').selectAll().orderBy('e164').execute();
+  const actions = async (campaignId: string) =>
+    (await readMarks(store.db, campaignId)).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
+  return { store, scenario, console, listed, actions };
+}
+
+test('a number is checked without standing in an address, and is masked in the answer', async () => {
+  const { console } = await openWorld();
+  const add = { key: 'k1', step: 'change', numbers: one, region: '', campaign: '', reason: attack, until: '' };
+  expect(await console.post('/do-not-call/add', add)).toMatchObject({
+    status: 303,
+    headers: { location: '/do-not-call' },
+  });
+  const checked = await console.post('/do-not-call', { numbers: `${one}\n(202) 555-0142`, region: 'US' }, 'read');
+  expect(checked.text).toContain('1 of 2 numbers is not called');
+  expect(checked.text).toContain('said by person:operate console');
+  for (const number of [one, two, '555-0142']) expect(checked.text).not.toContain(number);
+  expect(checked.text).not.toContain('<script>alert');
+  expect(checked.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
+  const bad = await console.post('/do-not-call', { numbers: '12', region: '' });
+  expect(bad.text).toContain('Number 1 of 1 cannot be used');
+  expect((await console.get('/do-not-call', 'read')).text).not.toContain('/do-not-call/add');
+});
+
+test('numbers are counted before they are added, added once, and taken off by an admin alone', async () => {
+  const { scenario, console, listed, actions } = await openWorld();
+  await scenario.plan(1);
+  const written = { numbers: `${one}, ${two};${one}`, region: '', reason: 'asked us', until: '' };
+  const counted = await console.submit('/do-not-call/add', written);
+  expect(counted.text).toContain('Put 2 numbers on the do-not-call list?');
+  expect(counted.text).toMatch(/Planned calls that are stopped<\/dt>\s*<dd><span class="num">2</);
+  expect(await listed()).toEqual([]);
+  const fields = { ...hiddenFields(counted.text), ...written };
+  for (let times = 0; times < 2; times += 1) expect(await console.post('/do-not-call/add', fields)).toMatchObject({ status: 303 });
+  expect((await listed()).map(({ e164, reason }) => [e164, reason])).toEqual([
+    [one, 'asked us'],
+    [two, 'asked us'],
+  ]);
+  expect(await actions('account')).toEqual(['suppressions_added']);
+  const remove = { key: 'k9', step: 'change', numbers: one, region: '' };
+  expect(await console.post('/do-not-call/remove', remove)).toMatchObject({ status: 403 });
+  const sure = await console.submit('/do-not-call/remove', { numbers: one, region: '' }, 'admin');
+  expect(sure.text).toContain('Allow calls to 1 number again?');
+  expect(await listed()).toHaveLength(2);
+  expect(await console.post('/do-not-call/remove', remove, 'admin')).toMatchObject({ status: 303 });
+  expect((await listed()).map(({ e164 }) => e164)).toEqual([two]);
+});
+
+test('what cannot be read is refused with what was written kept', async () => {
+  const { console, listed } = await openWorld();
+  const refused = await console.submit('/do-not-call/add', { numbers: '555', region: 'US', reason: attack });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('Number 1 of 1 cannot be used');
+  expect(refused.text).toContain('555</textarea>');
+  expect(refused.text).not.toContain('<script>alert');
+  expect(await listed()).toEqual([]);
+});
+
+test('a file of numbers is imported with the lines counted that are no number; nobody who may only look gets so far', async () => {
+  const { console, listed, actions } = await openWorld();
+  const form = await console.get('/do-not-call/import');
+  expect(form.text).toContain('multipart/form-data');
+  const files = { numbers: `phone\n${one}\nnobody\n${one}\n${two}\n` };
+  const fields = { ...hiddenFields(form.text), region: '', column: '', until: '' };
+  expect(await console.send('/do-not-call/import', { fields, files }, 'read')).toMatchObject({ status: 403 });
+  const done = await console.send('/do-not-call/import', { fields, files });
+  expect(done.status).toBe(200);
+  expect(done.text).toMatch(/Numbers added<\/dt>\s*<dd><span class="num">2</);
+  expect(done.text).toContain('Lines 3 of the file');
+  expect(done.text).not.toContain(one.slice(1));
+  expect(await console.send('/do-not-call/import', { fields, files })).toMatchObject({ status: 200 });
+  expect((await listed()).map(({ e164, source }) => [e164, source])).toEqual([
+    [one, 'import:operate console'],
+    [two, 'import:operate console'],
+  ]);
+  expect(await actions('account')).toEqual(['suppressions_imported']);
+  const refused = await console.send('/do-not-call/import', {
+    fields: { ...fields, key: 'other', column: 'mobile' },
+    files,
+  });
+  expect(refused.status).toBe(422);
+  expect(refused.text).not.toContain('carillon-');
+  expect(await console.send('/do-not-call/import', { fields: { ...fields, key: 'third' }, files: {} })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('numbers'),
+  });
+});
+
+test('results are counted for everybody, and downloaded by whoever may see numbers, which the log tells', async () => {
+  const { scenario, console, actions } = await openWorld();
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [{ ...answered('conv_1', one, noon + 5_000), collected: { [attack]: 'yes' } }]);
+  const reader = await console.get('/campaigns/spring/results', 'read');
+  expect(reader.text).toContain('Completed');
+  expect(reader.text).not.toContain('results.csv');
+  expect(reader.text).not.toContain('<script>alert');
+  expect((await console.get('/campaigns/spring/results.csv', 'read')).status).toBe(403);
+  expect(await actions('spring')).toEqual([]);
+  expect((await console.get('/campaigns/spring/results')).text).toContain('formaction="/campaigns/spring/results.xlsx"');
+  const csv = await console.get('/campaigns/spring/results.csv?outcome=completed');
+  expect(csv.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="spring-results.csv"',
+    'cache-control': 'no-store',
+  });
+  expect(csv.text.trim().split('\n')).toHaveLength(2);
+  expect(csv.text).toContain(one);
+  expect(await actions('spring')).toEqual(['numbers_shown']);
+  expect(await console.get('/campaigns/sprung/results.jsonl')).toMatchObject({ status: 404 });
+});
+
+test('a retry says how many rows each outcome has; without Temporal, and while the campaign goes on, nothing moves', async () => {
+  const { store, scenario, console } = await openWorld();
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
+  expect((await console.get('/campaigns/spring/retry')).text).toContain('retry it when it has ended');
+  await store.db
+    .updateTable('recipients')
+    .set({ state: 'done', outcome: 'exhausted', reason: 'no_answer' })
+    .where('row_number', 'in', [2, 3])
+    .execute();
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  const ended = await console.get('/campaigns/spring/retry');
+  expect(ended.text).toContain('Exhausted, 2 rows');
+  expect(ended.text).not.toContain('Completed');
+  expect((await console.get('/campaigns/spring')).text).toContain('/campaigns/spring/retry');
+  expect((await console.get('/campaigns/spring', 'read')).text).not.toContain('/campaigns/spring/retry');
+  expect(await console.submit('/campaigns/spring/retry', {})).toMatchObject({ status: 400 });
+  const refused = await console.submit('/campaigns/spring/retry', { outcome: 'exhausted' });
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(refused.text).toMatch(/value="exhausted"\s+checked/);
+  expect((await scenario.recipients()).filter(({ state }) => state === 'waiting')).toHaveLength(0);
+});
+
+test('a report is one file that opens without this server; with people in it the log says who has asked', async () => {
+  const { store, scenario, console, actions } = await openWorld();
+  await beginProven(store, { campaignId: 'autumn' });
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
+  const form = await console.get('/campaigns/spring/report', 'read');
+  expect(form.text).toContain('value="autumn"');
+  expect(form.text).not.toContain('name="people"');
+  const report = await console.get('/campaigns/spring/report.html?with=autumn', 'read');
+  expect(report).toMatchObject({
+    status: 200,
+    headers: { 'content-disposition': 'attachment; filename="campaigns-report.html"' },
+  });
+  for (const id of ['spring', 'autumn']) expect(report.text).toContain(id);
+  for (const number of numbers(3)) expect(report.text).not.toContain(number);
+  expect((await console.get('/campaigns/spring/report.html?people=true', 'read')).status).toBe(403);
+  expect(await actions('spring')).toEqual([]);
+  const people = await console.get('/campaigns/spring/report.html?people=true');
+  expect(people.text).toContain(one);
+  expect(people.text).not.toContain('<script>alert');
+  expect(await actions('spring')).toEqual(['numbers_shown']);
+});
+
+test.for(dialects)('entries of the list are shown page by page, masked, and found without an address that tells: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  await beginProven(store);
+  const console = await ConsoleWorld.over(store);
+  const e164s = numbers(60);
+  const terms = { scope: 'account', source: 'person:front desk', expiresAt: null };
+  await addSuppressions(
+    store,
+    e164s.map((e164, index) => ({ ...terms, e164, reason: index === 7 ? `50% off ${attack}` : null })),
+    noon,
+  );
+  await addSuppressions(store, [{ ...terms, e164: one, scope: 'spring', source: 'call:spring/1/1', reason: 'asked us' }], noon);
+  const shown = (text: string) => text.match(/id="entry-\d+"/g)?.length ?? 0;
+  const first = await console.get('/do-not-call/entries');
+  expect(shown(first.text)).toBe(50);
+  expect(first.text).not.toMatch(/\+1\d{10}/);
+  expect(first.text).toContain('href="/do-not-call/entries?page=2"');
+  expect(first.text).not.toContain('<script>alert');
+  expect(first.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
+  expect(shown((await console.get('/do-not-call/entries?page=2')).text)).toBe(11);
+  for (const [search, count] of [
+    [one, 2],
+    ['50% OFF', 1],
+    ['spring/1', 1],
+    ['0% o_f', 0],
+    ['person:', 50],
+  ] as const)
+    expect([search, shown((await console.post('/do-not-call/entries', { search })).text)]).toEqual([search, count]);
+  expect(shown((await console.get('/do-not-call/entries?scope=spring')).text)).toBe(1);
+  expect(await console.get('/do-not-call/entries', 'read')).toMatchObject({ status: 403 });
+});
+
+test('an entry is taken off from the list by an admin who was shown its number, for its own scope', async () => {
+  const { store, console, listed } = await openWorld();
+  const entry = { e164: one, scope: 'spring', source: 'person', reason: null, expiresAt: null };
+  await addSuppressions(store, [entry, { ...entry, scope: 'account' }], noon);
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  const path = '/do-not-call/entries?scope=spring';
+  expect((await console.get(path, 'admin')).text).not.toContain('Allow calls again');
+  await console.post('/campaigns/account/numbers', { show: 'yes', to: path }, 'admin');
+  const { text } = await console.get(path, 'admin');
+  expect(text).toContain(one);
+  expect(text).toMatch(
+    new RegExp(`action="/do-not-call/remove">[\\s\\S]*name="numbers" value="\\${one}"[\\s\\S]*name="campaign" value="spring"`),
+  );
+  const asked = await console.post('/do-not-call/remove', { step: 'check', numbers: one, campaign: 'spring' }, 'admin');
+  expect(asked.text).toContain('Allow calls to 1 number again?');
+  expect(asked.text).toMatch(/value="spring" selected/);
+  expect(await listed()).toHaveLength(2);
+  const sure = { ...hiddenFields(asked.text), numbers: one, campaign: 'spring' };
+  expect(await console.post('/do-not-call/remove', sure, 'admin')).toMatchObject({ status: 303 });
+  expect((await listed()).map(({ scope }) => scope)).toEqual(['account']);
+});

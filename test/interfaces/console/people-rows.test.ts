@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { readMarks } from '../../../src/ledger/events.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { obeyed, poison } from '../../support/terminal-poison.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { answered, beginProven, noon, numbers, type ScenarioOptions } from '../../ledger/scenario.ts';
+import { ConsoleWorld } from './console-world.ts';
+
+const [one = '', , three = ''] = numbers(3);
+const attack = `<script>alert(1)</script>"'&${poison}`;
+
+async function openWorld(options: ScenarioOptions = {}) {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } }, ...options });
+  const console = await ConsoleWorld.over(store);
+  const acted = async () =>
+    (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
+  return { store, scenario, console, acted };
+}
+
+test('no page of rows or of a person holds a whole number until somebody asks, and asking is one line of the log', async () => {
+  const { scenario, console, acted } = await openWorld();
+  await scenario.dial(1);
+  const paths = ['/campaigns/spring/rows', '/campaigns/spring/rows/1', '/campaigns/spring/rows/1/suppress'];
+  for (const path of paths) {
+    const { status, text } = await console.get(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(text).toContain('+1••••••••42');
+    for (const number of numbers(6)) expect(text).not.toContain(number.slice(1));
+  }
+  const shown = await console.post('/campaigns/spring/numbers', { show: 'yes', to: '/campaigns/spring/rows/1' });
+  expect(shown).toMatchObject({ status: 303, headers: { location: '/campaigns/spring/rows/1' } });
+  for (const path of paths) expect((await console.get(path)).text).toContain(one);
+  expect(await acted()).toEqual(['numbers_shown']);
+  // Of the one who asked, and of nobody else.
+  expect((await console.get(paths[0] ?? '', 'admin')).text).not.toContain(one);
+  await console.post('/campaigns/spring/numbers', { show: 'no', to: '/' });
+  expect((await console.get(paths[0] ?? '')).text).not.toContain(one);
+  expect(await acted()).toHaveLength(1);
+});
+
+test('whoever may only look is not shown numbers, and has no button for them', async () => {
+  const { console, acted } = await openWorld();
+  expect((await console.get('/campaigns/spring/rows', 'read')).text).not.toContain('Show numbers');
+  for (const path of ['/campaigns/spring/numbers', '/campaigns/spring/rows']) {
+    expect(await console.post(path, { show: 'yes', to: '/' }, 'read')).toMatchObject({ status: 403 });
+    expect((await console.get('/campaigns/spring/rows', 'read')).text).not.toContain(one);
+  }
+  expect(await acted()).toEqual([]);
+});
+
+test('a number is searched for without standing in any address, and the search stays when numbers are shown', async () => {
+  const { console, acted } = await openWorld();
+  const found = await console.post('/campaigns/spring/rows', { search: '203 555-0142' });
+  expect(found.status).toBe(200);
+  expect([...found.text.matchAll(/<tr id="(row-\d+)"/g)].map(([, key]) => key)).toEqual(['row-3']);
+  expect(found.text).toContain('value="203 555-0142"');
+  expect(found.text).not.toMatch(/(href|action)="[^"]*203/);
+  // A view that follows events would be asked for again without its search.
+  expect(found.text).toContain('data-follows=""');
+  const shown = await console.post('/campaigns/spring/rows', { search: '203 555-0142', show: 'yes' });
+  expect(shown.text).toContain(three);
+  expect(shown.text).not.toContain(one);
+  expect(await acted()).toEqual(['numbers_shown']);
+  const byAddress = await console.get('/campaigns/spring/rows?search=2035550142');
+  expect(byAddress.text).toContain('id="row-1"');
+  expect(await console.post('/campaigns/spring/rows', { search: '99 99 99' })).toMatchObject({
+    text: expect.stringContaining('No row is found'),
+  });
+});
+
+test('rows are filtered by state and outcome, and paged in the order of the list', async () => {
+  const list = Array.from({ length: 60 }, (_, index) => `+1${201 + index}5550142`);
+  const { scenario, console } = await openWorld({ rows: buildRows(list, (index) => `Guest ${index}`) });
+  await scenario.dial(1);
+  const keys = (text: string) => [...text.matchAll(/<tr id="row-(\d+)"/g)].map(([, key]) => Number(key));
+  expect(keys((await console.get('/campaigns/spring/rows?state=open')).text)).toEqual([1, 2]);
+  const first = await console.get('/campaigns/spring/rows?state=waiting');
+  expect(keys(first.text)).toHaveLength(50);
+  expect(first.text).toContain('href="/campaigns/spring/rows?state=waiting&amp;after=52"');
+  const second = await console.get('/campaigns/spring/rows?state=waiting&after=52');
+  expect(keys(second.text)).toEqual([53, 54, 55, 56, 57, 58, 59, 60]);
+  expect(second.text).not.toContain('Next rows');
+  expect((await console.get('/campaigns/spring/rows?outcome=completed')).text).toContain('No such row');
+});
+
+test('a person is told with every decision, each call, and what the agent collected; whoever may only look does not see what they said', async () => {
+  const { scenario, console } = await openWorld();
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [
+    { ...answered('conv_1', one, noon + 5_000), collected: { [attack]: attack, wish: 'call on Monday' } },
+  ]);
+  const { text } = await console.get('/campaigns/spring/rows/1');
+  for (const said of ['call 1 planned', 'call 1 requested', 'is conversation conv_1', 'call on Monday', 'It has its outcome, completed'])
+    expect(text).toContain(said);
+  expect(text).not.toContain('<script>alert');
+  expect(text.replaceAll(/[\n]/g, '')).not.toMatch(obeyed);
+  const reader = await console.get('/campaigns/spring/rows/1', 'read');
+  expect(reader.text).toContain('call 1 planned');
+  expect(reader.text).not.toContain('call on Monday');
+  expect(reader.text).not.toContain('/suppress"');
+  expect(await console.get('/campaigns/spring/rows/99')).toMatchObject({ status: 404 });
+  expect(await console.get('/campaigns/spring/rows/1e3')).toMatchObject({ status: 404 });
+});
+
+test('a number is put on the do-not-call list from its row, once, with its reason, and the page says what it stops', async () => {
+  const { store, scenario, console, acted } = await openWorld();
+  await scenario.plan(1);
+  const form = await console.get('/campaigns/spring/rows/1/suppress');
+  expect(form.text).toMatch(/Planned calls that are stopped<\/dt>\s*<dd><span class="num">1</);
+  const path = '/campaigns/spring/rows/1/suppress';
+  const bad = await console.submit(path, { scope: 'all', until: 'some day', reason: attack });
+  expect(bad.status).toBe(400);
+  expect(bad.text).toContain('expiresAt');
+  expect(bad.text).not.toContain('<script>alert');
+  const fields = { key: 'k1', scope: 'all', reason: attack, until: '' };
+  for (let times = 0; times < 2; times += 1)
+    expect(await console.post(path, fields)).toMatchObject({
+      status: 303,
+      headers: { location: '/campaigns/spring/rows/1' },
+    });
+  const entries = await store.db.selectFrom('suppressions').selectAll().execute();
+  expect(entries).toMatchObject([{ e164: one, scope: 'account', source: 'person:operate console', expires_at: null }]);
+  expect(await readMarks(store.db, 'account')).toMatchObject([{ data: { action: 'suppressions_added' } }]);
+  expect(await acted()).toEqual([]);
+  const { text } = await console.get('/campaigns/spring/rows/1');
+  expect(text).toContain('for all campaigns');
+  expect(text).not.toContain('<script>alert');
+  expect(text.replaceAll(/[\n]/g, '')).not.toMatch(obeyed);
+  expect(await console.post('/campaigns/spring/rows/2/suppress', { key: 'k2' }, 'read')).toMatchObject({ status: 403 });
+});
+
+test('a waiting row is withdrawn, an open one is not, and a form that is stale changes nothing and says so', async () => {
+  const { scenario, console } = await openWorld();
+  await scenario.dial(1);
+  expect((await console.get('/campaigns/spring/rows/1/withdraw')).text).toContain('it goes on, and the row is not withdrawn');
+  const path = '/campaigns/spring/rows/3/withdraw';
+  const stale = await console.get(path);
+  expect(stale.text).toMatch(/Rows that are withdrawn<\/dt>\s*<dd><span class="num">1</);
+  expect(await console.submit(path, { reason: 'moved' })).toMatchObject({ status: 303 });
+  expect((await scenario.recipients()).filter(({ outcome }) => outcome === 'cancelled').map((row) => row.row_number)).toEqual([3]);
+  const again = await console.post(path, { key: 'another' });
+  expect(decodeURIComponent(String(again.headers['set-cookie']))).toContain('Nothing was changed. The row has its outcome');
+});

@@ -1,0 +1,68 @@
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { actions } from '../../../../src/interfaces/console/actions/all.ts';
+import { steps } from '../../../../src/interfaces/console/drafts/steps.ts';
+import { views } from '../../../../src/interfaces/console/views/all.ts';
+import { browserTest } from '../../../sandbox/page/window.ts';
+import { axeFindings } from '../../../support/axe.ts';
+import { openWindow } from '../../../support/browser.ts';
+import { until } from '../../../support/until.ts';
+import { documentsOf } from './page-addresses.ts';
+import { startWalkedConsole } from './walked-console.ts';
+
+const widths = [1280, 768, 320];
+const colorSchemes = ['light', 'dark'] as const;
+/** Ids of one word that stand on two lines. */
+const brokenIds = `[...document.querySelectorAll('.named a')]
+  .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
+  .map((link) => link.textContent)`;
+
+/** So many tests share the addresses, each with a console of its own. */
+const parts = 4;
+
+browserTest.for(Array.from({ length: parts }, (_, index) => index + 1))('every view and form is accessible, fits and asks nobody else, light and dark, from 320 to 1280 px: part %i', async (part) => {
+  const { console, examples } = await startWalkedConsole();
+  const documents = documentsOf(console.api.app);
+  const registered = [...Object.keys(views), ...actions.map(({ path }) => path), ...steps.map(({ name }) => `/new/:draft/${name}`)];
+  expect(documents).toEqual(expect.arrayContaining(registered));
+  // A new view or form needs an address in walked-desk.ts.
+  expect(Object.keys(examples).toSorted()).toEqual(documents.toSorted());
+
+  const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
+  const window = await openWindow({ origin });
+  onTestFinished(() => window.close());
+  const { page, strayed } = window;
+  await page.goto(`${origin}/sign-in#token=${console.api.tokenText('admin')}`);
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  const found: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() >= 400 && !answer.request().isNavigationRequest()) found.push(`${answer.url()}: ${answer.status()}`);
+  });
+  page.on('pageerror', (error) => found.push(`${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    // Answers are judged by themselves.
+    if (!message.text().startsWith('Failed to load resource')) found.push(`${page.url()}: ${message.text()}`);
+  });
+  for (const path of Object.values(examples).flat().filter((_, index) => index % parts === part - 1)) {
+    const status = await until(`${path} is ready`, () => open(page, origin + path));
+    if (status !== 200) found.push(`${path}: ${status}`);
+    await page.getByText(/ being (read|looked up)/).first().waitFor({ state: 'detached' });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      for (const id of await page.evaluate<string[]>(brokenIds)) found.push(`${path} at ${width} px: ${id} is broken`);
+      if (isWide === true) found.push(`${path} at ${width} px scrolls sideways`);
+      for (const colorScheme of colorSchemes) {
+        await page.emulateMedia({ colorScheme });
+        for (const finding of await axeFindings(page)) found.push(`${path} at ${width} px, ${colorScheme}: ${finding}`);
+      }
+    }
+  }
+  expect({ found, strayed }).toEqual({ found: [], strayed: [] });
+}); // prettier-ignore
+
+/** What an address is answered with; nothing yet while a busy Temporal does not say in time what the page waits for. */
+async function open(page: Page, url: string): Promise<number | undefined> {
+  const status = (await page.goto(url))?.status();
+  return status === 503 ? undefined : status;
+}

@@ -1,0 +1,187 @@
+import { readConfig } from '../../../../src/shared/config.ts';
+import { createSchedule } from '../../../../src/operations/control/schedules/create.ts';
+import { openTemporal } from '../../../../src/operations/control/temporal.ts';
+import { scheduleIdOf, type Recurrence } from '../../../../src/temporal/schedules.ts';
+import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
+import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';
+import { addTestWebhook, secret, webhookId } from '../../../shared/hooks/webhook-world.ts';
+import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
+import type { Store } from '../../../../src/ledger/open-ledger.ts';
+import { openTestStore } from '../../../ledger/test-stores.ts';
+import { apiKey, startPageSandbox } from '../../../sandbox/page/window.ts';
+import { hourMs } from '../../../support/campaign-rules.ts';
+import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
+import { ConsoleWorld } from '../console-world.ts';
+import { rehearsedReport } from '../rehearsed-report.ts';
+import { DraftWorld } from '../draft-world.ts';
+import { makePicturedCampaigns, picturedAt } from '../pictured-campaigns.ts';
+
+const dayMs = 24 * hourMs;
+/** A second at this speed moves no whole millisecond. */
+const stillSpeed = 1e-9;
+/** A row that was called. */
+const calledRow = 18;
+const heldHookId = '00c0ffee0002';
+
+/** A list with more columns than a window has room for. */
+const wideList = `phone,${Array.from({ length: 24 }, (_, i) => `A long name of column ${i + 2}`).join(',')}\n+12125550131,${'some words,'.repeat(23)}x\n`;
+
+const yearly: Recurrence = {
+  cron: '0 9 1 1 *',
+  everyMs: null,
+  when: 'cron 0 9 1 1 *',
+  timeZone: 'America/New_York',
+  startAt: null,
+  endAt: null,
+  catchUpMs: 600_000,
+  note: null,
+};
+
+/**
+ * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts at
+ * each step. `examples`: where each document can be seen, by its address as the router knows it.
+ */
+export async function startWalkedConsole() {
+  const store = await openTestStore('sqlite');
+  await makePicturedCampaigns(store);
+  const target = await sharedTemporal();
+  const environment = { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace };
+  const settings = {
+    ...environment,
+    CARILLON_QUEUE_PREFIX: `walk-${store.ledgerId}`,
+    SVC_BASE_URL: await startService(store),
+    SVC_API_KEY: apiKey,
+    CARILLON_HOOK_SECRET: secret,
+  };
+  const console = await ConsoleWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
+  console.api.at = picturedAt;
+  await addSuppressions(
+    store,
+    [
+      { e164: '+12125550100', scope: 'account', source: 'person', reason: 'asked for it', expiresAt: null },
+      { e164: '+12125550101', scope: 'reminders', source: 'import:a.csv', reason: null, expiresAt: picturedAt + dayMs },
+    ],
+    picturedAt,
+  );
+  await addTestWebhook(store, 'https://crm.example.com/a-rather-long-path/of-an-address/that-has-no-blank');
+  await addTestWebhook(store, 'env://CARILLON_URL_CRM', { webhookId: heldHookId, campaignId: 'reminders', types: ['row.ended'] }); // prettier-ignore
+  const held = { webhookId: heldHookId, by: 'person', now: picturedAt, nowReal: picturedAt };
+  await steerWebhook(store, 'pause', held);
+  await scheduleOf(console, 'weekly', yearly);
+  await scheduleOf(console, 'held', { ...yearly, note: 'until the list is mended' });
+  await tell(console, 'POST /api/v1/schedules/held/pause', { note: 'the list is being mended' });
+  await tell(console, 'POST /api/v1/schedules/weekly/trigger', {});
+  return { console, examples: await examplesOf(new DraftWorld(console)) };
+}
+
+/** A service whose clock stands, and which knows what was said in the first call to `calledRow`. Answers its address. */
+async function startService(store: Store): Promise<string> {
+  const clock = new ServiceClock({ speed: stillSpeed, epochMs: picturedAt - hourMs });
+  const sandbox = await startPageSandbox({ clock });
+  await sandbox.batch('+12125550100');
+  await sandbox.advance(hourMs / 1000);
+  const { body } = await sandbox.ask('GET', '/v1/convai/conversations');
+  const attempts = store.db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .select('attempts.attempt_id')
+    .where('recipients.campaign_id', '=', 'reminders')
+    .where('recipients.row_number', '=', calledRow)
+    .where('attempts.number', '=', 1);
+  await store.db
+    .updateTable('conversations')
+    .set({ conversation_id: body.conversations[0].conversation_id })
+    .where('attempt_id', 'in', attempts)
+    .execute();
+  return sandbox.url;
+}
+
+async function tell({ api }: ConsoleWorld, request: `POST ${string}`, body: object): Promise<void> {
+  const answer = await api.ask(request, { body });
+  if (answer.status >= 400) throw new Error(`${request}: ${JSON.stringify(answer.body)}`);
+}
+
+function scheduleOf({ api }: ConsoleWorld, campaignId: string, recurrence: Recurrence) {
+  const { config } = api.context;
+  const schedule = {
+    scheduleId: scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId),
+    campaignId,
+    filePath: `/srv/campaigns/${campaignId}.yaml`,
+    content: '',
+    listSource: 'lists/{{ date }}.csv',
+    accountId: config.SVC_BASE_URL,
+    createdAt: picturedAt,
+  };
+  return createSchedule(api.context, schedule, recurrence);
+}
+
+async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, readonly string[]>>> {
+  const begun = await drafts.begin();
+  const wide = await drafts.begin(wideList);
+  const ready = await drafts.prepare();
+  drafts.console.api.context.rehearse = async () => rehearsedReport;
+  await drafts.console.post(`${ready}/rehearsal`, {});
+  return {
+    '/': ['/', '/?show=ended'],
+    '/sign-in': ['/sign-in'],
+    '/campaigns/:campaign': ['reminders', 'survey', 'renewals', 'spring-offers'].map((id) => `/campaigns/${id}`),
+    '/campaigns/:campaign/events': ['/campaigns/reminders/events', '/campaigns/renewals/events'],
+    '/campaigns/:campaign/figures': ['/campaigns/reminders/figures', '/campaigns/spring-offers/figures'],
+    '/campaigns/:campaign/rows': [
+      '/campaigns/reminders/rows',
+      '/campaigns/survey/rows?state=done',
+      '/campaigns/survey/rows?outcome=undialable',
+    ],
+    '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', `/campaigns/reminders/rows/${calledRow}`, '/campaigns/spring-offers/rows/1'],
+    '/campaigns/:campaign/rows/:row/suppress': [`/campaigns/reminders/rows/${calledRow}/suppress`],
+    '/campaigns/:campaign/rows/:row/withdraw': ['/campaigns/reminders/rows/290/withdraw'],
+    '/campaigns/:campaign/rows/:row/resolve': [
+      '/campaigns/reminders/rows/1/resolve?decision=redial',
+      '/campaigns/reminders/rows/2/resolve?decision=give_up',
+      `/campaigns/reminders/rows/${calledRow}/resolve`,
+    ],
+    '/campaigns/:campaign/rows/:row/calls/:call': [`/campaigns/reminders/rows/${calledRow}/calls/1`],
+    '/campaigns/:campaign/unresolved': ['/campaigns/reminders/unresolved', '/campaigns/renewals/unresolved'],
+    '/campaigns/:campaign/resolve': [
+      '/campaigns/reminders/resolve?decision=redial',
+      '/campaigns/reminders/resolve?decision=give_up',
+    ],
+    '/campaigns/:campaign/rehearsal': ['/campaigns/reminders/rehearsal'],
+    '/campaigns/:campaign/report': ['/campaigns/reminders/report', '/campaigns/survey/report'],
+    '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
+    '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
+    '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],
+    '/campaigns/:campaign/recover': ['/campaigns/reminders/recover'],
+    '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
+    '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
+    '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
+    '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
+    '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],
+    '/do-not-call': ['/do-not-call'],
+    '/do-not-call/entries': ['/do-not-call/entries', '/do-not-call/entries?scope=reminders'],
+    '/do-not-call/add': ['/do-not-call/add'],
+    '/do-not-call/import': ['/do-not-call/import'],
+    '/do-not-call/remove': ['/do-not-call/remove'],
+    '/schedules': ['/schedules'],
+    '/schedules/new': ['/schedules/new'],
+    '/schedules/:campaign/trigger': ['/schedules/held/trigger'],
+    '/schedules/:campaign/continue': ['/schedules/weekly/continue'],
+    '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
+    '/schedules/:campaign/resume': ['/schedules/held/resume'],
+    '/schedules/:campaign/delete': ['/schedules/weekly/delete'],
+    '/webhooks': ['/webhooks'],
+    '/webhooks/add': ['/webhooks/add'],
+    '/webhooks/:webhook/pause': [`/webhooks/${webhookId}/pause`],
+    '/webhooks/:webhook/resume': [`/webhooks/${heldHookId}/resume`],
+    '/webhooks/:webhook/remove': [`/webhooks/${webhookId}/remove`],
+    '/webhooks/:webhook/test': [`/webhooks/${webhookId}/test`],
+    '/new': ['/new'],
+    '/new/:draft/list': [`${ready}/list`],
+    '/new/:draft/columns': [`${ready}/columns`, `${wide}/columns`],
+    '/new/:draft/words': [`${begun}/words`, `${ready}/words`],
+    '/new/:draft/calls': [`${begun}/calls`, `${ready}/calls`],
+    '/new/:draft/check': [`${begun}/check`, `${ready}/check`],
+    '/new/:draft/rehearsal': [`${begun}/rehearsal`, `${ready}/rehearsal`],
+    '/new/:draft/discard': [`${ready}/discard`],
+  };
+} // prettier-ignore

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { changeCampaignState, pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
+import { readIdleReason } from '../../../src/ledger/plan/idle-reason.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+
+const people = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
+const nothingMore = { since: null, until: null, calls: null, rule: null };
+
+/** Why the campaign stands still, and what the planner answers in the same moment. */
+async function why(scenario: Scenario, now: number) {
+  return readIdleReason(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
+}
+
+test.for(dialects)('a campaign that would dial does not stand still, and one that is paused says since when: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect));
+  expect(await why(scenario, noon)).toBeNull();
+  await pauseCampaign(scenario.store, { campaignId: scenario.campaignId, now: noon + minuteMs }, { reason: 'paused by a person' });
+  expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
+    ...nothingMore,
+    reason: 'paused',
+    since: noon + minuteMs,
+  });
+});
+
+test.for(dialects)('ten calls of a batch that was not sent are not said to be open: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(10) });
+  await scenario.plan(1);
+  const count = async () => {
+    const { open, planned, waiting } = await readStatus(scenario.store.db, await scenario.campaign());
+    return { open, planned, waiting };
+  };
+  expect(await count()).toEqual({ open: 0, planned: 10, waiting: 0 });
+  expect(await why(scenario, noon)).toBeNull();
+  expect(await why(scenario, noon + minuteMs)).toEqual({ ...nothingMore, reason: 'planned', since: noon, calls: 10 });
+  await scenario.post(1);
+  expect(await count()).toEqual({ open: 10, planned: 0, waiting: 0 });
+  await scenario.verdict(1, 'not_sent', { now: noon + 5_000 });
+  expect(await count()).toEqual({ open: 0, planned: 10, waiting: 0 });
+  const later = noon + minuteMs;
+  expect(await why(scenario, later)).toEqual({ ...nothingMore, reason: 'not_sent', since: noon + 5_000, calls: 10 });
+});
+
+test.for(dialects)('a service that asks for a pause is named, with the end of the pause: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(3) });
+  await scenario.plan(1);
+  await scenario.post(1);
+  const until = noon + 10 * minuteMs;
+  await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
+  expect(await why(scenario, noon + minuteMs)).toEqual({
+    ...nothingMore,
+    reason: 'rate_limited',
+    since: noon,
+    until,
+    calls: 3,
+  });
+});
+
+test.for(dialects)('calls that nobody knows to be placed hold everything back: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(30) });
+  await scenario.plan(1);
+  await scenario.post(1);
+  await scenario.verdict(1, 'unknown');
+  expect(await why(scenario, noon + 1_000)).toMatchObject({
+    reason: 'unknown',
+    since: noon,
+    until: expect.any(Number),
+  });
+});
+
+test.for(dialects)('full lines, the delay of a retry and a drain are told apart: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: people(30),
+    rules: { pacing: { maxConcurrentCalls: 5, batchSize: 5 } },
+  });
+  await scenario.dial(1);
+  expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'capacity', since: noon, until: null });
+  await scenario.store.db
+    .updateTable('recipients')
+    .set({ due_at: noon + 60 * minuteMs })
+    .where('state', '=', 'waiting')
+    .execute();
+  expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'due', until: noon + 60 * minuteMs, rule: null });
+  await scenario.store.transaction((tx) =>
+    changeCampaignState(tx, { campaignId: scenario.campaignId, now: noon + 2_000 }, { to: 'draining', reason: null }),
+  );
+  expect(await why(scenario, noon + 3_000)).toMatchObject({ reason: 'draining', since: noon + 2_000 });
+});
+
+test.for(dialects)('closed hours are named as such, until they open: %s', async (dialect) => {
+  const open = [{ from: 8 * 60, to: 9 * 60 }];
+  const hours = { mon: open, tue: open, wed: open, thu: open, fri: open, sat: open, sun: open };
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: people(3).map((row) => ({ ...row, zones: ['America/New_York'] })),
+    rules: { calendar: { hours, closedOn: [] } },
+  });
+  await scenario.plan(1);
+  const until = noon + 60 * minuteMs;
+  expect(await why(scenario, noon)).toMatchObject({ reason: 'due', until, rule: 'outside_hours' });
+});
+
+test.for(dialects)('while all lines are busy one reason stands, whichever step the next batch has reached: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: people(30),
+    rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } },
+  });
+  const reasons: (string | undefined)[] = [];
+  let at = noon;
+  const look = async () => reasons.push((await why(scenario, at))?.reason);
+  for (let n = 1; n <= 3; n += 1) {
+    await scenario.plan(n, at);
+    await look();
+    const step = await scenario.post(n, at + 1_000);
+    const ids = step.kind === 'post' ? step.calls.map(({ attemptId }) => attemptId) : [];
+    await look();
+    await scenario.verdict(n, 'confirmed', { now: at + 2_000 });
+    await look();
+    at += 10_000;
+    const result = { disposition: 'answered', detail: null, counted: true } as const;
+    await scenario.store.transaction((tx) =>
+      settleAttempts(
+        tx,
+        { campaignId: 'spring', now: at },
+        ids.map((attemptId) => ({ attemptId, result })),
+      ),
+    );
+    // All lines are free, and the next batch is still to be planned.
+    await look();
+  }
+  expect(new Set(reasons)).toEqual(new Set(['capacity']));
+});
