@@ -70,8 +70,16 @@ test('when all is well every test, the checks and the demo count as passed', asy
 
 const withFailures = {
   testResults: [
-    { status: 'failed', assertionResults: [{ status: 'passed' }, { status: 'failed' }, { status: 'failed' }] },
-    { status: 'failed', assertionResults: [] },
+    {
+      name: '/test/a.test.ts',
+      status: 'failed',
+      assertionResults: [
+        { status: 'passed' },
+        { status: 'failed', fullName: 'a holds', failureMessages: ['Error: expected 1 to be 2\n    at a.test.ts:3'] },
+        { status: 'failed', fullName: 'b holds', failureMessages: [] },
+      ],
+    },
+    { name: '/test/b.test.ts', status: 'failed', message: 'Cannot find module', assertionResults: [] },
     { status: 'passed', assertionResults: [{ status: 'passed' }, { status: 'skipped' }] },
   ],
 };
@@ -86,6 +94,13 @@ test.each<[string, Steps, string]>([
   ['an installation that fails', { exits: { ci: 1 } }, '0 passed, 1 failed'],
 ])('%s: the rest is still counted and the run is red', async (_, steps, lastLine) => {
   expect(await runCi(steps)).toMatchObject({ code: 1, lastLine });
+});
+
+test('the end of the output names each failed test with its message', async () => {
+  const { stdout } = await runCi({ report: withFailures, exits: { test: 1 } });
+  const end = stdout.slice(stdout.indexOf('== Failed:'));
+  expect(end).toMatch(/a\.test\.ts > a holds\n {4}Error: expected 1 to be 2\n {8}at a\.test\.ts:3\n.*a\.test\.ts > b holds\n/s);
+  expect(end).toMatch(/b\.test\.ts\n {4}Cannot find module/);
 });
 
 test.each([
