@@ -1,5 +1,5 @@
 import { readConfig } from '../src/shared/config.ts';
-import { startApi } from '../src/interfaces/api/start.ts';
+import { startApi } from '../src/interfaces/api/server.ts';
 import { createControl } from '../src/operations/control/control.ts';
 import { createToken } from '../src/ledger/console/tokens.ts';
 import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';

@@ -229,7 +229,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/**',
   ],
 
-  'src/interfaces/cli/terminal': ['src/shared/input', 'src/ledger', 'src/operations'],
+  'src/interfaces/cli/terminal': ['src/shared/input', 'src/ledger', 'src/operations', 'src/operations/control'],
   'src/interfaces/cli/access': [
     'src/shared',
     'src/interfaces/cli/terminal',

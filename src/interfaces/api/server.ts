@@ -1,16 +1,19 @@
 import fastify, { type FastifyReply } from 'fastify';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
-import { jsonSchemaTransformObject, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import {
+  jsonSchemaTransformObject,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+  jsonSchemaTransform,
+} from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { installConsole } from '../console/install-console.ts';
 import { tags } from '../../operations/operation.ts';
-import type { Api } from './core/app.ts';
+import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
-import { describeApi, describeRoute } from './description.ts';
-import type { ApiContext } from './core/context.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
 import { errorFacts, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
@@ -24,6 +27,8 @@ import { rowRoutes } from './routes/rows.ts';
 import { runRoutes } from './routes/runs.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
+import { isIPv6 } from 'node:net';
+import { isLoopback } from '../../rules/service-address.ts';
 
 const mostBodyBytes = 1_000_000;
 /** Longer than an address may be: its schema says what is too long. */
@@ -114,4 +119,85 @@ export async function buildApi(
     scheduleRoutes(routes, context);
   });
   return app;
+}
+
+interface Described {
+  paths?: Record<string, Record<string, { responses?: Record<string, { content?: Record<string, unknown> }> }>>;
+  components?: { schemas?: Record<string, unknown> };
+}
+
+/** The OpenAPI document, without the schemas that no route names: of each one there are two, for what is sent and what is answered. */
+function describeApi(app: Api): object {
+  const document = structuredClone(app.swagger() as Described);
+  describeRefusals(document);
+  const schemas = document.components?.schemas ?? {};
+  let kept = Object.entries(schemas);
+  for (;;) {
+    const text = JSON.stringify({
+      ...document,
+      components: { ...document.components, schemas: Object.fromEntries(kept) },
+    });
+    const used = kept.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+    if (used.length === kept.length) return JSON.parse(text) as object;
+    kept = used;
+  }
+}
+
+/** A refusal is a problem, whatever the route gives otherwise. */
+function describeRefusals({ paths = {} }: Described): void {
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      const schema = Object.values(response.content ?? {})[0];
+      if (Number(status) >= 400 && schema !== undefined) response.content = { 'application/problem+json': schema };
+    }
+}
+
+/** A route, the role that it takes, and its files, which no schema of its body tells of: they are streamed. */
+const describeRoute: typeof jsonSchemaTransform = (route) => {
+  const described = jsonSchemaTransform(route);
+  const { role, files } = route.route.config ?? {};
+  if (described.schema.hide === true) return described;
+  const says = [described.schema.description, `Takes the role ${role}.`].filter((text) => text !== undefined);
+  const schema = { ...described.schema, description: says.join('\n\n') };
+  if (files === undefined) return { ...described, schema };
+  const properties = Object.fromEntries(files.map((name) => [name, { type: 'string', format: 'binary' }]));
+  return { ...described, schema: { ...schema, body: { type: 'object', required: files, properties } } };
+};
+
+/** Where the API listens. */
+export interface ApiAddress {
+  /** An address of this machine, or a name of it. */
+  host: string;
+  /** 0 for any free one. */
+  port: number;
+  /** Null: plain HTTP, for this machine alone or a proxy before it. */
+  tls: Tls | null;
+  /** Whether a proxy before it speaks for other machines, under names that it knows. */
+  behindProxy?: boolean;
+}
+
+/** An API that listens. */
+export interface RunningApi {
+  url: string;
+  /** Ends the requests under way in order, and streams at once. */
+  close(): Promise<void>;
+}
+
+/** Builds the API and listens. The database stays its owner's. Throws when the port is taken or the certificate cannot be used. */
+export async function startApi(context: ApiContext, { host, port, tls, behindProxy = false }: ApiAddress): Promise<RunningApi> {
+  const isOwn = !behindProxy && isLoopback({ hostname: isIPv6(host) ? `[${host}]` : host });
+  const app = await buildApi(context, { tls, isOwn, behindProxy });
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  const address = app.server.address();
+  const listening = typeof address === 'object' && address !== null ? address.port : port;
+  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return {
+    url: `${tls === null ? 'http' : 'https'}://${isIPv6(name) ? `[${name}]` : name}:${listening}`,
+    close: () => app.close(),
+  };
 }

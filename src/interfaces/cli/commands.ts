@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { helpLines, sentenceOf } from './terminal/help-lines.ts';
+import { helpLines, sentenceOf } from './terminal/own-command.ts';
 import type { Io } from './terminal/io.ts';
 
 /** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
@@ -25,12 +25,12 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   rehearse: async () => (await import('./rehearse/rehearse.ts')).rehearseCommand,
   'test-call': async () => (await import('./start/test-call.ts')).testCallCommand,
   dev: async () => (await import('./local/dev.ts')).devCommand,
-  run: async () => (await import('./start/run.ts')).runCommand,
+  run: async () => (await import('./start/start.ts')).runCommand,
   start: async () => (await import('./start/start.ts')).startCommand,
   status: async () => (await import('./watch/status.ts')).statusCommand,
   events: async () => (await import('./watch/events.ts')).eventsCommand,
   adjust: async () => (await import('./steer/adjust.ts')).adjustCommand,
-  recover: async () => (await import('./steer/recover.ts')).recoverCommand,
+  recover: async () => (await import('./steer/steer.ts')).recoverCommand,
   resolve: async () => (await import('./rows/resolve.ts')).resolveCommand,
   results: async () => (await import('./results/results.ts')).resultsCommand,
   report: async () => (await import('./results/report.ts')).reportCommand,
@@ -50,7 +50,7 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   worker: async () => (await import('./local/worker.ts')).workerCommand,
   backup: async () => (await import('./local/backup.ts')).backupCommand,
   doctor: async () => (await import('./local/doctor.ts')).doctorCommand,
-  schema: async () => (await import('./check/schema.ts')).schemaCommand,
+  schema: async () => (await import('./check/init.ts')).schemaCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,
 };
 

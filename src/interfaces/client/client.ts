@@ -1,7 +1,6 @@
 import { followEvents, type CarillonEvent, type FollowInput } from './follow-events.ts';
 import { operations } from '../../operations/list.ts';
-import type { shapes } from '../../operations/schemas/all.ts';
-import type { Method } from '../../operations/shape.ts';
+import type { shapes, Method } from '../../operations/schemas/all.ts';
 import { sendRequest, type AnyInput, type CarillonClientOptions } from './request.ts';
 
 /** A method for each operation of the API, named by its operationId: `/api/v1/openapi.json` says what each does and which role it takes. */

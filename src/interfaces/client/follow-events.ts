@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { operations } from '../../operations/list.ts';
-import type { event } from '../../operations/schemas/events.ts';
-import { CarillonProblem, CarillonUnreachable, problemOfAnswer } from './errors.ts';
-import { addressOf, type CarillonClientOptions } from './request.ts';
+import type { event } from '../../operations/schemas/webhooks.ts';
+import { CarillonProblem, CarillonUnreachable, problemOfAnswer, addressOf, type CarillonClientOptions } from './request.ts';
 
 /** An event of the log. No number, no name and nothing that was said is in it. */
 export type CarillonEvent = z.output<typeof event>;

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { holderOf, type Api } from '../api/core/app.ts';
-import type { ApiContext } from '../api/core/context.ts';
+import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
@@ -12,17 +11,13 @@ import { beginSession, endSession, findSession } from '../../ledger/console/sess
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
 import type { ConsoleAction, Given } from './core/action.ts';
 import { actions } from './actions/all.ts';
-import { callApi, refusalOf } from './core/call-api.ts';
-import { askFile, readRefusal } from './core/file.ts';
-import { withSentForm } from './core/sent-form.ts';
+import { callApi, refusalOf, askFile, readRefusal, withSentForm } from './core/call-api.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
-import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice } from './core/session.ts';
-import { SignInLimit } from './core/sign-in-limit.ts';
+import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice, SignInLimit } from './core/session.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
-import { files } from './views/files.ts';
-import { searches, views } from './views/all.ts';
+import { files, searches, views } from './views/all.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 

@@ -8,9 +8,8 @@ import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
 import { cancelUpdate, drainUpdate, knownResumeUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../../workflows/messages.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { connected, type Control, WrongStateError } from './control.ts';
+import { connected, type Control, WrongStateError, type Session } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
-import type { Session } from './temporal.ts';
 
 export type SteeringCommand = 'pause' | 'resume' | 'drain' | 'cancel';
 

@@ -3,7 +3,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { openExistingLedger, requireCampaign, type LedgerAccess } from './ledger.ts';
 import { ReadCache } from './read-cache.ts';
-import { openTemporal, type Session, type TemporalAccess } from './temporal.ts';
+import { connectTemporal } from '../../temporal/connection.ts';
 
 /** All that acting on campaigns takes: settings, database, clock, and Temporal for what needs it. A command has one, a server keeps one. */
 export interface Control extends LedgerAccess {
@@ -133,4 +133,20 @@ export class WrongStateError extends Error {
     super(message);
     this.remedy = remedy;
   }
+}
+
+export type TemporalAccess = Awaited<ReturnType<typeof connectTemporal>>;
+
+/** A database, and the Temporal that runs its campaigns. */
+export interface Session extends LedgerAccess {
+  temporal: TemporalAccess;
+}
+
+/** A connection by these settings; `env` undefined: this process's own. Throws TemporalUnreachableError and ConfigError. */
+export function openTemporal(env: NodeJS.ProcessEnv | undefined, config: Config, timeoutMs = 10_000): Promise<TemporalAccess> {
+  return connectTemporal(config, { timeoutMs, ...(env === undefined ? {} : { env: definedOnly(env) }) });
+}
+
+export function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -9,10 +9,9 @@ import { resolveDoubt, type DoubtResolution } from '../../ledger/people/resolve-
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
 import { sendUpdate } from './campaign-message.ts';
-import { connected, type Control } from './control.ts';
+import { connected, type Control, type Session } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClock } from './service.ts';
-import type { Session } from './temporal.ts';
 
 /** Thrown when open calls are not given up, since the service may still tell of them. */
 export class StillHeardOfError extends Error {

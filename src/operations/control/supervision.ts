@@ -8,8 +8,7 @@ import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/queue-pollers.ts';
 import type { FailingStep, WorkflowLook } from '../../presentation/words/idle-reason.ts';
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
-import { connected, type Control, type OpenCampaign } from './control.ts';
-import type { Session } from './temporal.ts';
+import { connected, type Control, type OpenCampaign, type Session } from './control.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
 export class WorkflowEndedError extends Error {

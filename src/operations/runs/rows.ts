@@ -1,6 +1,5 @@
 import { decide, readRowDecision, resolveAll, type SetOff } from '../control/resolve.ts';
-import { retryRows } from '../control/retry.ts';
-import { withdraw } from '../control/withdraw.ts';
+import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import type { RetriableOutcome } from '../../ledger/people/retry-ended.ts';

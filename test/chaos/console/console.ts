@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
-import type { Api } from '../../../src/interfaces/api/core/app.ts';
-import type { ApiContext } from '../../../src/interfaces/api/core/context.ts';
+import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
-import type { TemporalAccess } from '../../../src/operations/control/temporal.ts';
+import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken } from '../../../src/ledger/console/tokens.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';

@@ -1,4 +1,4 @@
-import type { TemporalAccess } from '../../../src/operations/control/temporal.ts';
+import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 
 /** What the workflow is told, and what it answers. */
 export type Tell = (update: string, input: { pausesSeen?: number } | undefined) => Promise<boolean>;

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { pino } from 'pino';
-import type { Api } from '../../../src/interfaces/api/core/app.ts';
-import type { ApiContext } from '../../../src/interfaces/api/core/context.ts';
+import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { usualLimits, type ServerLimits } from '../../../src/interfaces/api/core/http-server.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
 import type { Logger } from '../../../src/shared/logger.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { usualLimits } from '../../../src/interfaces/api/core/http-server.ts';
-import { startApi } from '../../../src/interfaces/api/start.ts';
+import { startApi } from '../../../src/interfaces/api/server.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { until } from '../../support/until.ts';
 import { ApiWorld } from './api-world.ts';

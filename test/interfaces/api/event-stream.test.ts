@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { EventStreams } from '../../../src/interfaces/api/core/event-streams.ts';
+import { EventStreams } from '../../../src/interfaces/api/core/event-stream.ts';
 import { LogTail } from '../../../src/interfaces/api/core/log-tail.ts';
 import { createToken, revokeToken } from '../../../src/ledger/console/tokens.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';

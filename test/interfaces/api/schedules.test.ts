@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
-import { openTemporal } from '../../../src/operations/control/temporal.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
 import { readMarks } from '../../../src/ledger/events.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';

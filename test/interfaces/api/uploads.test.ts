@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { startApi } from '../../../src/interfaces/api/start.ts';
+import { startApi } from '../../../src/interfaces/api/server.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld } from './api-world.ts';
 

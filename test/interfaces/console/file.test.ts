@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Api } from '../../../src/interfaces/api/core/app.ts';
-import { askFile } from '../../../src/interfaces/console/core/file.ts';
+import { askFile } from '../../../src/interfaces/console/core/call-api.ts';
 import { until } from '../../support/until.ts';
 
 test('whoever leaves a download in the middle ends the reading of it', async () => {

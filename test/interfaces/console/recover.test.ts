@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
-import { openTemporal } from '../../../src/operations/control/temporal.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
 import { readMarks } from '../../../src/ledger/events.ts';
 import { serve } from '../api/call-service.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
-import { openTemporal } from '../../../src/operations/control/temporal.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { scheduleIdOf } from '../../../src/temporal/schedules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';

@@ -6,7 +6,7 @@ import { createMigrations } from '../../../src/ledger/migrations.ts';
 import { createPostgresDialect } from '../../../src/ledger/postgres-dialect.ts';
 import type { Database } from '../../../src/ledger/schema.ts';
 import { createSqliteDialect } from '../../../src/ledger/sqlite-dialect.ts';
-import { startApi } from '../../../src/interfaces/api/start.ts';
+import { startApi } from '../../../src/interfaces/api/server.ts';
 import { ApiWorld } from '../api/api-world.ts';
 import { bothDialects, emptyDatabase, openAt, openTestStore } from '../../ledger/test-stores.ts';
 

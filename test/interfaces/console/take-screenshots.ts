@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { startApi } from '../../../src/interfaces/api/start.ts';
+import { startApi } from '../../../src/interfaces/api/server.ts';
 import { readConfig } from '../../../src/shared/config.ts';
 import { createControl } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
-import { createControl } from '../../../src/operations/control/control.ts';
-import { openTemporal } from '../../../src/operations/control/temporal.ts';
+import { createControl, openTemporal } from '../../../src/operations/control/control.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { openTestStore } from '../../ledger/test-stores.ts';

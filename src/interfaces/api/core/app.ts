@@ -3,6 +3,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
 import type { LogTail } from './log-tail.ts';
+import type { Control, Rehearse } from '../../../operations/control/control.ts';
+import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import type { Logger } from '../../../shared/logger.ts';
 
 /** The server as the routes see it: their schemas are zod's. */
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
@@ -32,4 +35,18 @@ declare module 'fastify' {
 export function holderOf(request: FastifyRequest): Token {
   if (request.holder === null) throw new Error('a route for anybody asked who is there');
   return request.holder;
+}
+
+/** What the routes work with. */
+export interface ApiContext extends Control {
+  logger: Logger;
+  /** The clock of the service, or this machine's while it does not answer. */
+  clock: () => Promise<ServiceClock>;
+  /** Default: nothing can be rehearsed here. */
+  rehearse?: Rehearse;
+}
+
+/** Service time, whole milliseconds. */
+export async function serviceNow({ clock }: Pick<ApiContext, 'clock'>): Promise<number> {
+  return Math.round((await clock()).now());
 }

@@ -1,6 +1,5 @@
 import { findToken, mayAct, type Token } from '../../../ledger/console/tokens.ts';
-import type { Api } from './app.ts';
-import type { ApiContext } from './context.ts';
+import type { Api, ApiContext } from './app.ts';
 import { ProblemError } from './problem.ts';
 import { isLoopback } from '../../../rules/service-address.ts';
 

@@ -4,8 +4,7 @@ import { appendEvents } from '../../../ledger/events.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { claimKey, freeKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
-import { holderOf } from './app.ts';
-import { serviceNow, type ApiContext } from './context.ts';
+import { holderOf, serviceNow, type ApiContext } from './app.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';
 
 /** What makes a request another one under the same key. */

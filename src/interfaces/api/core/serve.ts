@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { operations, type OperationId } from '../../../operations/list.ts';
-import { shapes, type Answer } from '../../../operations/schemas/all.ts';
-import type { Read, Shape } from '../../../operations/shape.ts';
+import { shapes, type Answer, type Read, type Shape } from '../../../operations/schemas/all.ts';
 import type { Api } from './app.ts';
 import { problemSchema } from './problem.ts';
 

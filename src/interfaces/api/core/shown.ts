@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
 import { mayAct, type Token } from '../../../ledger/console/tokens.ts';
-import { holderOf } from './app.ts';
-import { serviceNow, type ApiContext } from './context.ts';
+import { holderOf, serviceNow, type ApiContext } from './app.ts';
 import { ProblemError } from './problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 

@@ -1,11 +1,18 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, basename } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from './app.ts';
 import type { ServerLimits } from './http-server.ts';
 import { ProblemError, problemOf } from './problem.ts';
-import { keepFile, readParts } from './received-form.ts';
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Multipart, MultipartFile } from '@fastify/multipart';
+import { codeOf } from '../../../shared/input/errors.ts';
+import { readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { readCampaignText } from '../../../shared/input/yaml-text.ts';
 
 /** Files that came with a request, in a folder that is gone after it. */
 export interface Uploads<Name extends string> {
@@ -68,4 +75,93 @@ export function withoutFolder(error: unknown, folder: string): unknown {
   const { status, code, detail } = problemOf(error);
   if (status >= 500 || error instanceof ProblemError) return error;
   return new ProblemError(status, code, detail.replaceAll(`${folder}/`, ''));
+}
+
+/** Bounds of a form; what is left out is the server's. */
+type FormLimits = NonNullable<NonNullable<Parameters<FastifyRequest['parts']>[0]>['limits']>;
+
+const tooManyParts = /^FST_(FIELDS|FILES|PARTS)_LIMIT$/;
+
+/** The parts of a form, each when the one before it has been read. Throws ProblemError for a form that cannot be read. */
+export async function* readParts(request: FastifyRequest, limits: FormLimits = {}): AsyncGenerator<Multipart> {
+  try {
+    yield* request.parts({ limits });
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** Keeps the file of a part at a path, and answers its SHA-256. What is too large is not read to its end, since it may have none. */
+export async function keepFile({ fieldname, file }: MultipartFile, path: string): Promise<string> {
+  const hash = createHash('sha256');
+  const hashed = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  file.once('limit', () => file.destroy(new ProblemError(413, 'upload_too_large', `The file ${fieldname} is too large.`)));
+  await pipeline(file, hashed, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
+    throw refusalOf(error);
+  });
+  return hash.digest('hex');
+}
+
+/** Whoever reads the form names no code for what is wrong with its bytes; a disk that is full has one. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof ProblemError) return error;
+  const code = codeOf(error);
+  if (code !== null && tooManyParts.test(code))
+    return new ProblemError(400, 'upload', 'The form has a field or file that is not expected: send the named files alone.');
+  if (code !== null) return error;
+  return new ProblemError(400, 'upload', 'The form cannot be read: it has no boundary, or breaks off before its end.');
+}
+
+/** A campaign file and its list, as they came. */
+interface CampaignUpload {
+  file: CampaignFile;
+  /** Of both, for the key of the request. */
+  hashes: { campaign: string; list: string };
+}
+
+/**
+ * Receives a campaign file and its list, and reads the campaign file. The list takes the name that the campaign file gives it, which has to
+ * be a plain one: files of the server cannot be named. Throws ProblemError and CampaignFileError; no message holds a path of the server.
+ */
+export async function withCampaignUpload<Answer>(
+  request: FastifyRequest,
+  work: (upload: CampaignUpload) => Promise<Answer>,
+): Promise<Answer> {
+  return withUploads(request, ['campaign', 'list'], async ({ folder, paths, hashes }) => {
+    try {
+      const path = join(folder, 'campaign.yaml');
+      await renameUpload(folder, paths.campaign, 'campaign.yaml');
+      await renameUpload(folder, paths.list, await listNameOf(path));
+      return await work({ file: await readCampaignFile(path), hashes });
+    } catch (error) {
+      throw withoutFolder(error, folder);
+    }
+  });
+}
+
+/** The name of the list in the campaign file, before anything that it names is opened. */
+async function listNameOf(path: string): Promise<string> {
+  const { content } = await readCampaignText(path);
+  refuseOwnRules(content);
+  const name = (content as { list?: { file?: unknown } } | null)?.list?.file;
+  if (typeof name !== 'string' || name === '') return 'list.csv';
+  if (name !== basename(name) || name.includes('\\') || ['.', '..', 'campaign.yaml'].includes(name))
+    throw new ProblemError(
+      422,
+      'campaign_file',
+      `list.file is ${JSON.stringify(name)}; write the name of the list alone, such as list.csv.`,
+    );
+  return name;
+}
+
+/** `content`: of a campaign file that was sent. Throws ProblemError where it names a file of rules, which would be one of the server. */
+export function refuseOwnRules(content: unknown): void {
+  if ((content as { law?: { rules?: unknown } } | null)?.law?.rules == null) return;
+  const detail = 'law.rules names a file of rules, which cannot be sent: use this campaign file on the command line.';
+  throw new ProblemError(422, 'campaign_file', detail);
 }

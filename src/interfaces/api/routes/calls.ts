@@ -1,6 +1,5 @@
 import { openRecording } from '../../../operations/control/call-record.ts';
-import { holderOf, type Api } from '../core/app.ts';
-import type { ApiContext } from '../core/context.ts';
+import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
 

@@ -2,19 +2,17 @@ import { checkAsJson, checkCampaign, refuseUnstartable } from '../../../operatio
 import { checkedLedger } from '../../../operations/control/check/ledger.ts';
 import { tellToLook } from '../../../operations/control/campaign-message.ts';
 import { startFromFile } from '../../../operations/control/start.ts';
-import { UpdateCounts } from '../../../operations/control/update-counts.ts';
+import { UpdateCounts } from '../../../operations/control/update-rows.ts';
 import { applyUpdate, openUpdate } from '../../../operations/control/update.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { usualAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
-import type { Api } from '../core/app.ts';
-import { withCampaignUpload } from '../core/campaign-upload.ts';
+import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
+import { withCampaignUpload, withoutFolder, withUploads } from '../core/uploads.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
-import { serviceNow, type ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
-import { withoutFolder, withUploads } from '../core/uploads.ts';
 
 /** Campaigns and lists that are sent. */
 export function createRoutes(app: Api, context: ApiContext): void {

@@ -4,14 +4,13 @@ import { withInstants } from '../../../shared/input/times.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
 import { EventFeed } from '../../../ledger/read/event-feed.ts';
 import { eventAsJson } from '../../../presentation/words/events.ts';
-import { holderOf, type Api } from '../core/app.ts';
-import type { ApiContext } from '../core/context.ts';
+import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
-import { EventStreams } from '../core/event-streams.ts';
+import { EventStreams } from '../core/event-stream.ts';
 import type { ServerLimits } from '../core/http-server.ts';
 import { ProblemError } from '../core/problem.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
-import type { eventShapes } from '../../../operations/schemas/events.ts';
+import type { eventShapes } from '../../../operations/schemas/webhooks.ts';
 
 const pageSize = 500;
 

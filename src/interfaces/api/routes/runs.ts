@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { operations } from '../../../operations/list.ts';
 import { runs } from '../../../operations/runs/all.ts';
 import type { Run } from '../../../operations/runs/run.ts';
-import { shapes, type Taken } from '../../../operations/schemas/all.ts';
-import type { Shape } from '../../../operations/shape.ts';
-import { holderOf, type Api } from '../core/app.ts';
+import { shapes, type Taken, type Shape } from '../../../operations/schemas/all.ts';
+import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
-import type { ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 
 /** Operations that are carried out here as anywhere else; the types of one stand for those of all. */

@@ -2,10 +2,9 @@ import { createSchedule, previewSchedule, readNewSchedule } from '../../../opera
 import { readRecurrence } from '../../../operations/control/schedules/recurrence.ts';
 import { readCampaignText } from '../../../shared/input/yaml-text.ts';
 import type { Taken } from '../../../operations/schemas/all.ts';
-import type { Api } from '../core/app.ts';
-import { refuseOwnRules } from '../core/campaign-upload.ts';
+import type { Api, ApiContext } from '../core/app.ts';
+import { refuseOwnRules } from '../core/uploads.ts';
 import { makeChange } from '../core/changes.ts';
-import type { ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 
 /** Under which name the campaign file stands in messages and in the schedule: it lies on no machine. */

@@ -1,8 +1,7 @@
 import { importDoNotCall } from '../../../operations/control/suppress.ts';
 import { accountScope } from '../../../ledger/rows/suppressions.ts';
-import { holderOf, type Api } from '../core/app.ts';
+import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { makeChange } from '../core/changes.ts';
-import type { ApiContext } from '../core/context.ts';
 import { serve } from '../core/serve.ts';
 import { withoutFolder, withUploads } from '../core/uploads.ts';
 

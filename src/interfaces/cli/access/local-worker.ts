@@ -7,7 +7,7 @@ import { startHealthServer, type HealthServer } from '../../../temporal/health-s
 import { installRuntime } from '../../../temporal/runtime-logger.ts';
 import { startWorker } from '../../../temporal/worker.ts';
 import { requireFreePorts } from './listen-ports.ts';
-import { definedOnly } from '../../../operations/control/temporal.ts';
+import { definedOnly } from '../../../operations/control/control.ts';
 import type { Io } from '../terminal/io.ts';
 
 export interface LocalWorker {

@@ -14,7 +14,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../../../operations/control/ledger.ts';
 import { startLocalWorker } from './local-worker.ts';
-import type { TemporalAccess } from '../../../operations/control/temporal.ts';
+import type { TemporalAccess } from '../../../operations/control/control.ts';
 
 /** Temporal, the sandbox and a worker in this process. */
 export interface LocalWorld {

@@ -9,7 +9,7 @@ import type { CheckedRow } from '../../../campaign/preflight/preflight.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
+import { RowProgress } from '../terminal/answer.ts';
 import { renderCheck } from './preflight-text.ts';
 import { existsSync } from 'node:fs';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';

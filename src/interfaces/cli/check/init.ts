@@ -5,7 +5,8 @@ import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
 import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeJson } from '../terminal/answer.ts';
+import { campaignJsonSchema } from '../../../campaign/file/schema.ts';
 
 const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
 
@@ -67,4 +68,16 @@ async function requireFree(paths: readonly string[]): Promise<void> {
         isBadInput: true,
       });
   }
+}
+
+const schemaHelp = `
+With the schema, an editor with a YAML language server completes, explains and checks the settings of a file that begins with
+  # yaml-language-server: $schema=./campaign.schema.json
+
+Example:
+  carillon schema > campaign.schema.json`;
+
+/** `carillon schema`: needs no network, no database and no service. */
+export function schemaCommand(io: Io): Command {
+  return new Command('schema').addHelpText('after', schemaHelp).action(() => writeJson(io, campaignJsonSchema()));
 }

@@ -11,7 +11,7 @@ import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { syncFolder } from '../../../presentation/results/whole-file.ts';
 import { requireSqliteFile } from '../../../operations/control/ledger.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { writeAnswer } from '../terminal/answer.ts';
 
 const examples = `
 Copies the SQLite file of CARILLON_DB as it is at one instant. Workers and commands may go on meanwhile. The copy is opened and checked

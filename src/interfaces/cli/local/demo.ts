@@ -3,21 +3,23 @@ import { formatConduct } from '../../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createControl } from '../../../operations/control/control.ts';
-import { startAloud, tellStart } from '../start/started-campaign.ts';
+import { startAloud, tellStart } from '../start/start.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
 import { pauseLines, renderOutcomes } from '../../../presentation/words/campaign.ts';
-import { createCampaignView } from '../access/campaign-view.ts';
-import { demoFaults, demoLimits } from './demo-faults.ts';
-import { createDemoFolder, type DemoFolder } from './demo-folder.ts';
+import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 import { readFactor } from '../terminal/flag-values.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { withLocalConsole, type LocalConsole } from '../serve/local-console.ts';
-import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
+import { withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import type { FaultRuleInput } from '../../../sandbox/faults/rule.ts';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeFileError, OutputFileError, codeOf } from '../../../shared/input/errors.ts';
+import { packageFolder } from '../../../shared/input/package-folder.ts';
 
 const defaultSpeed = 120;
 
@@ -148,4 +150,94 @@ async function sumUp(io: Io, world: LocalWorld, folder: DemoFolder, { campaign, 
   ];
   if (faults.length > 0) io.stderr.write(`\nNot as it should be: ${faults.join('; ')}.\n`);
   return faults.length === 0;
+}
+
+/** Longer than `demoLimits.SVC_HEADERS_TIMEOUT_MS`. */
+const slowAnswerMs = 6_500;
+
+/**
+ * Every kind of fault at least once, each at a fixed request. Batches whose fate is unknown pause a campaign when there are three in
+ * a row, so several good ones lie between any two: on a busy machine an answer may be lost that nobody meant to lose.
+ */
+const demoFaults: readonly FaultRuleInput[] = [
+  { id: 'wait-seconds', operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 60 } },
+  { id: 'error-before', operation: 'batch_calls', nth: 4, effect: { type: 'error', status: 500, when: 'before' } },
+  {
+    id: 'wait-date',
+    operation: 'batch_calls',
+    nth: 6,
+    effect: { type: 'rate_limited', retryAfter: 'date', seconds: 60 },
+  },
+  { id: 'error-after', operation: 'batch_calls', nth: 8, effect: { type: 'error', status: 500, when: 'after' } },
+  { id: 'wait-unsaid', operation: 'batch_calls', nth: 10, effect: { type: 'rate_limited', retryAfter: 'none' } },
+  { id: 'reset-before', operation: 'batch_calls', nth: 12, effect: { type: 'reset', when: 'before' } },
+  { id: 'partial', operation: 'batch_calls', nth: 14, effect: { type: 'partial', accept: 2 } },
+  { id: 'reset-after', operation: 'batch_calls', nth: 16, effect: { type: 'reset', when: 'after' } },
+  { id: 'list-lag', operation: 'batch_calls', nth: 18, effect: { type: 'hide', ms: 180_000 } },
+  { id: 'slow', operation: 'batch_calls', nth: 20, effect: { type: 'delay', ms: slowAnswerMs, work: 'first' } },
+  { id: 'truncated', operation: 'batch_calls', nth: 24, effect: { type: 'truncate' } },
+  {
+    id: 'list-error',
+    operation: 'list_conversations',
+    nth: 40,
+    effect: { type: 'error', status: 503, when: 'before' },
+  },
+];
+
+/** Limits in real time, short because two hours of the demo pass in a minute, and yet long enough for a process that gets little of it. */
+const demoLimits = {
+  SVC_CONNECT_TIMEOUT_MS: '2000',
+  SVC_HEADERS_TIMEOUT_MS: '5000',
+  SVC_BODY_TIMEOUT_MS: '3000',
+  SVC_READS_PER_SECOND: '200',
+  CARILLON_POSTING_WINDOW_MS: '3000',
+  CARILLON_HEARTBEAT_TIMEOUT_MS: '15000',
+  CARILLON_SUBMITS_PER_SECOND: '50',
+};
+
+interface DemoFolder {
+  /** Also the campaign's id. */
+  name: string;
+  folder: string;
+  campaignPath: string;
+  databasePath: string;
+  logPath: string;
+  resultsPath: string;
+}
+
+const mostTries = 100;
+
+/** Makes a folder of its own for one demo in the current one, with the example campaign under a fresh id. Throws OutputFileError. */
+async function createDemoFolder(nowMs: number): Promise<DemoFolder> {
+  const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const name = await makeFreshFolder(`demo-${stamp}`);
+  const folder = resolve(name);
+  const source = join(packageFolder('examples'), 'reminders');
+  const text = await readFile(join(source, 'campaign.yaml'), 'utf8');
+  const campaignPath = join(folder, 'campaign.yaml');
+  await writeFile(campaignPath, text.replace(/^id: .*$/m, `id: ${name}`));
+  await copyFile(join(source, 'recipients.csv'), join(folder, 'recipients.csv'));
+  return {
+    name,
+    folder,
+    campaignPath,
+    databasePath: join(folder, 'carillon.db'),
+    logPath: join(folder, 'worker.log'),
+    resultsPath: join(folder, 'results.csv'),
+  };
+}
+
+async function makeFreshFolder(wanted: string): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    const name = tries === 1 ? wanted : `${wanted}-${tries}`;
+    try {
+      await mkdir(resolve(name));
+      return name;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST' && tries < mostTries) continue;
+      throw new OutputFileError(resolve(name), `the folder was not made: ${describeFileError(error)}`, {
+        cause: error,
+      });
+    }
+  }
 }

@@ -10,7 +10,7 @@ import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
-import { withLocalConsole, type LocalConsole } from '../serve/local-console.ts';
+import { withLocalConsole, type LocalConsole } from '../serve/serve.ts';
 
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
 

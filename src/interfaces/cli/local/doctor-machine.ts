@@ -4,14 +4,44 @@ import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { isStale } from '../../../campaign/file/warnings.ts';
 import { describePackagedRules } from '../../../campaign/file/legal-rules.ts';
-import type { Config } from '../../../shared/config.ts';
+import { type Config, listenText, type ListenAddress } from '../../../shared/config.ts';
 import { zoneDataRelease } from '../../../rules/time-zone.ts';
 import { cachedBinaryPath } from '../../../temporal/binary-cache.ts';
 import { findOnPath } from '../../../temporal/binary-probe.ts';
 import { findTemporalBinary } from '../../../temporal/server-binary.ts';
-import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
-import { isOldZoneData, timeZoneDataAge } from '../../../operations/control/check/time-zone-data.ts';
+import { isOldZoneData, timeZoneDataAge } from '../../../operations/control/check/check.ts';
 import { readVersion } from '../terminal/own-command.ts';
+import { codeOf } from '../../../shared/input/errors.ts';
+import { fetch } from 'undici';
+import { findListenFault, isSame, listenVariables, samePort } from '../access/listen-ports.ts';
+
+/** One thing that `carillon doctor` looked at. A fault keeps Carillon from working; a warning does not. */
+export interface Finding {
+  name: string;
+  status: 'ok' | 'warning' | 'fault';
+  /** What was found; never a key, a password or a phone number. */
+  detail: string;
+  /** What to do about it; null when all is well. */
+  advice: string | null;
+}
+
+export function ok(name: string, detail: string): Finding {
+  return { name, status: 'ok', detail, advice: null };
+}
+
+export function warning(name: string, detail: string, advice: string): Finding {
+  return { name, status: 'warning', detail, advice };
+}
+
+export function fault(name: string, detail: string, advice: string): Finding {
+  return { name, status: 'fault', detail, advice };
+}
+
+/** The first line of what an error says, or its code where it says nothing. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message.split('\n')[0] || (codeOf(error) ?? error.name);
+}
 
 const oldestNode = { major: 20, minor: 19 };
 const mebibyte = 1024 * 1024;
@@ -115,5 +145,42 @@ export async function checkLaw(nowMs: number): Promise<Finding[]> {
     return [isStale(asOf, nowMs) ? warning(name, detail, advice) : ok(name, detail)];
   } catch (error) {
     return [fault(name, reasonOf(error), 'Install Carillon again.')];
+  }
+}
+
+const limitMs = 2_000;
+/** Where to ask one that listens on all addresses. */
+const ownAddresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+const kinds = {
+  CARILLON_METRICS_LISTEN: { name: 'Metrics', path: '/metrics', sign: 'carillon_' },
+  CARILLON_HEALTH_LISTEN: { name: 'Probes', path: '/healthz', sign: '"healthy":true' },
+} as const;
+
+/** Whether a worker could open the ports that the settings name, or one has done so. */
+export async function checkPorts(config: Config): Promise<Finding[]> {
+  const findings = await Promise.all(
+    listenVariables.map(async (variable): Promise<Finding> => {
+      const address = config[variable];
+      const { name, ...kind } = kinds[variable];
+      if (address === undefined) return ok(name, `not served (${variable} is not set)`);
+      const found = await findListenFault(variable, address);
+      if (found === null) return ok(name, `${listenText(address)} is free for a worker`);
+      if (await isWorker(address, kind)) return ok(name, `a worker listens at ${listenText(address)}`);
+      return fault(name, found.detail, found.advice);
+    }),
+  );
+  return isSame(config) ? [...findings, fault('Ports', samePort.detail, samePort.advice)] : findings;
+}
+
+async function isWorker(address: ListenAddress, { path, sign }: { path: string; sign: string }): Promise<boolean> {
+  const asked = { ...address, host: ownAddresses[address.host] ?? address.host };
+  try {
+    const answer = await fetch(`http://${listenText(asked)}${path}`, {
+      signal: AbortSignal.timeout(limitMs),
+      redirect: 'manual',
+    });
+    return (await answer.text()).includes(sign);
+  } catch {
+    return false;
   }
 }

@@ -13,7 +13,7 @@ import { readSqliteTables } from '../../../ledger/sqlite-dialect.ts';
 import { connectTemporal } from '../../../temporal/connection.ts';
 import { countWorkers } from '../../../temporal/queue-pollers.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
-import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
+import { fault, ok, reasonOf, warning, type Finding } from './doctor-machine.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 
 const limitMs = 5_000;

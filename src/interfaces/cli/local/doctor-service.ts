@@ -1,10 +1,12 @@
 import type { Config } from '../../../shared/config.ts';
 import { isLoopback } from '../../../rules/service-address.ts';
-import type { ServiceDate } from '../../../service/port/service-clock.ts';
+import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
 import { connectService, readServiceClock } from '../../../service/registry.ts';
-import type { ServiceClock } from '../../../service/port/service-clock.ts';
-import { fault, ok, reasonOf, warning, type Finding } from './doctor-finding.ts';
+import { fault, ok, reasonOf, warning, type Finding } from './doctor-machine.ts';
+import { openExistingLedger } from '../../../operations/control/ledger.ts';
+import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
 
 const limitMs = 5_000;
 
@@ -81,4 +83,40 @@ export function checkClock(date: ServiceDate | null): Finding {
   if (surelyMs <= offsetLimitMs) return ok(name, detail);
   if (surelyMs <= toleranceMs) return warning(name, detail, "Set this machine's clock (NTP): calling hours follow it.");
   return fault(name, detail, "Set this machine's clock (NTP). Nobody is dialled while the two are so far apart.");
+}
+
+const name = 'Webhooks';
+
+/** Whether each webhook of the database takes what it is told; nothing where it has none, or is not there to be asked. */
+export async function checkWebhooks(config: Config, now: number): Promise<Finding[]> {
+  const webhooks = await readWebhooks(config);
+  if (webhooks.length === 0) return [];
+  const bad = webhooks.filter(({ state, failures }) => state === 'disabled' || (state !== 'paused' && failures > 0));
+  const [first] = bad;
+  if (first === undefined) return [ok(name, `${webhooks.length}, none of which fails`)];
+  const told = bad.map((webhook) => {
+    const standing = webhookStanding(webhook, now);
+    return `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${standing}`;
+  });
+  return [
+    warning(
+      name,
+      `${bad.length} of ${webhooks.length}: ${told.join('; ')}`,
+      `Nothing is lost while one fails. Look at its receiver, then try: carillon webhook test ${first.webhookId}`,
+    ),
+  ];
+}
+
+async function readWebhooks(config: Config): Promise<Webhook[]> {
+  try {
+    const store = await openExistingLedger(config);
+    try {
+      return await listWebhooks(store.db);
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // What is wrong with the database is told by those who look at it.
+    return [];
+  }
 }

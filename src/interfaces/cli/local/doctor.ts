@@ -2,12 +2,18 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
-import type { Finding } from './doctor-finding.ts';
-import { checkDisk, checkHookSecret, checkLaw, checkTemporalBinary, checkTimeZoneData, checkVersions } from './doctor-machine.ts';
-import { checkPorts } from './doctor-ports.ts';
+import {
+  type Finding,
+  checkDisk,
+  checkHookSecret,
+  checkLaw,
+  checkTemporalBinary,
+  checkTimeZoneData,
+  checkVersions,
+  checkPorts,
+} from './doctor-machine.ts';
 import { checkDatabase, checkTemporal, checkWorkers } from './doctor-reach.ts';
-import { checkService } from './doctor-service.ts';
-import { checkWebhooks } from './doctor-webhooks.ts';
+import { checkService, checkWebhooks } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;

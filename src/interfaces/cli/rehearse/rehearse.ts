@@ -12,7 +12,7 @@ import type { ListRow } from '../../../list/recipients.ts';
 import { Preflight } from '../../../campaign/preflight/preflight.ts';
 import { readFactor, readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeJson, RowProgress } from '../terminal/answer.ts';
 import { inLocalWorld, type LocalWorld } from '../access/local-world.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { followRehearsal, type PlannedPause } from './follow.ts';
@@ -21,7 +21,6 @@ import { findFaults, rehearsalJson, renderRehearsal, type Rehearsal } from './re
 import { readTimeline } from './timeline.ts';
 import { createRehearsalFolder, furnish, rehearsalRules, rehearsalWorld, type RehearsalSettings } from './world.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 

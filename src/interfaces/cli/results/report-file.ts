@@ -9,7 +9,7 @@ import { readReportData } from '../../../presentation/report/read-report.ts';
 import type { ReportData } from '../../../presentation/report/report-data.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
+import { RowProgress } from '../terminal/answer.ts';
 
 interface Wanted {
   path: string;

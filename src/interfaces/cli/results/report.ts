@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeJson } from '../terminal/answer.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';

@@ -11,15 +11,14 @@ import { plural } from '../../../shared/input/figures.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
 import { refuseOtherFile } from './replace.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
+import { RowProgress } from '../terminal/answer.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { realClock } from '../../../service/port/service-clock.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
-import { createCampaignView } from '../access/campaign-view.ts';
+import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
-import { watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
 
 const examples = `
 Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,

@@ -9,7 +9,7 @@ import { readResultConversations, type ResultConversation } from '../../../ledge
 import type { Io } from '../terminal/io.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import type { OpenCampaign } from '../../../operations/control/control.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
+import { RowProgress } from '../terminal/answer.ts';
 import { withService } from '../../../operations/control/service.ts';
 import { renderTranscript } from '../../../presentation/words/transcript.ts';
 

@@ -3,13 +3,20 @@ import { candidateLines, describeProblem, readDecisions } from '../../../present
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { decide, readDoubtful, readRowDecision, type RowDecision } from '../../../operations/control/resolve.ts';
+import {
+  decide,
+  readDoubtful,
+  readRowDecision,
+  type RowDecision,
+  requireRedialable,
+  type SetOff,
+} from '../../../operations/control/resolve.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { DecisionsRefusedError, type DecisionLine, type DecisionProblem } from '../../../ledger/people/decision-checks.ts';
 import type { DoubtResolution } from '../../../ledger/people/resolve-doubt.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { mayRedial, tellSetOff, type Asker } from './redial.ts';
+import { writeJson, mayBegin } from '../terminal/answer.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** What the flags say about a row. */
 export type FlaggedDecision = Pick<RowDecision, 'decision' | 'conversationId'>;
@@ -100,4 +107,30 @@ function tell({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution
     ...(over > 0 ? [`${plural(over, 'row')} not in doubt any more or decided before, left alone`] : []),
   ];
   return parts.length === 0 ? 'Nothing to change: all of it was decided before.' : `${parts.join(', ')}.`;
+}
+
+/** Who decides about calls in doubt of which campaign, and how that is told. */
+export interface Asker {
+  io: Io;
+  campaignId: string;
+  yes: boolean;
+  json: boolean;
+}
+
+/** Whether rows may be dialled again: a person knows the risk and has said yes. Throws as `requireRedialable`. */
+export async function mayRedial(
+  { io, campaignId, yes }: Asker,
+  control: Control,
+  { risk, question }: { risk: string; question: string },
+): Promise<boolean> {
+  await requireRedialable(control, campaignId);
+  io.stderr.write(`${risk}\n`);
+  return mayBegin(io, yes, question);
+}
+
+/** What became of rows that are dialled again, to stand behind a sentence. */
+export function tellSetOff(campaignId: string, setOff: SetOff): string {
+  if (setOff === null) return '';
+  if (setOff.kind === 'paused') return ` The campaign is paused: carillon resume ${campaignId} sets it going.`;
+  return ` Round ${setOff.round} has been started: carillon status ${campaignId}`;
 }

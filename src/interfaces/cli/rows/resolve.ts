@@ -4,9 +4,8 @@ import { resolveAll, type Resolved } from '../../../operations/control/resolve.t
 import { plural, span } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { mayRedial, tellSetOff, type Asker } from './redial.ts';
-import { resolveCandidates, resolveRow, type FlaggedDecision } from './resolve-candidates.ts';
+import { writeJson } from '../terminal/answer.ts';
+import { mayRedial, tellSetOff, type Asker, resolveCandidates, resolveRow, type FlaggedDecision } from './resolve-candidates.ts';
 
 const examples = `
 A recipient is unresolved if it cannot be known whether the call was placed, or which record belongs to it: the answer to a batch was

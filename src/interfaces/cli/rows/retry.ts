@@ -1,12 +1,11 @@
 import { Command } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
-import { requireRetriable, retryRows } from '../../../operations/control/retry.ts';
+import { requireRetriable, retryRows } from '../../../operations/control/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { retriableOutcomes, type RetriableOutcome } from '../../../ledger/people/retry-ended.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { mayBegin, writeJson } from '../terminal/answer.ts';
 import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { operations } from '../../../operations/list.ts';
 

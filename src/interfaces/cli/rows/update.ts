@@ -2,8 +2,7 @@ import { extname } from 'node:path';
 import { Command } from 'commander';
 import { tellToLook } from '../../../operations/control/campaign-message.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
-import { UpdateCounts } from '../../../operations/control/update-counts.ts';
-import type { UpdatedRow } from '../../../operations/control/update-rows.ts';
+import { UpdateCounts, type UpdateSummary, type UpdatedRow } from '../../../operations/control/update-rows.ts';
 import {
   applyUpdate,
   findMissing,
@@ -16,12 +15,11 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
-import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
+import { warnIfNotNotified, mayBegin, writeJson, RowProgress } from '../terminal/answer.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeJson } from '../terminal/json-output.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
-import { renderUpdate, reportLines, stillCalledWarning } from './update-report.ts';
+import { stringify } from 'csv-stringify/sync';
+import { guardCell } from '../../../presentation/results/text.ts';
+import { renderTable, terminalWidth } from '../terminal/table.ts';
 
 const examples = `
 Reads a corrected or extended list into a campaign that has not ended. Rows are matched by the column that list.id names in the
@@ -157,4 +155,54 @@ function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
   const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
   return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
+}
+
+const meanings = [
+  ['accepted', 'new, added after the last row'],
+  ['corrected', 'changed, and back in line where it was not'],
+  ['unchanged', 'as it was'],
+  ['failed', 'left as it was, see below'],
+] as const;
+
+/** What may be called although the upload says otherwise; null: nothing. */
+function stillCalledWarning(campaignId: string, counts: UpdateCounts): string | null {
+  const { mayStillBeCalled } = counts.summary();
+  if (mayStillBeCalled === 0) return null;
+  const ids = counts.firstStillCalled.filter((id) => /^[\w.-]+$/.test(id));
+  const named = ids.length < mayStillBeCalled ? '<ids>' : ids.join(',');
+  return (
+    `${plural(mayStillBeCalled, 'recipient')} whose rows failed may still be called at the old number. ` +
+    `Fix the rows and run the command again, or withdraw them: carillon withdraw ${campaignId} --id ${named}`
+  );
+}
+
+/** For people: the counts of `summary`, and the first rows that failed. */
+function renderUpdate(io: Pick<Io, 'stdout' | 'isTerminal'>, summary: UpdateSummary, firstFailed: readonly UpdatedRow[]): string {
+  const lines = meanings.map(([result, meaning]) => `  ${result.padEnd(10)}${count(summary[result]).padStart(10)}  ${meaning}`);
+  if (firstFailed.length === 0) return `${lines.join('\n')}\n`;
+  const table = renderTable(
+    [
+      { title: 'Row', value: ({ row }: UpdatedRow) => String(row) },
+      { title: 'Line', value: ({ line }) => String(line) },
+      { title: 'Id', value: ({ id }) => id ?? '-' },
+      { title: 'Code', value: ({ code }) => code ?? '' },
+      { title: 'Why', value: ({ hint }) => hint ?? '', flexible: true },
+    ],
+    firstFailed,
+    terminalWidth(io),
+  );
+  const more = summary.failed - firstFailed.length;
+  const rest = more > 0 ? `… and ${plural(more, 'row')} more: --report <file.csv> writes them all.\n` : '';
+  return `${lines.join('\n')}\n\n${table}${rest}`;
+}
+
+const columns = ['row', 'line', 'id', 'result', 'code', 'hint', { key: 'campaignRow', header: 'campaign_row' }];
+
+/** The report file. */
+async function* reportLines(parts: AsyncIterable<UpdatedRow[]>): AsyncGenerator<string> {
+  yield stringify([], { columns, header: true });
+  for await (const rows of parts) {
+    const lines = rows.map((row) => ({ ...row, id: guardCell(row.id ?? ''), hint: guardCell(row.hint ?? '') }));
+    yield stringify(lines, { columns });
+  }
 }

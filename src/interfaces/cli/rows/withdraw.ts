@@ -1,13 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
-import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/withdraw.ts';
+import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
-import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
+import { warnIfNotNotified, mayBegin, writeJson } from '../terminal/answer.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeJson } from '../terminal/json-output.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 
 const examples = `

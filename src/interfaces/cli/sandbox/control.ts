@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { readConfig } from '../../../shared/config.ts';
-import { readControlToken, readJsonFile } from './files.ts';
+import { readControlToken, readJsonFile } from './flags.ts';
 import { FixtureError, readFixture } from '../../../sandbox/fixture/check-fixture.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeJson } from '../terminal/answer.ts';
 import { count, span } from '../../../shared/input/figures.ts';
-import { readTextFile } from '../terminal/secret-input.ts';
+import { readTextFile } from '../terminal/person-input.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */

@@ -9,8 +9,7 @@ import { readWorld, WorldError } from '../../../sandbox/core/world/read-world.ts
 import type { SandboxOptions } from '../../../sandbox/core/settings/settings.ts';
 import { SandboxStartError } from '../../../sandbox/core/settings/check-settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../sandbox/start.ts';
-import { readControlToken, readJsonFile } from './files.ts';
-import { readTextFile } from '../terminal/secret-input.ts';
+import { readTextFile } from '../terminal/person-input.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { CallingHours } from '../../../sandbox/judge/conduct.ts';
 
@@ -183,4 +182,22 @@ async function readFixtureFile(path: string, flags: SandboxFlags): Promise<Fixtu
   const outbound = { hosts, ownPort: readNumber('--port', flags.port) ?? defaultPort };
   checkFixture(value, path, { dialect: dialect === 'spec' ? 'spec' : 'extended', loose, outbound });
   return value as FixtureInput;
+}
+
+/** Throws UsageError. */
+export async function readJsonFile(name: string, path: string): Promise<unknown> {
+  const text = await readTextFile(name, path);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UsageError(`${name}: not JSON (${(cause as Error).message}).`, { cause });
+  }
+}
+
+/** The control token of a sandbox: from a file, else from the environment; undefined when neither names one. Throws UsageError. */
+export async function readControlToken(
+  file: string | undefined,
+  { CARILLON_SANDBOX_TOKEN: token }: Pick<Config, 'CARILLON_SANDBOX_TOKEN'>,
+): Promise<string | undefined> {
+  return file === undefined ? token : (await readTextFile(`--control-token-file ${file}`, file)).trim();
 }

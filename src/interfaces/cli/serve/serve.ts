@@ -1,22 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
-import { startApi } from '../../api/start.ts';
+import { startApi } from '../../api/server.ts';
 import { isLoopback } from '../../../rules/service-address.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { realClock } from '../../../service/port/service-clock.ts';
-import { createControl } from '../../../operations/control/control.ts';
+import { createControl, type Rehearse, openTemporal } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { openTemporal } from '../../../operations/control/temporal.ts';
 import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
-import { listTokens } from '../../../ledger/console/tokens.ts';
+import { listTokens, createToken, revokeToken } from '../../../ledger/console/tokens.ts';
 import { createLogger } from '../../../shared/logger.ts';
 import { readPort } from '../terminal/flag-values.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { rehearseInProcess } from './rehearse-process.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
+import type { LocalWorld } from '../access/local-world.ts';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 const usualPort = 4080;
 
@@ -120,3 +123,71 @@ async function readPem(flag: string, path: string): Promise<Buffer> {
     throw new UsageError(`${flag} ${path}: ${describeFileError(cause)}.`, { cause });
   }
 }
+
+/** API and page beside a world on this machine. */
+export interface LocalConsole {
+  url: string;
+  /** Opens the page and signs in. Holds a token, which stands behind the `#`: no server and no log sees it. */
+  signInUrl: string;
+}
+
+/** Not shorter than anybody leaves it running; a world that is killed cannot revoke its token. */
+const tokenLastsMs = 24 * 3_600_000;
+
+/** Serves API and page while `work` lasts. Their token, of the role admin, ends with it. */
+export async function withLocalConsole(
+  io: Io,
+  { config, store, connect }: Pick<LocalWorld, 'config' | 'store' | 'connect'>,
+  { port, work }: { port: number; work: (console: LocalConsole) => Promise<void> },
+): Promise<void> {
+  const keep = keepServiceClock(config.SVC_BASE_URL);
+  const now = (): number => io.now();
+  const control = createControl({ config, store, now, connect });
+  const api = await startApi(
+    {
+      ...control,
+      logger: createLogger(config.CARILLON_LOG_LEVEL),
+      clock: () => keep().catch(() => realClock(now)),
+      rehearse: rehearseInProcess(io),
+    },
+    { host: '127.0.0.1', port, tls: null },
+  );
+  const made = await createToken(store, { name: 'this machine', role: 'admin', lastsMs: tokenLastsMs, nowReal: now() });
+  try {
+    await work({ url: api.url, signInUrl: `${api.url}/sign-in#token=${made.text}` });
+  } finally {
+    await api.close();
+    await control.close();
+    await revokeToken(store, made.token.tokenId, now());
+  }
+}
+
+/** `carillon rehearse` in a process of its own: Temporal, sandbox, database and worker of a rehearsal stay out of the one that serves. */
+function rehearseInProcess({ env }: Pick<Io, 'env'>): Rehearse {
+  const main = fileURLToPath(new URL('../main.js', import.meta.url));
+  return async ({ path, rows, signal, onLine }) => {
+    const child = spawn(process.execPath, [main, 'rehearse', path, '--rows', String(rows), '--json'], {
+      ...(env === undefined ? {} : { env }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const stop = (): void => void child.kill('SIGTERM');
+    signal.addEventListener('abort', stop);
+    const said: string[] = [];
+    const lines = createInterface({ input: child.stderr }).on('line', (line) => {
+      if (line.trim() === '') return;
+      said.push(line);
+      if (said.length > mostLines) said.shift();
+      onLine(line);
+    });
+    try {
+      const printed = await text(child.stdout);
+      return printed.trim() === '' ? said.join('\n') : (JSON.parse(printed) as object);
+    } finally {
+      lines.close();
+      signal.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** Of what it says; a refusal is shorter. */
+const mostLines = 30;

@@ -5,8 +5,7 @@ import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { mayBegin, writeAnswer } from '../terminal/answer.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 
 const examples = `

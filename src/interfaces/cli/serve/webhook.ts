@@ -15,8 +15,7 @@ import { addressPlace } from '../../../shared/hooks/errors.ts';
 import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
 import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { mayBegin, writeAnswer } from '../terminal/answer.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 import { operations } from '../../../operations/list.ts';
 

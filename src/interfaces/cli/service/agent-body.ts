@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { fieldAt, readBodyFile, withField, type Body } from '../terminal/body-file.ts';
-import type { PersonInput } from '../terminal/person-input.ts';
-import { readSecret } from '../terminal/secret-input.ts';
+import { type PersonInput, readSecret } from '../terminal/person-input.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
 /** Flags that describe an agent, as typed. */

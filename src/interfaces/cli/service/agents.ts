@@ -1,12 +1,22 @@
 import { Command } from 'commander';
-import { type CreateAgentRequest, type UpdateAgentRequest, printOperation } from './operation.ts';
+import {
+  type CreateAgentRequest,
+  type UpdateAgentRequest,
+  printOperation,
+  type Agent,
+  type AgentSummary,
+  addLimitFlags,
+  printList,
+  type ListFlags,
+} from './operation.ts';
 import { addAgentFlags, collect, readAgentBody, type AgentFlags } from './agent-body.ts';
-import { agentColumns, renderAgent } from './agents-text.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { addLimitFlags, printList, type ListFlags } from './list.ts';
+import { mayBegin } from '../terminal/answer.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
+import { parseServiceTime } from '../../../service/port/service-time.ts';
+import { fieldAt, type Body } from '../terminal/body-file.ts';
+import type { Column } from '../terminal/table.ts';
 
 const examples = `
 Examples:
@@ -124,4 +134,47 @@ async function updateAgent(io: Io, agentId: string, flags: AgentCommandFlags): P
     data: (agent) => agent ?? { agent_id: agentId },
     words: () => `Agent ${agentId} was changed.\n`,
   });
+}
+
+const agentColumns: readonly Column<AgentSummary>[] = [
+  { title: 'AGENT', value: ({ agent_id }) => agent_id },
+  { title: 'NAME', value: ({ name }) => name ?? '', flexible: true },
+  { title: 'TAGS', value: ({ tags }) => (tags ?? []).join(', '), flexible: true },
+  { title: 'CREATED', value: (agent) => instant(agent['created_at_unix_secs'] ?? agent['created_at']) },
+];
+
+const settings: readonly (readonly [string, readonly string[]])[] = [
+  ['Voice', ['tts', 'voice_id']],
+  ['Voice model', ['tts', 'model_id']],
+  ['Model', ['agent', 'llm', 'model_id']],
+  ['Temperature', ['agent', 'llm', 'temperature']],
+  ['Own model at', ['agent', 'llm', 'custom_llm', 'url']],
+  ['First message', ['agent', 'first_message']],
+];
+
+/** An agent for reading: what most people look for, line by line, and its prompt. Values of headers are not shown. */
+function renderAgent(agentId: string, agent: Agent): string {
+  const config: Body = agent.conversation_config ?? {};
+  const headers = fieldAt(config, ['agent', 'llm', 'custom_llm', 'extra_headers']);
+  const prompt = fieldAt(config, ['agent', 'prompt', 'prompt']);
+  const lines = [
+    line('Agent', agent.agent_id ?? agentId),
+    line('Name', agent.name),
+    line('Tags', agent.tags?.join(', ')),
+    ...settings.map(([label, path]) => line(label, fieldAt(config, path))),
+    line('With headers', typeof headers === 'object' && headers !== null ? Object.keys(headers).join(', ') : null),
+    ...(typeof prompt === 'string' && prompt !== '' ? ['', ...prompt.split('\n').map((each) => printable(each))] : [null]),
+  ];
+  return `${lines.filter((each) => each !== null).join('\n')}\n`;
+}
+
+/** Date and time to the second, UTC; empty when it cannot be read. */
+export function instant(value: unknown): string {
+  const ms = parseServiceTime(value);
+  return ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+function line(label: string, value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  return `${label.padEnd(15)}${printable(typeof value === 'string' ? value : JSON.stringify(value))}`;
 }

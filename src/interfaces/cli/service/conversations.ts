@@ -1,9 +1,16 @@
 import { Command } from 'commander';
-import { instant } from './agents-text.ts';
+import { instant } from './agents.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { addLimitFlags, printList, type ListFlags } from './list.ts';
-import { factsFromListEntry, printOperation, readServiceRecord, type ConversationEntry } from './operation.ts';
+import { mayBegin } from '../terminal/answer.ts';
+import {
+  addLimitFlags,
+  printList,
+  type ListFlags,
+  factsFromListEntry,
+  printOperation,
+  readServiceRecord,
+  type ConversationEntry,
+} from './operation.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Column } from '../terminal/table.ts';
 import { renderTranscript } from '../../../presentation/words/transcript.ts';

@@ -1,12 +1,22 @@
-import { Command } from 'commander';
-import type { PhoneNumber } from './operation.ts';
+import { Command, Option } from 'commander';
+import {
+  type PhoneNumber,
+  askUsable,
+  printOperation,
+  type BatchCallsRequest,
+  askService,
+  type ImportPhoneNumberRequest,
+} from './operation.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
-import { askUsable } from './list.ts';
-import { addCallFlags, placeCalls, type CallFlags } from './numbers-call.ts';
-import { addImportFlags, importNumber, type ImportFlags } from './numbers-import.ts';
-import { printOperation } from './operation.ts';
+import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
+import { randomUUID } from 'node:crypto';
+import { collect } from './agent-body.ts';
+import { readFields, type Body } from '../terminal/body-file.ts';
+import { type PersonInput, readSecret } from '../terminal/person-input.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
 
 const examples = `
 Examples:
@@ -91,4 +101,132 @@ async function listNumbers(io: Io, { agent, json }: { agent?: string; json: bool
     data: { phone_numbers: numbers },
     words: renderTable(columns, numbers, terminalWidth(io)),
   });
+}
+
+interface CallFlags {
+  file?: string;
+  agent?: string;
+  from?: string;
+  to?: string[];
+  firstMessage?: string;
+  yes: boolean;
+  json: boolean;
+}
+
+function addCallFlags(command: Command): Command {
+  return command
+    .option('-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags override it')
+    .option('--agent <id>', 'the agent that conducts the calls')
+    .option('--from <number>', 'id of the number to call from, such as pn_main')
+    .addOption(new Option('--to <number>', 'number to call, in E.164 form; repeat for more').argParser(collect))
+    .option('--first-message <text>', 'opening line of these calls; not with --file');
+}
+
+const warning =
+  'Nothing protects these calls: no ledger against calling twice, no calling hours, no do-not-call list. A campaign (carillon run) has all three.\n';
+
+/**
+ * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code
+ * is 1; the request is never repeated here. Throws UsageError.
+ */
+async function placeCalls(io: Io, flags: CallFlags): Promise<void> {
+  const body = await readBody(io.input, flags);
+  const { calls } = body;
+  const people = Array.isArray(calls) ? calls.length : 0;
+  io.stderr.write(warning);
+  if (!(await mayBegin(io, flags.yes, `Place ${plural(people, 'call')} now?`))) return;
+  const requestId = `cli-${randomUUID()}`;
+  const operation = {
+    doing: `place ${plural(people, 'call')}`,
+    whenUnknown: 'The calls may have been placed: do not repeat the command before you have looked.',
+    lookWith: `carillon conversations list --agent ${String(body['agent_id'])}`,
+  };
+  const placed = await askService(io, operation, (client) =>
+    // The client checks the body before it sends anything.
+    client.placeBatchCalls(body as unknown as BatchCallsRequest, { requestId, mayBegin: () => true }),
+  );
+  writeAnswer(io, flags.json, {
+    data: { batch_id: placed.batchId, calls_initiated: placed.callsInitiated },
+    words: `Batch ${printable(placed.batchId)}: ${plural(placed.callsInitiated, 'call')} queued.\n`,
+  });
+  if (placed.callsInitiated < people) {
+    io.stderr.write(
+      `The service queued ${placed.callsInitiated} of ${people} and does not say which. Look before you call the others: ${operation.lookWith}\n`,
+    );
+    io.exitCode = 1;
+  }
+}
+
+async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
+  if (flags.file !== undefined && flags.firstMessage !== undefined)
+    throw new UsageError('--first-message is for calls given by --to; in a file write conversation_config_override.');
+  const { firstMessage } = flags;
+  const override = firstMessage === undefined ? null : { agent: { first_message: firstMessage } };
+  const calls = flags.to?.map((number) => ({
+    to_phone_number: number,
+    ...(override === null ? {} : { conversation_config_override: override }),
+  }));
+  return readFields(input, flags.file, {
+    agent_id: { flag: '--agent', value: flags.agent },
+    from_phone_number_id: { flag: '--from', value: flags.from },
+    calls: { flag: '--to', value: calls },
+  });
+}
+
+interface ImportFlags {
+  file?: string;
+  phoneNumber?: string;
+  label?: string;
+  accountSid?: string;
+  authTokenFile?: string;
+  /** Never accepted: see `importNumber`. */
+  authToken?: string | true;
+  json: boolean;
+}
+
+function addImportFlags(command: Command): Command {
+  return (
+    command
+      .option('-f, --file <file>', 'request fields as JSON or YAML, - for standard input; flags override them')
+      .option('--phone-number <number>', 'in E.164 form, such as +12125550123')
+      .option('--label <text>', 'name shown in lists')
+      .option('--account-sid <sid>', "the account's id at the telephony provider")
+      .option('--auth-token-file <file>', "file with the account's auth token, - for standard input")
+      // Who expects this flag would otherwise read the token back in the message about an unknown option.
+      .addOption(new Option('--auth-token [token]').hideHelp())
+  );
+}
+
+/** Throws UsageError when a field is missing or the token stands on the command line. */
+async function importNumber(io: Io, flags: ImportFlags): Promise<void> {
+  if (flags.authToken !== undefined) {
+    throw new UsageError(
+      'The auth token is not taken from the command line, where others can read it. Leave it out to be asked for it, or use --auth-token-file <file>. If it was the real one, change it at the provider. Nothing was sent.',
+    );
+  }
+  const body = await readNumber(io.input, flags);
+  const token = String(body['telephony_auth_token']);
+  await printOperation(io, flags.json, {
+    doing: 'import the number',
+    lookWith: 'carillon numbers list',
+    secrets: [token],
+    // The client checks the body before it sends anything.
+    ask: (client) => client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
+    words: (imported) => `${printable(imported.phone_number_id)}\n`,
+  });
+}
+
+async function readNumber(input: PersonInput, flags: ImportFlags): Promise<Body> {
+  const body = await readFields(input, flags.file, {
+    phone_number: { flag: '--phone-number', value: flags.phoneNumber },
+    label: { flag: '--label', value: flags.label },
+    telephony_account_sid: { flag: '--account-sid', value: flags.accountSid },
+  });
+  if (body['telephony_auth_token'] !== undefined && flags.authTokenFile === undefined) return body;
+  const token = await readSecret(input, {
+    what: 'the auth token',
+    file: flags.authTokenFile,
+    fileFlag: '--auth-token-file FILE',
+  });
+  return { ...body, telephony_auth_token: token };
 }

@@ -1,11 +1,24 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from '../terminal/io.ts';
-import { pauseLines } from '../../../presentation/words/campaign.ts';
-import type { StartResult } from '../../../operations/control/start.ts';
-import { startingCommand, tellStart, type StartedCampaign } from './started-campaign.ts';
+import { pauseLines, renderOutcomes, statusAsJson } from '../../../presentation/words/campaign.ts';
+import { type StartResult, startFromFile } from '../../../operations/control/start.ts';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { countDoubt } from '../../../ledger/read/doubt-counts.ts';
+import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import { createCampaignView, watchCampaign } from '../access/watch-campaign.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import { withInstants } from '../../../shared/input/times.ts';
+import { writeJson, RowProgress } from '../terminal/answer.ts';
+import { unresolvedLines } from '../../../presentation/words/doubts.ts';
+import { readCampaignFile } from '../../../campaign/file/file.ts';
+import { readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
+import { connected, withControl, type Control } from '../../../operations/control/control.ts';
+import { openLedger, type LedgerAccess } from '../../../operations/control/ledger.ts';
+import { superviseCampaign } from '../../../operations/control/supervision.ts';
 
-const help = `
+const startHelp = `
 Checks the campaign file, its list, the API key, the agent and the caller number first; if one of them is wrong, nothing is
 imported. Repeating the command is harmless: it attaches to a campaign with the same id and files. It refuses a campaign whose files
 have changed, and one whose ends_at or list.expires_at leaves somebody without a call even if everybody answers the first one
@@ -22,7 +35,7 @@ export function startCommand(io: Io): Command {
     name: 'start',
     description: 'Start a campaign or attach to it, and return; a worker does the rest',
     json: 'print one JSON object',
-    help,
+    help: startHelp,
     work: tellStarted,
   });
 }
@@ -45,4 +58,144 @@ function asJson(result: StartResult): object {
   const round = result.kind === 'ended' ? null : { round: result.round.round, workflowId: result.round.workflowId };
   const imported = result.kind !== 'ended' && result.imported;
   return { campaignId, result: result.kind, imported, state, stateReason, rowsTotal, rowsRejected, ...round };
+}
+
+const help = `
+Refuses whatever carillon start refuses. Ctrl-C leaves and the campaign continues; run the same command to watch it again.
+
+Exit code 0 if the campaign completed; 1 if it was cancelled, could not be started, or you left before its end; 2 if the file or
+the list is invalid.
+
+Examples:
+  carillon run campaign.yaml
+  carillon run campaign.yaml --json > end.json     progress on standard error, the final status on standard output`;
+
+export function runCommand(io: Io): Command {
+  return startingCommand(io, {
+    name: 'run',
+    description: 'Start a campaign or attach to it, and watch it until it ends',
+    json: 'print the final status as JSON',
+    help,
+    work: watch,
+  });
+}
+
+/** Shows the campaign until it has ended or the user leaves. */
+async function watch(io: Io, started: StartedCampaign): Promise<void> {
+  const { config, store, path, json, result, supervise } = started;
+  const { campaignId } = result.campaign;
+  (json ? io.stderr : io.stdout).write(tellStart(result));
+  // The display is for people: with --json it gives way to lines on standard error.
+  const view = json
+    ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
+    : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
+  const clock = keepServiceClock(config.SVC_BASE_URL);
+  const fromSeq = result.kind === 'started' ? 0 : null;
+  const { campaign, status } = await untilInterrupted(io, ({ signal: leave }) =>
+    watchCampaign({ store, campaignId, clock, fromSeq, view, leave, supervise }),
+  );
+  if (json) writeJson(io, withInstants(statusAsJson(campaign, status)));
+  if (!hasEnded(campaign)) {
+    io.stderr.write(
+      `You left; campaign ${campaignId} continues while a worker is running.\n` +
+        `Watch it again: carillon run ${path}   Show its progress: carillon status ${campaignId}   Pause it: carillon pause ${campaignId}\n`,
+    );
+    io.exitCode = 1;
+    return;
+  }
+  if (!json) {
+    io.stdout.write(renderOutcomes(campaign, status, io.colour));
+    const doubt = await countDoubt(store.db, campaign, { status, now: Date.now() });
+    for (const line of unresolvedLines(campaign, doubt)) io.stdout.write(`${line}\n`);
+    io.stdout.write(`\nEvery row with its outcome: carillon results ${campaignId}\n`);
+  }
+  io.exitCode = campaign.state === 'completed' ? 0 : 1;
+}
+
+interface StartFlags {
+  /** Whether to ask the service about key, agent and caller number before anything is imported. */
+  check: boolean;
+  /** Start although not everybody can be called before the end. */
+  allowPartial: boolean;
+  json: boolean;
+}
+
+/** A campaign that was started or attached to, with what it was done with. */
+interface StartedCampaign extends LedgerAccess {
+  path: string;
+  json: boolean;
+  result: StartResult;
+  /** What stands in its way that the database does not know. Temporal is not asked about a campaign that has ended. */
+  supervise: () => Promise<string[]>;
+}
+
+interface StartingCommand {
+  name: string;
+  description: string;
+  /** What `--json` prints. */
+  json: string;
+  help: string;
+  work: (io: Io, started: StartedCampaign) => Promise<void>;
+}
+
+/** A command that starts the campaign of a file or attaches to it, and goes on with `work`. */
+function startingCommand(io: Io, { name, description, json, help, work }: StartingCommand): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<campaign.yaml>', 'campaign file')
+    .option('--no-check', 'do not ask the service for agent and caller number first')
+    .option('--allow-partial', 'start even if there is not enough time to call everybody before the end', false)
+    .option('--json', json, false)
+    .addHelpText('after', help)
+    .action(async (path: string, flags: StartFlags) => {
+      const read = await readCampaign(await readCampaignFile(path), io.now());
+      await withControl(io, (control) => start(io, { control, path, read, flags }, work), openLedger);
+    });
+}
+
+async function start(
+  io: Io,
+  { control, path, read, flags }: { control: Control; path: string; read: ReadCampaign; flags: StartFlags },
+  work: StartingCommand['work'],
+): Promise<void> {
+  const { config, store } = control;
+  const { check, allowPartial, json } = flags;
+  const result = await startAloud(io, control, read, { check, allowPartial });
+  const session = result.kind === 'ended' ? null : await connected(control);
+  const supervise = async (): Promise<string[]> => (session === null ? [] : superviseCampaign(session, read.file.id));
+  await work(io, { config, store, path, json, result, supervise });
+}
+
+/** Starts the campaign of a file and tells on standard error what there is to tell. Throws as `startFromFile`. */
+export async function startAloud(
+  io: Io,
+  control: Control,
+  read: ReadCampaign,
+  how: { check: boolean; allowPartial: boolean },
+): Promise<StartResult> {
+  const progress = new RowProgress(io, 'imported');
+  return startFromFile(control, read, {
+    ...how,
+    onNote: (note) => io.stderr.write(`${note}\n`),
+    onProgress: (rows) => progress.update(rows),
+    onWarnings: (warnings) => {
+      progress.clear();
+      for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
+      io.stderr.write(`carillon check ${read.file.path} says more.\n`);
+    },
+  }).finally(() => progress.clear());
+}
+
+/** What starting did, in a sentence or two. */
+export function tellStart(result: StartResult): string {
+  const { campaign } = result;
+  const id = campaign.campaignId;
+  if (result.kind === 'ended') {
+    return `Campaign ${id} has ended (${campaign.state}): every row has its outcome. Its results: carillon results ${id}\n`;
+  }
+  const rows = result.imported
+    ? `${plural(campaign.rowsTotal, 'row')} imported: ${count(campaign.rowsTotal - campaign.rowsRejected)} to be called, ${count(campaign.rowsRejected)} rejected (they stand in the results with the reason).\n`
+    : '';
+  const state = result.kind === 'attached' ? 'is already running' : 'has been started';
+  return `${rows}Campaign ${id} ${state}, round ${result.round.round}.\n`;
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { campaignHash, readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../../list/test-call-row.ts';
-import { readConfig } from '../../../shared/config.ts';
+import { readConfig, type Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { compileTemplates } from '../../../rules/personalisation.ts';
 import { readPhoneNumber } from '../../../rules/phone-number.ts';
@@ -15,14 +15,27 @@ import { startCampaign } from '../../../temporal/start-campaign.ts';
 import { requireCaller } from '../../../operations/control/start.ts';
 import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { connected, withControl, type Control } from '../../../operations/control/control.ts';
+import { mayBegin, writeAnswer } from '../terminal/answer.ts';
+import { connected, withControl, type Control, type Session } from '../../../operations/control/control.ts';
 import { openLedger, type LedgerAccess } from '../../../operations/control/ledger.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { accountIdOf, readClock } from '../../../operations/control/service.ts';
-import { followTestCall } from './test-call-end.ts';
-import { refuseForbiddenCall } from './test-call-refusal.ts';
+import { accountIdOf, readClock, withService } from '../../../operations/control/service.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
+import { judgeEligibility, type Eligibility } from '../../../rules/attempts/eligibility.ts';
+import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { readCaps } from '../../../ledger/limits/placed-calls.ts';
+import { findSuppressed } from '../../../ledger/rows/suppressions.ts';
+import { instantText } from '../../../shared/input/times.ts';
+import type { ServiceRecord } from '../../../service/port/call-service.ts';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { readResults, type RecipientResult } from '../../../ledger/read/result-rows.ts';
+import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import { createCampaignView, watchCampaign, type CampaignView, type Snapshot } from '../access/watch-campaign.ts';
+import { describeFailure } from '../terminal/failure.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import { superviseCampaign } from '../../../operations/control/supervision.ts';
+import { renderTranscript } from '../../../presentation/words/transcript.ts';
 
 const examples = `
 The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It
@@ -119,4 +132,136 @@ async function importTestCall(
   const rows = Readable.from([[row]]);
   await importList({ store, read, accountId: accountIdOf(config), now, allowPartial: true, rows });
   return campaignId;
+}
+
+/** Thrown when the rules of a campaign forbid a test call now; nothing was imported, nobody was called. */
+class TestCallRefusedError extends Error {
+  override readonly name = 'TestCallRefusedError' as const;
+  readonly exitCode = 1;
+}
+
+/** Asks before anything is begun what the dial transaction will ask again. Throws TestCallRefusedError. */
+async function refuseForbiddenCall(
+  store: Store,
+  call: { campaignId: string; rules: CampaignRules; row: TestCallRow; now: number; path: string },
+): Promise<void> {
+  const { campaignId, rules, row, now } = call;
+  const { e164, zones, country, regions } = row;
+  const suppressed = await findSuppressed(store.db, { campaignId, now }, [e164]);
+  const callee = { e164, person: null, place: { country, regions } };
+  const capsAllowAt = await readCaps(store.db, rules, { callees: [callee], now });
+  const verdict = judgeEligibility({
+    at: now,
+    endsAt: rules.endsAt,
+    calendars: calendarsFor(rules, { country, regions }),
+    zones,
+    marginMs: rules.timing.dispatchMarginMs,
+    suppressed: suppressed.has(e164),
+    numberBusy: false,
+    capsAllowAt: capsAllowAt(callee),
+    budgetAllowsAt: now,
+    attempted: false,
+  });
+  if (verdict.verdict === 'dial') return;
+  throw new TestCallRefusedError(`${explain(verdict, rules)} Nobody was called.`);
+}
+
+const ownPhone = 'For a phone of your own --any-hour leaves hours and law out.';
+
+function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: CampaignRules): string {
+  if (verdict.verdict === 'wait') {
+    const from = instantText(verdict.until);
+    if (verdict.reason === 'frequency_cap')
+      return `The frequency caps of the campaign or of the law allow no call to this number before ${from}.`;
+    return `The calling hours of the campaign or of the law are closed for this number until ${from}. ${ownPhone}`;
+  }
+  switch (verdict.reason) {
+    case 'suppressed':
+      return 'This number is on the do-not-call list; carillon suppress check shows the entry, carillon suppress remove takes it off.';
+    case 'unknown_timezone':
+      return `No time zone is known for this number, so its calling hours are not known either. ${ownPhone}`;
+    case 'no_open_window_before_end':
+      return `No window opens for this number before the campaign ends. ${ownPhone}`;
+    case 'campaign_end':
+    case 'row_expired':
+      return `The campaign ends ${instantText(rules.endsAt ?? 0)}, and nothing is dialled in the time of advanced.dispatch_margin before that.`;
+    case 'capped_until_end':
+      return 'The frequency caps of the campaign or of the law allow no call to this number before its end.';
+    case 'attempts_used_up':
+      return 'The budget of attempts to this number is used up.';
+  }
+}
+
+/** Shows a test call until its end, then what came of it. Sets the exit code to 1 unless it was placed and its end is known. */
+async function followTestCall(io: Io, session: Session, { campaignId, json }: { campaignId: string; json: boolean }): Promise<void> {
+  const { campaign } = await watch(io, session, campaignId);
+  if (!hasEnded(campaign)) {
+    const isPaused = campaign.state === 'paused';
+    const why = isPaused ? `paused: ${printable(campaign.stateReason ?? 'no reason is on record')}` : 'still in progress';
+    const goOn = isPaused ? `   Resume it: carillon resume ${campaignId}` : '';
+    io.stderr.write(
+      `The test call is ${why}\nShow its progress: carillon status ${campaignId}${goOn}   End it: carillon cancel ${campaignId}\n`,
+    );
+    io.exitCode = 1;
+    return;
+  }
+  for await (const result of readResults(session.store.db, campaignId)) {
+    const record = await readRecord(io, session.config, result.conversationId);
+    writeAnswer(io, json, {
+      data: asJson(campaignId, result, record),
+      words: renderEnd(campaignId, result, record),
+    });
+    if (result.disposition === null || result.outcome === 'unresolved') io.exitCode = 1;
+  }
+}
+
+async function watch(io: Io, session: Session, campaignId: string): Promise<Snapshot> {
+  const { config, store } = session;
+  // One call needs no bar: what happens is told line by line.
+  const lines = createCampaignView({ ...io, isTerminal: false }, io.stderr, '');
+  return untilInterrupted(io, (leaving) => {
+    const show: CampaignView['show'] = (snapshot, notices) => {
+      lines.show(snapshot, notices);
+      // Whoever paused it, it was not this command, and it may stay so for ever.
+      if (snapshot.campaign.state === 'paused') leaving.abort();
+    };
+    return watchCampaign({
+      store,
+      campaignId,
+      clock: keepServiceClock(config.SVC_BASE_URL),
+      fromSeq: 0,
+      view: { show },
+      leave: leaving.signal,
+      supervise: () => superviseCampaign(session, campaignId),
+    });
+  });
+}
+
+/** The service's conversation record; null when it is missing or cannot be read. */
+async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ServiceRecord | null> {
+  if (conversationId === null) return null;
+  return withService(config, (service) => service.record(conversationId)).catch((error: unknown) => {
+    io.stderr.write(`${describeFailure(error, false).message}\n`);
+    return null;
+  });
+}
+
+function renderEnd(campaignId: string, result: RecipientResult, record: ServiceRecord | null): string {
+  const { outcome, disposition, detail, reason } = result;
+  const call = disposition === null ? 'was not placed' : `${disposition}${detail === null ? '' : ` (${detail})`}`;
+  const lines = [
+    '',
+    `Test call     ${campaignId}`,
+    printable(`Call          ${call}`),
+    printable(`Outcome       ${outcome}${reason === null ? '' : ` (${reason})`}`),
+    record === null ? '\n(the service shows no conversation of it)\n' : renderTranscript(result.row, record),
+    ...(outcome === 'opted_out' ? ['The number is on the do-not-call list now; carillon suppress remove takes it off.\n'] : []),
+  ];
+  return lines.join('\n');
+}
+
+function asJson(campaignId: string, result: RecipientResult, record: ServiceRecord | null): object {
+  const { row, outcome, reason, disposition, detail, conversationId, durationMs, collected, evaluation } = result;
+  const call = { disposition, detail, conversationId, durationMs, collected, evaluation };
+  return { campaignId, row, outcome, reason, ...call, transcript: record?.document['transcript'] ?? null };
 }

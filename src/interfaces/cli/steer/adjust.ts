@@ -10,16 +10,17 @@ import {
   type CampaignLimits,
 } from '../../../operations/control/adjust.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
-import { adjustableLimits } from '../../../rules/campaign-rules.ts';
-import { count, percent } from '../../../shared/input/figures.ts';
+import { adjustableLimits, type AdjustableLimit, type PacingLimits } from '../../../rules/campaign-rules.ts';
+import { count, percent, plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import type { Adjustment } from '../../../ledger/limits/adjustments.ts';
+import type { Adjustment, AccountLimits } from '../../../ledger/limits/adjustments.ts';
 import { tellAdjustment } from '../../../presentation/words/events.ts';
-import { warnIfNotNotified } from '../access/warn-if-not-notified.ts';
+import { warnIfNotNotified, writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
-import { moveAccount } from './account-move.ts';
-import { flagOf, readAccountFlags, readCampaignFlags, type AdjustFlags } from './adjust-flags.ts';
+import type { Config } from '../../../shared/config.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { moveService } from '../../../ledger/campaign/service-move.ts';
+import { accountIdOf, readClock } from '../../../operations/control/service.ts';
 
 const examples = `
 Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
@@ -122,4 +123,97 @@ function limitLines({ now, file }: CampaignLimits): string[] {
     const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
     return `  ${adjustable[name].key.padEnd(22)}${now[name] ?? 'no limit'}${differs}`;
   });
+}
+
+export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
+  account: boolean;
+  keepFree?: string;
+  movedFrom?: string;
+  yes: boolean;
+  reset: boolean;
+  json: boolean;
+}
+
+/** The flag of a limit; `--max-concurrent-calls` is read as `maxConcurrentCalls`. */
+function flagOf(name: AdjustableLimit): string {
+  return `--${adjustable[name].key.replaceAll('_', '-')}`;
+}
+
+/** The bounds are those of the campaign file, whose words say what to write. `isLiftable`: whether `none` lifts it. */
+function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } = adjustable[name]): number | null {
+  if (isLiftable && text === 'none') return null;
+  const parsed = bounds.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
+  if (parsed.success) return parsed.data;
+  const advice = `${parsed.error.issues[0]?.message ?? 'write a number'}${isLiftable ? ', or none for no limit' : ''}`;
+  throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; ${advice}.`);
+}
+
+/** What a person wants of a campaign. Throws UsageError. */
+function readCampaignFlags(flags: AdjustFlags): Partial<PacingLimits> {
+  if (flags.keepFree !== undefined)
+    throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
+  if (flags.movedFrom !== undefined)
+    throw new UsageError('--moved-from is for the whole account: carillon adjust --account --moved-from <address>.');
+  const wanted = adjustableLimits.flatMap((name) => {
+    const text = flags[name];
+    return text === undefined ? [] : [[name, readLimit(name, text)]];
+  });
+  return Object.fromEntries(wanted) as Partial<PacingLimits>;
+}
+
+/** What a person wants of the account. Throws UsageError. */
+export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
+  const { maxConcurrentCalls, keepFree } = flags;
+  const foreign = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
+  if (foreign !== undefined || flags.reset) {
+    const flag = foreign === undefined ? '--reset' : flagOf(foreign);
+    throw new UsageError(`${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`);
+  }
+  const lines = { ...adjustable.maxConcurrentCalls, isLiftable: true };
+  return {
+    ...(maxConcurrentCalls === undefined ? {} : { maxConcurrentCalls: readLimit('maxConcurrentCalls', maxConcurrentCalls, lines) }),
+    ...(keepFree === undefined ? {} : { keepFree: readShare(keepFree) }),
+  };
+}
+
+/** Thousandths. */
+function readShare(text: string): number {
+  const percent = Number(/^(\d{1,2}(?:\.\d)?)\s?%$/.exec(text.trim())?.[1] ?? Number.NaN);
+  if (!Number.isNaN(percent)) return Math.round(percent * 10);
+  throw new UsageError(`--keep-free is ${JSON.stringify(text)}; write a share such as 30%, from 0% to 99%.`);
+}
+
+interface Move {
+  config: Config;
+  store: Store;
+  flags: AdjustFlags;
+  /** The address that the campaigns were started against. */
+  from: string;
+}
+
+/**
+ * Has the campaigns of a service that moved go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there.
+ */
+async function moveAccount(io: Io, { config, store, flags, from }: Move): Promise<void> {
+  if (Object.keys(readAccountFlags(flags)).length > 0)
+    throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
+  const { href, username, password } = parse(from);
+  if (username !== '' || password !== '') throw new UsageError('--moved-from contains a user name or password: leave it out.');
+  const to = accountIdOf(config);
+  // A service must answer there: its clock is what the campaigns will live by.
+  const clock = await readClock(config);
+  const question = `Has the service at ${href} moved to ${to}, with all its calls and records? If it is a different service, recipients will be called twice.`;
+  if (!(await mayBegin(io, flags.yes, question))) return;
+  const moved = await moveService(store, { from, to, now: Math.round(clock.now()) });
+  if (flags.json) writeJson(io, { from, to, campaigns: moved.map(({ campaignId }) => campaignId) });
+  else if (moved.length === 0) io.stdout.write(`No campaign of this database belongs to ${from}; nothing was changed.\n`);
+  else {
+    const restart = 'Restart the workers with the new SVC_BASE_URL; running campaigns then continue by themselves.';
+    io.stdout.write(`${plural(moved.length, 'campaign')} moved from ${from} to ${to}. ${restart}\n`);
+  }
+}
+
+function parse(address: string): URL {
+  if (URL.canParse(address)) return new URL(address);
+  throw new UsageError(`--moved-from is ${JSON.stringify(address)}; write the old address in full, such as https://old.example/api.`);
 }

@@ -1,12 +1,14 @@
 import { Command } from 'commander';
-import { withControl } from '../../../operations/control/control.ts';
+import { withControl, connected, withCampaign } from '../../../operations/control/control.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { sentencesOf } from '../../../operations/list.ts';
 import type { PlainRun } from '../../../operations/runs/run.ts';
 import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { mayBegin, writeAnswer, RowProgress } from '../terminal/answer.ts';
+import { recoverCampaign } from '../../../operations/control/recover.ts';
+import { superviseCampaign } from '../../../operations/control/supervision.ts';
+import { pauseLines } from '../../../presentation/words/campaign.ts';
 
 const asks = '\nThis cannot be undone. The command asks for confirmation; without a terminal it needs --yes.';
 
@@ -45,4 +47,42 @@ interface Told {
   state: string;
   stateReason: string | null;
   round: number;
+}
+
+const help = `
+For a campaign whose workflow Temporal has lost, while the database was kept. Starts the workflow anew; the ledger says what was sent,
+and none of it is sent again. A paused campaign stays paused.
+
+Before, the service's list of conversations is read to its end. If it shows calls that the database does not know, the database was
+probably set back, and nothing is started: going on would call those people twice. The same applies if the list cannot be read. A
+campaign whose workflow runs, or that has ended, is refused.
+
+Example:
+  carillon recover reminders`;
+
+export function recoverCommand(io: Io): Command {
+  return new Command('recover')
+    .argument('<campaign>', 'id of the campaign')
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', help)
+    .action((campaignId: string, flags: { json: boolean }) => runRecover(io, campaignId, flags));
+}
+
+async function runRecover(io: Io, campaignId: string, { json }: { json: boolean }): Promise<void> {
+  await withCampaign(io, campaignId, async (open) => {
+    const progress = new RowProgress(io, 'read', 'conversations of the service');
+    const onProgress = (conversations: number): void => progress.update(conversations);
+    const recovering = recoverCampaign(open, { campaignId, onProgress });
+    const { campaign, workflowId } = await recovering.finally(() => progress.clear());
+    const { state, stateReason, round } = campaign;
+    const words = `Campaign ${campaignId} has been restarted from the database, round ${round}.\n`;
+    writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
+    if (json) return;
+    const lines = [
+      ...pauseLines(campaign),
+      ...(await superviseCampaign(await connected(open), campaignId)),
+      `Show its progress: carillon status ${campaignId}`,
+    ];
+    io.stderr.write(`${lines.join('\n')}\n`);
+  });
 }

@@ -1,16 +1,26 @@
 import { Command } from 'commander';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../../../operations/control/suppress.ts';
-import { plural } from '../../../shared/input/figures.ts';
+import {
+  addToDoNotCall,
+  checkDoNotCall,
+  readNumbers,
+  removeFromDoNotCall,
+  endOfTerm,
+  type EntryTerms,
+  importDoNotCall,
+  type ImportCounts,
+} from '../../../operations/control/suppress.ts';
+import { plural, count } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/irreversible.ts';
+import { mayBegin, writeAnswer, RowProgress } from '../terminal/answer.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
-import { addEntryFlags, readTerms, type EntryFlags } from './flags.ts';
-import { importNumbers, type ImportFlags } from './import.ts';
-import { listEntries, renderEntries, type ListFlags } from './list.ts';
 import { operations } from '../../../operations/list.ts';
+import { readServiceTime } from '../../../operations/control/service.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import { jsonText } from '../../../shared/input/printable.ts';
+import { listSuppressions, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
+import { renderTable, terminalWidth } from '../terminal/table.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -112,4 +122,133 @@ async function checkNumbers(io: Io, texts: readonly string[], flags: EntryFlags 
       words: `${free.join('')}${entries.length === 0 ? '' : renderEntries(io, entries, now)}`,
     });
   });
+}
+
+export interface EntryFlags {
+  campaign?: string;
+  region?: string;
+  reason?: string;
+  expires?: string;
+}
+
+/** The flags of whatever makes entries. */
+function addEntryFlags(command: Command): Command {
+  return command
+    .option('--campaign <id>', 'only for this campaign (default: all campaigns of the database)')
+    .option('--region <country>', 'country of numbers without +, such as US')
+    .option('--reason <text>', 'reason, recorded for later')
+    .option(
+      '--expires <when>',
+      'a duration such as 90d, or a last day such as 2030-12-31, until that day has ended in every time zone (default: permanent)',
+    );
+}
+
+/** The terms that the flags name, read by the service's time. Throws UsageError. */
+export async function readTerms({ campaign, reason, expires }: EntryFlags, control: Pick<Control, 'config' | 'now'>): Promise<EntryTerms> {
+  const expiresAt = expires === undefined ? null : readExpiry(expires, await readServiceTime(control));
+  return { campaign, reason, expiresAt };
+}
+
+function readExpiry(text: string, now: number): number {
+  const at = endOfTerm(text, now);
+  if (at === null)
+    throw new UsageError(`--expires is ${JSON.stringify(text)}; write a duration such as 90d, or a date such as 2030-12-31.`);
+  if (at <= now) throw new UsageError(`--expires is ${text}, which has passed; write a later date.`);
+  return at;
+}
+
+interface ImportFlags extends EntryFlags {
+  column?: string;
+  delimiter?: string;
+  json: boolean;
+}
+
+const mostShown = 10;
+
+/** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
+async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
+  const progress = new RowProgress(io);
+  const { delimiter, column, region } = flags;
+  let bad = 0;
+  const onBad = (line: number, hint: string): void => {
+    bad += 1;
+    if (bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint}\n`);
+  };
+  const onProgress = (rows: number): void => progress.update(rows);
+  const file = { path, delimiter, column, region, onBad, onProgress };
+  const counts = await withControl(
+    io,
+    async (control) => importDoNotCall(control, file, await readTerms(flags, control)),
+    openLedger,
+  ).finally(() => progress.clear());
+  if (counts.bad > 0) io.exitCode = 1;
+  io.stdout.write(flags.json ? `${jsonText(counts)}\n` : tellCounts(counts));
+}
+
+function tellCounts({ added, known, repeated, bad }: ImportCounts): string {
+  const unread =
+    bad === 0
+      ? ''
+      : ` ${plural(bad, 'line is no number and protects', 'lines are no numbers and protect')} nobody: fix and import the file again.`;
+  const again = repeated === 0 ? '' : `, ${plural(repeated, 'line repeats', 'lines repeat')} a number of the file`;
+  return `${plural(added, 'number')} added, ${count(known)} stood there already${again}.${unread}\n`;
+}
+
+interface ListFlags {
+  campaign?: string;
+  limit: string;
+  all: boolean;
+  json: boolean;
+}
+
+const pageSize = 1000;
+
+/** `carillon suppress list`, a page at a time whatever the length of the list. */
+async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): Promise<void> {
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
+  const most = all ? Infinity : Number(limit);
+  await withControl(io, async (control) => {
+    const now = await readServiceTime(control);
+    let shown = 0;
+    let after: StoredSuppression | null = null;
+    for (;;) {
+      // One more than is shown tells whether there is more.
+      const page = await listSuppressions(control.store.db, {
+        scope: campaign ?? null,
+        after,
+        limit: Math.min(pageSize, most - shown + 1),
+      });
+      const entries = page.slice(0, most - shown);
+      if (json) io.stdout.write(entries.map((entry) => `${jsonText(withInstants(entry))}\n`).join(''));
+      else if (entries.length > 0) {
+        const table = renderEntries(io, entries, now);
+        io.stdout.write(shown === 0 ? table : table.slice(table.indexOf('\n') + 1));
+      }
+      shown += entries.length;
+      if (page.length > entries.length) io.stderr.write(`There are more; see them with --all or a higher --limit.\n`);
+      after = entries.at(-1) ?? null;
+      if (page.length < pageSize || shown >= most || after === null) break;
+    }
+    if (shown === 0 && !json) io.stderr.write('The do-not-call list is empty.\n');
+  });
+}
+
+/** A table for people. */
+function renderEntries(io: Pick<Io, 'stdout' | 'isTerminal'>, entries: readonly StoredSuppression[], now: number): string {
+  const until = ({ expiresAt }: StoredSuppression): string => {
+    if (expiresAt === null) return 'for ever';
+    return `${expiresAt > now ? 'until' : 'was until'} ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;
+  };
+  return renderTable<StoredSuppression>(
+    [
+      { title: 'NUMBER', value: ({ e164 }) => e164 },
+      { title: 'SCOPE', value: ({ scope }) => scope },
+      { title: 'HOLDS', value: until },
+      { title: 'SINCE', value: ({ createdAt }) => `${new Date(createdAt).toISOString().slice(0, 16)}Z` },
+      { title: 'SOURCE', value: ({ source }) => source, flexible: true },
+      { title: 'REASON', value: ({ reason }) => reason ?? '', flexible: true },
+    ],
+    entries,
+    terminalWidth(io),
+  );
 }

@@ -1,6 +1,5 @@
 import { parse, YAMLParseError } from 'yaml';
-import type { PersonInput } from './person-input.ts';
-import { nameOf, readSource } from './secret-input.ts';
+import { type PersonInput, nameOf, readSource } from './person-input.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
 export type Body = Readonly<Record<string, unknown>>;

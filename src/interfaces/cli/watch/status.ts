@@ -4,7 +4,7 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeJson } from '../terminal/json-output.ts';
+import { writeJson } from '../terminal/answer.ts';
 import { callerUseLines } from '../../../presentation/words/callers.ts';
 import {
   campaignTitle,

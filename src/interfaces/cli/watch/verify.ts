@@ -2,11 +2,10 @@ import { Command } from 'commander';
 import { verifyLog, type LogReport } from '../../../verify/log.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeAnswer } from '../terminal/json-output.ts';
+import { writeAnswer, RowProgress } from '../terminal/answer.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
-import { RowProgress } from '../terminal/row-progress.ts';
 import { openService, serviceList } from '../../../operations/control/service.ts';
 
 const examples = `

@@ -2,15 +2,18 @@ import { readNumbers } from '../../../operations/control/suppress.ts';
 import { operations } from '../../../operations/list.ts';
 import { hasClosed } from '../../../rules/lifecycle.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { count, facts, figure } from '../../../presentation/html/elements.ts';
+import { count, facts, figure, empty } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { countCallsTo } from '../../../ledger/read/calls-to.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { findEntries } from '../../../ledger/rows/suppressions.ts';
 import { actionForm, apiCall, type ApiCall, type ConsoleAction, type Given } from '../core/action.ts';
-import { callFacts } from '../core/call-facts.ts';
-import { numberFields, readNumberFields, readScope, readTerms, scopeField, termFields } from '../core/fields.ts';
+import { callFacts, pressView } from '../core/press.ts';
+import { numberFields, readNumberFields, readScope, readTerms, scopeField, termFields, regionField } from '../core/fields.ts';
 import type { ViewRequest } from '../core/view.ts';
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { shownNumber, requireRow } from '../core/rows.ts';
 
 const back = '/do-not-call';
 const crumbs = [[back, 'Do not call']] as const;
@@ -142,4 +145,133 @@ async function countKnown({ context, now }: ViewRequest, numbers: readonly strin
 async function goingCampaigns({ context }: ViewRequest): Promise<string[]> {
   const campaigns = await listCampaigns(context.store.db);
   return campaigns.filter((campaign) => !hasClosed(campaign)).map(({ campaignId }) => campaignId);
+}
+
+/** Puts the number of a row on the do-not-call list, without anybody having to see or write it. */
+export const suppressRow: ConsoleAction = {
+  path: '/campaigns/:campaign/rows/:row/suppress',
+  role: operations.addSuppressions.role,
+  form: async (request, given) => {
+    const { context, params } = request;
+    const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { row, e164 } = await requireRow(request, campaignId);
+    const back = rowPath(campaignId, row);
+    return pressView(given, {
+      title: 'Do not call this number?',
+      section: 'campaigns',
+      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]], // prettier-ignore
+      back: [back, `row ${row}`],
+      obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
+      says:
+        'Nobody is called under this number from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
+        'Taking a number off the list again takes the role admin.',
+      standing:
+        e164 === null
+          ? []
+          : [['Number', shownNumber(request, campaignId, e164)], ...callFacts(await countCallsTo(context.store.db, [e164]))],
+      button: 'Do not call this number',
+      danger: true,
+      body: html`${scopeChoice(given, campaignId)} ${termFields(given.fields)}`,
+    });
+  },
+  call: async ({ fields }, request) => {
+    const { context, params, now } = request;
+    const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { e164 } = await requireRow(request, campaignId);
+    return {
+      ...apiCall('addSuppressions'),
+      body: {
+        numbers: e164 === null ? [] : [e164],
+        ...(fields.get('scope') === 'campaign' ? { campaign: campaignId } : {}),
+        ...readTerms(fields, now),
+      },
+    };
+  },
+  done: ({ params }, { body }) => ({
+    to: rowPath(params['campaign'] ?? '', Number(params['row'])),
+    said:
+      body['added'] === 1
+        ? 'The number is on the do-not-call list.'
+        : 'The number was on the do-not-call list already, for at least as long.',
+  }),
+};
+
+function scopeChoice({ fields }: Given, campaignId: string): Html {
+  const onlyHere = fields?.get('scope') === 'campaign';
+  return html`<fieldset>
+    <legend>For</legend>
+    <label><input type="radio" name="scope" value="all" ${onlyHere ? null : html`checked`} /> all campaigns</label>
+    <label><input type="radio" name="scope" value="campaign" ${onlyHere ? html`checked` : null} /> only ${campaignId}</label>
+  </fieldset>`;
+}
+
+/** A file of numbers onto the do-not-call list. */
+export const importNumbers: ConsoleAction = {
+  path: '/do-not-call/import',
+  role: operations.importSuppressions.role,
+  files: ['numbers'],
+  form: async (_request, given) => ({
+    title: given.answer === null ? 'Import numbers that nobody calls' : 'The file was imported',
+    section: 'do-not-call',
+    crumbs: [[back, 'Do not call']],
+    body:
+      given.answer === null
+        ? html`<section class="panel">
+            <p>
+              All numbers of the file go on the list, or none where it cannot be read. Lines that are no number are left out and counted.
+              Calls that are planned to them are stopped; open calls go on.
+            </p>
+            ${actionForm(given, {
+              button: 'Import the file',
+              back,
+              files: true,
+              body: html`<label class="field"
+                  >CSV or a workbook, with or without a header <input name="numbers" type="file" accept=".csv,.txt,.xlsx,text/csv" required
+                /></label>
+                <label class="field"
+                  >Column of the numbers; empty: the only one there is
+                  <input name="column" maxlength="200" autocomplete="off" value="${given.fields?.get('column') ?? ''}"
+                /></label>
+                ${regionField(given.fields)} ${termFields(given.fields, { reason: false })}`,
+            })}
+          </section>`
+        : imported(given.answer),
+  }),
+  call: ({ fields, files }, { now }) => {
+    const form = new FormData();
+    if (files['numbers'] !== undefined) form.append('numbers', files['numbers'], 'numbers');
+    const { expiresAt } = readTerms(fields, now);
+    const [region, column] = [fields.get('region')?.trim() ?? '', fields.get('column')?.trim() ?? ''];
+    const query = {
+      ...(region === '' ? {} : { region }),
+      ...(column === '' ? {} : { column }),
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    };
+    return { ...apiCall('importSuppressions', {}, query), body: form };
+  },
+  done: () => null,
+};
+
+function imported(answer: Record<string, unknown>) {
+  const { rows, added, known, repeated, bad, badLines } = answer as Record<'rows' | 'added' | 'known' | 'repeated' | 'bad', number> & {
+    badLines: number[];
+  };
+  return html`<section class="panel">
+    ${facts([
+      ['Rows of the file', figure(rows)],
+      ['Numbers added', figure(added)],
+      ['Stood there already', figure(known)],
+      ['Repeated in the file', figure(repeated)],
+      ['No number', figure(bad)],
+    ])}
+    ${
+      bad === 0
+        ? empty('Every line was a number', html`<a href="${back}">Do not call</a>`)
+        : empty(
+            `${count(bad, 'line')} protect${bad === 1 ? 's' : ''} nobody`,
+            html`Lines ${badLines.join(', ')}${bad > badLines.length ? ' and more' : ''} of the file are no number. Correct them and
+              <a href="/do-not-call/import">import the file again</a>: what stands on the list stays.`,
+          )
+    }
+  </section>`;
 }

@@ -10,7 +10,7 @@ import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-lim
 import { pacingLines } from '../../../presentation/words/pacing.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
-import { refusedText, standingFacts } from '../core/standing.ts';
+import { refusedText, standingFacts } from '../core/press.ts';
 import { operations } from '../../../operations/list.ts';
 
 /** The limits that hold now and those of the file, with what a change of them means for the calls on the line. */

@@ -14,8 +14,7 @@ import type { WorkflowLook } from '../../../presentation/words/idle-reason.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { hidden } from '../core/fields.ts';
 import { campaignPath } from '../core/links.ts';
-import { pressView } from '../core/press.ts';
-import { standingFacts } from '../core/standing.ts';
+import { pressView, standingFacts } from '../core/press.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 const plain: readonly [PlainId, PlainRun][] = Object.entries(plainRuns) as [PlainId, PlainRun][];

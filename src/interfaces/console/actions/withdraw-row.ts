@@ -1,5 +1,5 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { withdraw } from '../../../operations/control/withdraw.ts';
+import { withdraw } from '../../../operations/control/rows.ts';
 import { openAttemptStates } from '../../../rules/ledger.ts';
 import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
@@ -8,7 +8,7 @@ import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
 import { pressView } from '../core/press.ts';
-import { requireRow } from '../core/require-row.ts';
+import { requireRow } from '../core/rows.ts';
 import { rowBadge } from '../core/state-badges.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../../operations/list.ts';

@@ -3,7 +3,7 @@ import type { Html } from '../../../presentation/html/html.ts';
 import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
-import { shownNumber } from '../core/numbers.ts';
+import { shownNumber } from '../core/rows.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 const mostCalls = 12;

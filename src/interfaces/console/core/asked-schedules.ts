@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiContext } from '../../api/core/context.ts';
+import type { ApiContext } from '../../api/core/app.ts';
 import { listSchedules } from '../../../operations/control/schedules/schedules.ts';
 import type { ScheduleView } from '../../../operations/control/schedules/view.ts';
 

@@ -1,3 +1,5 @@
+import { html, type Html } from '../../../presentation/html/html.ts';
+
 /** Addresses of the page. */
 export function campaignPath(campaignId: string, more = ''): string {
   return `/campaigns/${encodeURIComponent(campaignId)}${more}`;
@@ -39,4 +41,25 @@ export function webhookPath(webhookId: string, more = ''): string {
 /** `campaignId`: of the campaign file of the schedule. */
 export function schedulePath(campaignId: string, more = ''): string {
   return `/schedules/${encodeURIComponent(campaignId)}${more}`;
+}
+
+const views = [
+  ['overview', '', 'Overview'],
+  ['rows', '/rows', 'Rows'],
+  ['figures', '/figures', 'Figures'],
+  ['events', '/events', 'Events'],
+  ['results', '/results', 'Results'],
+  ['report', '/report', 'Report'],
+] as const;
+
+/** The views of one campaign, side by side; `here`: the one that is shown. */
+export function campaignNav(campaignId: string, here: (typeof views)[number][0]): Html {
+  return html`<nav aria-label="Campaign">
+    <p class="chips">
+      ${views.map(
+        ([name, path, words]) =>
+          html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}>${words}</a> `,
+      )}
+    </p>
+  </nav>`;
 }

@@ -1,10 +1,12 @@
-import { facts, link } from '../../../presentation/html/elements.ts';
-import { html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { facts, link, instant, figure } from '../../../presentation/html/elements.ts';
+import { html, type HtmlValue, type Html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
 import { actionForm, type Given } from './action.ts';
-import { refusedText } from './standing.ts';
 import type { View } from './view.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { stateBadge } from './state-badges.ts';
+import type { CallsTo } from '../../../ledger/read/calls-to.ts';
 
 /** What is done with one press, to something that is named. */
 interface Press extends Required<Pick<View, 'title' | 'section' | 'crumbs'>> {
@@ -46,4 +48,34 @@ export function pressView(given: Given, press: Press): View {
       }
     </section>`,
   };
+}
+
+/** Who did what, and when. The command line leaves no name in the log. */
+function actedText(acted: LastActs['acted']): HtmlValue {
+  if (acted === null) return 'Nobody, by the page or the API';
+  return html`${printable(acted.name)}: ${acted.action.replaceAll('_', ' ')}, ${instant(acted.at, 'full')}`;
+}
+
+/** How a campaign stands, since when, and who acted last: names and values for `facts`. */
+export function standingFacts({ state, stateReason, createdAt }: Campaign, { changed, acted }: LastActs): (readonly [string, HtmlValue])[] {
+  return [
+    ['State', [stateBadge(state), stateReason === null ? null : html` ${printable(stateReason)}`]],
+    ['Since', instant(changed?.at ?? createdAt, 'full')],
+    ['Last changed by', actedText(acted)],
+  ];
+}
+
+/** Why a form does not do what it is for: what the API said, or that the campaign has moved on since the button was seen. */
+export function refusedText(reason: string, { acted }: LastActs): Html {
+  const last = acted === null ? null : html` Last changed by ${actedText(acted)}.`;
+  return html`<p class="refused" role="alert">${reason}${last}</p>`;
+}
+
+/** What an entry of the do-not-call list stops, and what it does not, as facts. */
+export function callFacts({ waiting, planned, open }: CallsTo): [string, Html][] {
+  return [
+    ['Rows that wait for a call, in all campaigns', figure(waiting)],
+    ['Planned calls that are stopped', figure(planned)],
+    ['Open calls that go on', figure(open)],
+  ];
 }

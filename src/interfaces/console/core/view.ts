@@ -1,4 +1,4 @@
-import type { ApiContext } from '../../api/core/context.ts';
+import type { ApiContext } from '../../api/core/app.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
 import type { HtmlValue } from '../../../presentation/html/html.ts';
 import { mayAct, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';

@@ -7,9 +7,8 @@ import { guessColumns } from '../../../list/guess-columns.ts';
 import type { ListSample } from '../../../list/sample.ts';
 import type { ViewRequest } from '../core/view.ts';
 import type { ReceivedList } from './receive-list.ts';
-import { keepDraft, type DraftFields, type DraftSettings, type OpenDraft } from './settings.ts';
+import { keepDraft, type DraftFields, type DraftSettings, type OpenDraft, freeId } from './settings.ts';
 import { usualFields } from './steps.ts';
-import { freeId } from './taken-id.ts';
 
 /** Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. */
 export async function beginDraft({ context, holder }: ViewRequest, received: ReceivedList): Promise<Draft> {

@@ -1,5 +1,5 @@
 import { bases } from '../../../rules/campaign-rules.ts';
-import { readServiceOffers, type ServiceOffers } from '../../../operations/control/check/offers.ts';
+import { readServiceOffers, type ServiceOffers } from '../../../operations/control/check/service.ts';
 import { panel } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -7,8 +7,7 @@ import type { View, ViewRequest } from '../core/view.ts';
 import { zoneList } from './columns-step.ts';
 import { choice, marks, refusedFields, textField, type FormState } from './form-fields.ts';
 import type { OpenDraft } from './settings.ts';
-import { stepView } from './step-view.ts';
-import { asked, fieldOf, labelOf, timesZone } from './steps.ts';
+import { stepView, asked, fieldOf, labelOf, timesZone } from './steps.ts';
 
 /** Who calls, when, and how often. */
 export async function callsStep(

@@ -10,14 +10,12 @@ import { problemOf } from '../../api/core/problem.ts';
 import { exclusionTexts, endText } from '../../../presentation/words/forecast.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import type { View, ViewRequest } from '../core/view.ts';
-import { withDraftFiles } from './draft-files.ts';
+import { withDraftFiles } from './content.ts';
 import { rehearsalPanel } from './rehearsal-view.ts';
 import type { Rehearsals } from './rehearsals.ts';
 import { readDraft, type FieldProblem } from './reading.ts';
-import type { OpenDraft } from './settings.ts';
-import { stepView } from './step-view.ts';
-import { formSteps, stepOf, stepPath, steps } from './steps.ts';
-import { findTakenId } from './taken-id.ts';
+import { type OpenDraft, findTakenId } from './settings.ts';
+import { stepView, formSteps, stepOf, stepPath, steps } from './steps.ts';
 
 /**
  * What the campaign would do, and the button that starts it. `refused`: why it was not started just now, in the API's words. `rehearsals`:

@@ -10,8 +10,7 @@ import type { View } from '../core/view.ts';
 import { choice, refusedFields, textField, type FormState } from './form-fields.ts';
 import { sampleTable } from './sample-table.ts';
 import type { OpenDraft } from './settings.ts';
-import { stepView } from './step-view.ts';
-import { fieldOf, labelOf } from './steps.ts';
+import { stepView, fieldOf, labelOf } from './steps.ts';
 
 const labels = new Map(rowFieldList.map(({ key, label }) => [`list.${key}`, label]));
 

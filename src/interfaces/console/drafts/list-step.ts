@@ -8,8 +8,7 @@ import { choice, textField, type FormState } from './form-fields.ts';
 import { mostListBytes } from './receive-list.ts';
 import { isTheirs, type OpenDraft } from './settings.ts';
 import { sampleTable } from './sample-table.ts';
-import { stepPath } from './steps.ts';
-import { stepView } from './step-view.ts';
+import { stepPath, stepView } from './steps.ts';
 
 const noForm: FormState = { fields: {}, problems: [] };
 

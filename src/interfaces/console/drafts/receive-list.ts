@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../api/core/problem.ts';
-import { keepFile, readParts } from '../../api/core/received-form.ts';
+import { keepFile, readParts } from '../../api/core/uploads.ts';
 import { ListFileError } from '../../../shared/input/errors.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readListSample, type ListSample } from '../../../list/sample.ts';

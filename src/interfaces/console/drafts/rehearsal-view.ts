@@ -7,8 +7,7 @@ import { campaignPath } from '../core/links.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
-import { stepView } from './step-view.ts';
-import { stepPath } from './steps.ts';
+import { stepView, stepPath } from './steps.ts';
 
 const at = z
   .string()

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { ApiContext } from '../../api/core/context.ts';
+import type { ApiContext } from '../../api/core/app.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { beginRehearsal, endRehearsal, findRehearsal } from '../../../ledger/console/rehearsals.ts';
-import { withDraftFiles } from './draft-files.ts';
+import { withDraftFiles } from './content.ts';
 import type { OpenDraft } from './settings.ts';
 
 /** A rehearsal of a draft, as far as it has come. */

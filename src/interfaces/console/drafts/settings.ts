@@ -4,6 +4,10 @@ import { mayAct } from '../../../ledger/console/tokens.ts';
 import { findDraft, saveDraft, type Draft, type DraftList } from '../../../ledger/console/drafts.ts';
 import type { ListSample } from '../../../list/sample.ts';
 import type { FormStep } from './steps.ts';
+import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
+import type { FieldProblem } from './reading.ts';
 
 /** What was written, by the name of its field; as it was written, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
@@ -45,4 +49,17 @@ export async function keepDraft({ context }: ViewRequest, { draft, fields, done,
     ...(list === undefined ? {} : { list }),
   });
   if (!kept) throw new ProblemError(404, 'unknown_draft', gone);
+}
+
+/** Whether the id is that of a campaign which exists, as a problem of its field. */
+export async function findTakenId(store: Store, fields: DraftFields): Promise<FieldProblem[]> {
+  const id = fields['id']?.trim() ?? '';
+  if (id === '' || (await findCampaign(store.db, id)) === undefined) return [];
+  return [{ field: 'id', message: `There is a campaign ${id} already; write another id.` }];
+}
+
+/** An id after the name of the list that no campaign has. */
+export async function freeId(store: Store, listName: string): Promise<string> {
+  const id = campaignIdFrom(listName.replace(/\.\w{1,5}$/, '')).slice(0, 60);
+  for (let at = 2, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
 }

@@ -1,18 +1,17 @@
 import type { View, ViewRequest } from '../core/view.ts';
 import { callView } from './call.ts';
 import { campaignEventsView } from './campaign-events.ts';
-import { campaignFiguresView } from './campaign-figures.ts';
+import { campaignFiguresView, reportView } from './report.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
-import { doNotCallEntriesView } from './do-not-call-entries.ts';
-import { doNotCallView } from './do-not-call.ts';
+import { doNotCallEntriesView, doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
-import { reportView } from './report.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
 import { schedulesView } from './schedules.ts';
 import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
+import type { ConsoleFile } from '../core/call-api.ts';
 
 /** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
@@ -38,3 +37,28 @@ export const searches: Readonly<Record<string, (request: ViewRequest) => Promise
   '/do-not-call': doNotCallView,
   '/do-not-call/entries': doNotCallEntriesView,
 };
+
+/** What the page hands out as files. */
+export const files: readonly ConsoleFile[] = [
+  fileOf('results.csv', forSpreadsheet),
+  fileOf('results.jsonl'),
+  fileOf('results.xlsx'),
+  // To be opened from where it is saved: its own styles stand in it, which a page of this server may not have.
+  fileOf('report.html'),
+  fileOf('rows/:row/calls/:call/recording'),
+];
+
+function fileOf(name: string, queryOf = (query: string) => query): ConsoleFile {
+  return {
+    path: `/campaigns/:campaign/${name}`,
+    url: ({ campaign = '', ...more }, query) => {
+      const filled = name.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(more[part] ?? ''));
+      return `/api/v1/campaigns/${encodeURIComponent(campaign)}/${filled}${queryOf(query)}`;
+    },
+  };
+}
+
+/** Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are. */
+function forSpreadsheet(query: string): string {
+  return /[?&]safe_cells=/.test(query) ? query : `${query === '' ? '?' : `${query}&`}safe_cells=true&bom=true`;
+}

@@ -4,9 +4,8 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { Turn } from '../../../service/port/call-service.ts';
 import { reasonText } from '../../../presentation/words/history.ts';
-import { askTranscript, type ShownCall } from '../core/asked-transcript.ts';
+import { askTranscript, type ShownCall, requireRow } from '../core/rows.ts';
 import { callPath, campaignPath, rowPath } from '../core/links.ts';
-import { requireRow } from '../core/require-row.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 /** What was said in one call, and its recording. Opening it asks the service, and is told in the log, so it never opens itself again. */

@@ -4,8 +4,7 @@ import { html, type Html } from '../../../presentation/html/html.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
 import { readEventKinds } from '../../../ledger/read/event-feed.ts';
 import { eventTable, kindChips, typesOfKind } from '../campaign/events.ts';
-import { campaignNav } from '../core/campaign-nav.ts';
-import { campaignPath } from '../core/links.ts';
+import { campaignNav, campaignPath } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const pageSize = 50;

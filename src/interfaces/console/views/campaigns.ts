@@ -8,7 +8,7 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { printable } from '../../../shared/input/printable.ts';
 import { idleReasonText, type WorkflowLook } from '../../../presentation/words/idle-reason.ts';
 import { endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
-import { progressBar } from '../campaign/progress-bar.ts';
+import { progressBar } from '../campaign/state.ts';
 import { stateBadge } from '../core/state-badges.ts';
 import { campaignPath } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';

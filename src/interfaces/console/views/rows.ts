@@ -10,7 +10,7 @@ import { waitingText } from '../../../presentation/words/idle-reason.ts';
 import { dispositionText, reasonText } from '../../../presentation/words/history.ts';
 import { hidden } from '../core/fields.ts';
 import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
-import { numbersForm, shownNumber } from '../core/numbers.ts';
+import { numbersForm, shownNumber } from '../core/rows.ts';
 import { outcomeWord, rowBadge, rowStateWord } from '../core/state-badges.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 

@@ -4,7 +4,7 @@ import type { CallService } from '../../../service/port/call-service.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
 import type { CallerStanding } from '../../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { printableLines } from '../../../shared/input/printable.ts';
+import { printableLines, printable } from '../../../shared/input/printable.ts';
 import { readClock, ServiceUnusableError, withService } from '../service.ts';
 
 /** Why something was not asked. */
@@ -64,6 +64,42 @@ export function checkService(config: Config, { agentId, callers }: Pick<Campaign
       agentId,
       callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
       refusal: check.ok ? null : check.reason,
+    };
+  });
+}
+
+/** Agents and caller numbers among which somebody may choose; long lists are cut. */
+export interface ServiceOffers {
+  agents: Offer[];
+  numbers: Offer[];
+}
+
+interface Offer {
+  id: string;
+  /** For people, on one line. */
+  name: string;
+}
+
+const mostOffers = 500;
+const offersLimitMs = 5_000;
+
+/** Asks the service for what a campaign may name. A service that does not answer within seconds is told, not thrown. Throws ConfigError. */
+export async function readServiceOffers(config: Config): Promise<NotAsked | ({ asked: true } & ServiceOffers)> {
+  const soon: Config = { ...config, SVC_CONNECT_TIMEOUT_MS: Math.min(config.SVC_CONNECT_TIMEOUT_MS, offersLimitMs) };
+  soon.SVC_HEADERS_TIMEOUT_MS = Math.min(config.SVC_HEADERS_TIMEOUT_MS, offersLimitMs);
+  return askIfPossible(soon, async (service) => {
+    const agents: Offer[] = [];
+    for await (const { id, name } of service.agents()) {
+      if (agents.length >= mostOffers) break;
+      agents.push({ id, name: printable(name ?? id) });
+    }
+    const numbers = (await service.callers()).slice(0, mostOffers);
+    return {
+      agents,
+      numbers: numbers.map(({ id, number, label }) => ({
+        id,
+        name: printable([number, label].filter((text) => text !== null && text !== '').join(' · ') || id),
+      })),
     };
   });
 }

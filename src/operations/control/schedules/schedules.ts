@@ -10,11 +10,9 @@ import {
 } from '../../../ledger/campaign/schedules.ts';
 import { describeSchedule as describeInTemporal, type ScheduleState } from '../../../temporal/schedules.ts';
 import { startCampaign } from '../../../temporal/start-campaign.ts';
-import { connected, type Control } from '../control.ts';
-import { askTemporal, requireSchedule, requireState, ScheduleMessageError } from './access.ts';
-import { readScheduleView, type ScheduleView } from './view.ts';
+import { connected, type Control, type Session } from '../control.ts';
+import { askTemporal, requireSchedule, requireState, ScheduleMessageError, readScheduleView, type ScheduleView } from './view.ts';
 import { readClock } from '../service.ts';
-import type { Session } from '../temporal.ts';
 
 /** All schedules of the database. Throws as `temporal`. */
 export async function listSchedules(control: Control): Promise<ScheduleView[]> {

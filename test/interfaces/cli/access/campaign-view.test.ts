@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Snapshot } from '../../../../src/interfaces/cli/access/watch-campaign.ts';
-import { createCampaignView } from '../../../../src/interfaces/cli/access/campaign-view.ts';
+import { type Snapshot, createCampaignView } from '../../../../src/interfaces/cli/access/watch-campaign.ts';
 import type { Campaign } from '../../../../src/ledger/rows/campaigns.ts';
 
 function snapshot(done: number, more: Partial<Snapshot> = {}, state: Campaign['state'] = 'running'): Snapshot {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkWebhooks } from '../../../../src/interfaces/cli/local/doctor-webhooks.ts';
+import { checkWebhooks } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { addTestWebhook } from '../../../shared/hooks/webhook-world.ts';

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { commandNames } from '../../../../src/interfaces/cli/terminal/help-lines.ts';
+import { commandNames, answersWithData, asTyped, ownCommand, speaking } from '../../../../src/interfaces/cli/terminal/own-command.ts';
 import { commands } from '../../../../src/interfaces/cli/commands.ts';
-import { answersWithData, asTyped, ownCommand, speaking } from '../../../../src/interfaces/cli/terminal/own-command.ts';
 
 const windows = false;
 

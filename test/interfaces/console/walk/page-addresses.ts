@@ -1,5 +1,5 @@
 import type { Api } from '../../../../src/interfaces/api/core/app.ts';
-import { files } from '../../../../src/interfaces/console/views/files.ts';
+import { files } from '../../../../src/interfaces/console/views/all.ts';
 
 /** What the page answers beside documents: the stream of changes, files, and the way to the next step of a draft. */
 const noDocuments: ReadonlySet<string> = new Set([

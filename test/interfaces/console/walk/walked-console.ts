@@ -1,6 +1,6 @@
 import { readConfig } from '../../../../src/shared/config.ts';
 import { createSchedule } from '../../../../src/operations/control/schedules/create.ts';
-import { openTemporal } from '../../../../src/operations/control/temporal.ts';
+import { openTemporal } from '../../../../src/operations/control/control.ts';
 import { scheduleIdOf, type Recurrence } from '../../../../src/temporal/schedules.ts';
 import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';

@@ -1,11 +1,39 @@
+import { refuseUnlessRetriable, retryEnded, type RetriableOutcome } from '../../ledger/people/retry-ended.ts';
+import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClock, readServiceTime } from './service.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
 import { partsOf } from '../../ledger/parts.ts';
 import { readIdList } from '../../list/id-list.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
-import type { Control } from './control.ts';
-import { requireCampaign } from './ledger.ts';
-import { readServiceTime } from './service.ts';
+
+/** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
+export async function requireRetriable({ config, store }: Control, campaignId: string): Promise<void> {
+  const campaign = await requireCampaign(store, campaignId);
+  requireService(config, campaign);
+  refuseUnlessRetriable(campaign);
+}
+
+/**
+ * Puts rows with these outcomes back in line and starts the next round; answers how many, and the round: null when nobody is in line. Safe
+ * to repeat: rows that are back in line are left alone and started if they were not, and while the round runs it is refused. Throws as
+ * `requireRetriable`, `temporal`, `readClock` and `startCampaign`.
+ */
+export async function retryRows(
+  control: Control,
+  { campaignId, outcomes }: { campaignId: string; outcomes: readonly RetriableOutcome[] },
+): Promise<{ rows: number; round: number | null }> {
+  const { config, store } = control;
+  await requireRetriable(control, campaignId);
+  // Connected before the decision is written, so that what it sets going can go.
+  const { client } = await control.temporal();
+  const now = Math.round((await readClock(config)).now());
+  const rows = await retryEnded(store, { campaignId, now }, outcomes);
+  const started = await startCampaign({ config, store, client, now }, campaignId);
+  return { rows, round: started?.round.round ?? null };
+}
 
 /** Which rows are named: by ids, by numbers of the campaign's rows, or by a file of ids. */
 export type NamedRows = { ids: readonly string[] } | { rows: readonly number[] } | { file: string };

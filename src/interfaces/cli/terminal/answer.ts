@@ -1,0 +1,77 @@
+import { jsonText } from '../../../shared/input/printable.ts';
+import type { Io } from './io.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import type { Notice } from '../../../operations/control/campaign-message.ts';
+
+/** Data for programs: the service's own names, over several lines. */
+export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
+  io.stdout.write(`${jsonText(value, 2)}\n`);
+}
+
+/** What was asked for: `data` with `--json`, else `words`, as they are. */
+export function writeAnswer(io: Pick<Io, 'stdout'>, json: boolean, answer: { data: unknown; words: string }): void {
+  if (json) writeJson(io, answer.data);
+  else io.stdout.write(answer.words);
+}
+
+/**
+ * Whether what cannot be undone, or ends a campaign, may begin: a person said yes, or `--yes` did. Where nobody can be asked it throws
+ * UsageError. A no is told, and sets the exit code to 1.
+ */
+export async function mayBegin(io: Io, yes: boolean, question: string): Promise<boolean> {
+  if (yes) return true;
+  if (!io.input.isInteractive)
+    throw new UsageError(`${question} Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.`);
+  if (await io.input.confirm(question)) return true;
+  io.stderr.write('Nothing was changed.\n');
+  io.exitCode = 1;
+  return false;
+}
+
+/** Says so where a campaign did not hear of a change that is committed. Answers whether it did. */
+export function warnIfNotNotified(io: Pick<Io, 'stderr'>, notice: Notice): boolean {
+  if (notice.told) return true;
+  const { campaignId, why } = notice;
+  io.stderr.write(
+    `The change is committed, but campaign ${campaignId} could not be notified: ${why}\nIt applies from the next plan on; carillon resume ${campaignId} makes the campaign plan now.\n`,
+  );
+  return false;
+}
+
+/** A line that counts rows, or other things, on a terminal only, once the work takes long enough to wonder about. */
+export class RowProgress {
+  readonly #io: RowProgressIo;
+  readonly #verb: string;
+  readonly #what: string;
+  readonly #startedAt: number;
+  #shownAt: number | null = null;
+
+  constructor(io: RowProgressIo, verb = 'read', what = 'rows') {
+    this.#io = io;
+    this.#verb = verb;
+    this.#what = what;
+    this.#startedAt = io.now();
+  }
+
+  /** Tells how many there are so far. */
+  update(count: number): void {
+    if (this.#io.stderr.isTTY !== true) return;
+    const now = this.#io.now();
+    if (now - this.#startedAt < silentMs || now - (this.#shownAt ?? 0) < progressEveryMs) return;
+    this.#shownAt = now;
+    this.#io.stderr.write(`\r${count.toLocaleString('en-US')} ${this.#what} ${this.#verb}`);
+  }
+
+  clear(): void {
+    if (this.#shownAt !== null) this.#io.stderr.write('\r\u001b[K');
+  }
+}
+
+interface RowProgressIo {
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  /** Epoch milliseconds. */
+  now: () => number;
+}
+
+const silentMs = 2000;
+const progressEveryMs = 500;

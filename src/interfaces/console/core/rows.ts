@@ -1,0 +1,63 @@
+import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
+import { printable, maskedNumber } from '../../../shared/input/printable.ts';
+import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import { type ViewRequest, may } from './view.ts';
+import { phone } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { campaignPath } from './links.ts';
+import { showTranscript } from '../../api/core/shown.ts';
+
+/** The row that the path names. Throws ProblemError where the campaign has none such. */
+export async function requireRow(
+  { context, now, params }: Pick<ViewRequest, 'context' | 'now' | 'params'>,
+  campaignId: string,
+): Promise<CampaignRow> {
+  const text = params['row'] ?? '';
+  const isNumber = /^\d{1,9}$/.test(text);
+  const [row] = isNumber ? await readCampaignRows(context.store.db, campaignId, { search: `#${text}` }, now) : [];
+  if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(text).slice(0, 40)}.`);
+  return row;
+}
+
+/** A number of a person: whole where this holder has asked for the numbers of the campaign, else masked. */
+export function shownNumber(request: ViewRequest, campaignId: string, e164: string | null): Html | string {
+  if (e164 === null) return '–';
+  return phone(request.numbersShown(campaignId) ? e164 : maskedNumber(e164));
+}
+
+/**
+ * Asks for whole numbers, or has them masked again; nothing for whoever may not. `to`: where it leads. With `search` the view itself is
+ * asked by POST with these fields, so that what was searched for stays.
+ */
+export function numbersForm(
+  request: ViewRequest,
+  campaignId: string,
+  { to, search }: { to: string; search?: URLSearchParams },
+): Html | null {
+  if (!may(request, 'operate')) return null;
+  const shown = request.numbersShown(campaignId);
+  const fields = [...(search ?? new URLSearchParams({ to }))].filter(([name]) => name !== 'show');
+  return html`<form id="numbers" class="inline" method="post" action="${search === undefined ? campaignPath(campaignId, '/numbers') : to}">
+    ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <input type="hidden" name="show" value="${shown ? 'no' : 'yes'}" />
+    <button class="small" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">
+      ${shown ? 'Hide numbers' : 'Show numbers'}
+    </button>
+  </form>`;
+}
+
+/** What was said in a call, or why it cannot be told now, as the API refuses it. */
+export async function askTranscript(
+  { context, holder }: Pick<ViewRequest, 'context' | 'holder'>,
+  named: { campaignId: string; row: number; call: number },
+): Promise<{ shown: ShownCall; refusal: null } | { shown: null; refusal: Problem }> {
+  try {
+    return { shown: await showTranscript(context, holder, named), refusal: null };
+  } catch (error) {
+    const refusal = problemOf(error);
+    if (refusal.status === 500) throw error;
+    return { shown: null, refusal };
+  }
+}
+
+export type ShownCall = Awaited<ReturnType<typeof showTranscript>>;
