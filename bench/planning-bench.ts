@@ -103,10 +103,10 @@ async function fill(store: Store, rows: number): Promise<void> {
       sql` `,
     )} end`;
   await sql`
-    insert into recipients (recipient_id, campaign_id, row_number, external_id, e164, cells, zones, country, regions, state, tier, due_at,
+    insert into recipients (recipient_id, campaign_id, row_number, external_id, e164, cells, zones, country, regions, state, rank, due_at,
       attempts, counted, uncounted_in_row, budget_from, expires_at, caller, changed_at, outcome, reason, last_attempt_id, words_key)
     select ${campaignId} || '/' || i, campaign_id, i, null, '+1' || ${area} || '555' || ${four}, '["","Guest ' || i || '"]', ${pick(([zone = '']) => zone)}, 'US',
-      ${pick(([, state = '']) => state)}, state, tier, due_at, attempts, counted, uncounted_in_row, budget_from, expires_at, caller, changed_at,
+      ${pick(([, state = '']) => state)}, state, rank, due_at, attempts, counted, uncounted_in_row, budget_from, expires_at, caller, changed_at,
       outcome, reason, last_attempt_id, 'words ' || i
     from recipients, ${series} where row_number = 1`.execute(store.db);
   await sql.raw('analyze').execute(store.db);

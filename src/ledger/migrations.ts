@@ -232,6 +232,16 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('alter table recipients add column terms text').execute(db);
       },
     },
+    '009-row-rank': {
+      async up(db: Kysely<Database>) {
+        // The index by which the planner finds who is due follows the new name. Until now 0 stood for a retry, 1 for a first call.
+        await sql.raw('alter table recipients rename column tier to rank').execute(db);
+        await sql.raw('alter table recipients add column called bigint not null default 0').execute(db);
+        const called = "rank = 0 or (state = 'done' and last_attempt_id is not null)";
+        await sql.raw(`update recipients set called = 1, rank = 0 where ${called}`).execute(db);
+        await sql.raw('update recipients set rank = 50 where called = 0').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

@@ -101,8 +101,10 @@ export interface Database extends ServiceTables {
     /** JSON array of codes of states or provinces; null when nothing narrows them down. */
     regions: string | null;
     state: 'waiting' | 'open' | 'done';
-    /** 0: a retry (dialled first), 1: never attempted. */
-    tier: number;
+    /** 1 once a call for this row counts as placed; a corrected number that was never called begins at 0 again. */
+    called: Generated<0 | 1>;
+    /** Its place in the order of calls, see `rankOf`. */
+    rank: number;
     due_at: number;
     /** Numbers given to attempts so far, released ones included. */
     attempts: number;

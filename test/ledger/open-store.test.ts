@@ -176,6 +176,7 @@ test('reading makes no schema', async () => {
     '006-cut-lines',
     '007-rehearsals',
     '008-row-terms',
+    '009-row-rank',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { readRowKey } from '../../src/ledger/campaign/row-hash.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
+import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { termsOf } from '../../src/ledger/rows/row-terms.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -28,6 +29,9 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql.raw(`drop trigger ${guard}`).execute(db);
   await db.updateTable('events').set({ data }).where('type', '=', 'campaign.rows').execute();
   await sql`alter table recipients drop column terms`.execute(db);
+  await sql`update recipients set rank = case when state = 'waiting' and called = 1 then 0 else 1 end`.execute(db);
+  await sql`alter table recipients drop column called`.execute(db);
+  await sql`alter table recipients rename column rank to tier`.execute(db);
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 
@@ -59,4 +63,28 @@ test.for(bothDialects)('a campaign that the version before began goes on, and al
     expect(await named()).toEqual(['rows_differ']);
     await change('US').execute();
   }
+});
+
+test.for(bothDialects)('the order of calls goes on after an upgrade, and with it who was called before: %s', async (dialect) => {
+  const place = await emptyDatabase(dialect);
+  const earlier = await openAt(place);
+  const pacing = { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 };
+  const begun = await beginProven(earlier, { rows: listRows(6), rules: { pacing, retry: { maxAttempts: 2 } } });
+  const [first = '', second = ''] = await begun.dial(1);
+  const settle = (store: Store, attemptId: string, disposition: 'busy' | 'invalid_number', now: number) =>
+    store.transaction((tx) =>
+      settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result: { disposition, detail: null, counted: true } }]),
+    );
+  await settle(earlier, first, 'busy', noon);
+  await settle(earlier, second, 'invalid_number', noon);
+  await takeBack(earlier, dialect);
+
+  const store = await openAt(place);
+  const scenario = new Scenario(store, 'spring');
+  const standing = async () => (await scenario.recipients()).map(({ called, rank }) => [called, rank]);
+  // A retry, one that is over, one that is on the line, and three whom nobody has called.
+  expect(await standing()).toEqual([[1, 0], [1, 0], [0, 50], [0, 50], [0, 50], [0, 50]]); // prettier-ignore
+  await settle(store, 'spring/3/1', 'busy', noon);
+  expect((await standing())[2]).toEqual([1, 0]);
+  expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2', 'spring/3/2', 'spring/4/1']);
 });

@@ -5,7 +5,7 @@ import type { RowTerms } from '../../rules/row-terms.ts';
 import { zoneDataRelease } from '../../rules/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import { termColumnsOf } from '../rows/row-terms.ts';
+import { rankOf, termColumnsOf } from '../rows/row-terms.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Store } from '../open-ledger.ts';
@@ -64,7 +64,7 @@ export function recipientOf(
     ...termColumnsOf(row),
     cells: JSON.stringify(row.cells),
     state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
-    tier: 1,
+    rank: rankOf(0),
     due_at: row.notBefore ?? 0,
     attempts: 0,
     counted: 0,

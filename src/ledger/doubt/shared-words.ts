@@ -20,7 +20,7 @@ export async function readWordsKept(db: Queries, rules: Pick<CampaignRules, 'age
 }
 
 /** Of recipients: 1 where nobody has called them yet, and others of the list begin with the same words and were called before them. */
-export const sharesWords = sql<number>`case when recipients.tier = 1 and exists (
+export const sharesWords = sql<number>`case when recipients.called = 0 and exists (
   select 1 from recipients others join attempts on attempts.recipient_id = others.recipient_id
   where others.words_key = recipients.words_key and others.campaign_id = recipients.campaign_id
     and others.recipient_id <> recipients.recipient_id and attempts.words_key is not null) then 1 else 0 end`;

@@ -138,33 +138,38 @@ export async function countStarts(
 
 /** Earliest instant at which a waiting recipient is due, or null when none waits. */
 export async function nextDueAt(db: Queries, campaignId: string): Promise<number | null> {
-  let earliest: number | null = null;
-  for (const tier of [0, 1]) {
-    const row = await db
-      .selectFrom('recipients')
-      .select('due_at')
-      .where('campaign_id', '=', campaignId)
-      .where('state', '=', 'waiting')
-      .where('tier', '=', tier)
-      .orderBy('due_at')
-      .orderBy('row_number')
-      .limit(1)
-      .executeTakeFirst();
-    if (row !== undefined && (earliest === null || row.due_at < earliest)) earliest = row.due_at;
-  }
-  return earliest;
+  const instants = (await readRanks(db, campaignId)).map((rank) => rank.due_at);
+  return instants.length === 0 ? null : Math.min(...instants);
 }
 
-/** The recipients of a campaign that are due; with `wordsKept`, only those whose words no open call begins with. */
+/** The ranks of those who wait, lowest first, and when the first of each is due: a few steps in one index, however many wait. */
+async function readRanks(db: Queries, campaignId: string): Promise<{ rank: number; due_at: number }[]> {
+  const waiting = sql`from recipients where campaign_id = ${campaignId} and state = 'waiting'`;
+  const { rows } = await sql<{ rank: number; due_at: number }>`
+    with recursive ranks(rank) as (
+      select min(rank) ${waiting}
+      union all select (select min(recipients.rank) ${waiting} and recipients.rank > ranks.rank) from ranks where rank is not null)
+    select rank, (select min(due_at) ${waiting} and recipients.rank = ranks.rank) as due_at
+    from ranks where rank is not null order by rank`.execute(db);
+  return rows;
+}
+
+/** Of those ranks, the ones in which somebody is due. */
+export async function dueRanks(db: Queries, { campaignId }: Pick<Campaign, 'campaignId'>, now: number): Promise<number[]> {
+  return (await readRanks(db, campaignId)).flatMap(({ rank, due_at: dueAt }) => (dueAt <= now ? [rank] : []));
+}
+
+/** The recipients of a campaign in some ranks that are due; with `wordsKept`, only those whose words no open call begins with. */
 export function dueRecipients(
   db: Queries,
   { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
-  { now, limit, wordsKept }: { now: number; limit: number; wordsKept: boolean },
+  { ranks, now, limit, wordsKept }: { ranks: readonly number[]; now: number; limit: number; wordsKept: boolean },
 ) {
   return db
     .selectFrom('recipients')
     .where('campaign_id', '=', campaignId)
     .where('state', '=', 'waiting')
+    .where('rank', 'in', ranks)
     .where('due_at', '<=', now)
     .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
     .limit(limit);
@@ -181,9 +186,14 @@ export async function countDue(
   campaign: Pick<Campaign, 'campaignId' | 'rules'>,
   look: { now: number; wordsKept: boolean },
 ): Promise<number> {
-  const due = dueRecipients(db, campaign, { ...look, limit: candidatesPerLook });
+  const ranks = await dueRanks(db, campaign, look.now);
+  if (ranks.length === 0) return 0;
   const row = await db
-    .selectFrom(due.select('recipient_id').where('tier', 'in', [0, 1]).as('due'))
+    .selectFrom(
+      dueRecipients(db, campaign, { ...look, ranks, limit: candidatesPerLook })
+        .select('recipient_id')
+        .as('due'),
+    )
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return row.count;
@@ -191,6 +201,5 @@ export async function countDue(
 
 /** Whether a recipient is due, its words aside. */
 export async function isAnyoneDue(db: Queries, campaign: Campaign, now: number): Promise<boolean> {
-  const due = dueRecipients(db, campaign, { now, limit: 1, wordsKept: false });
-  return (await due.select('recipient_id').where('tier', 'in', [0, 1]).executeTakeFirst()) !== undefined;
+  return (await dueRanks(db, campaign, now)).length > 0;
 }

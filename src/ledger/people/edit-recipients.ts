@@ -9,6 +9,7 @@ import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
+import { rankOf } from '../rows/row-terms.ts';
 import { partsOf } from '../parts.ts';
 import { rowHasher } from '../campaign/row-hash.ts';
 import { wordsKeysOf } from '../words-key.ts';
@@ -228,14 +229,16 @@ interface Correction {
 async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChanged, key, now }: Correction): Promise<void> {
   // What was called before was another number: this one has its attempts before it, and no retry to wait for.
   const isFresh = outcome === 'undialable' && numberChanged;
-  const posted = target.tier === 0 && !isFresh;
+  const called = isFresh ? 0 : target.called;
   // A retry waits as long as it would have; who was not called yet may be due at another hour now.
-  const dueAt = Math.max(row.notBefore ?? 0, posted ? target.due_at : 0);
+  const dueAt = Math.max(row.notBefore ?? 0, called === 1 ? target.due_at : 0);
   const { recipient_id: recipientId, campaign_id: campaignId } = target;
-  if (outcome !== null) await requeueRecipient(tx, { campaignId, now }, { ...target, posted, dueAt });
+  if (outcome !== null) await requeueRecipient(tx, { campaignId, now }, { ...target, dueAt });
   await updateRecipient(tx, recipientId, {
     ...listColumnsOf(row),
     words_key: key,
+    called,
+    rank: rankOf(called),
     due_at: dueAt,
     changed_at: now,
     ...(numberChanged ? { caller: null } : {}),

@@ -108,5 +108,5 @@ export async function redialRecipient(tx: Tx, recipient: RecipientRow, now: numb
     })),
   );
   await updateRecipient(tx, recipientId, { counted: Math.max(0, counted - 1) });
-  await takeBackOutcome(tx, { campaignId, now }, { ...recipient, posted: true, dueAt: now });
+  await takeBackOutcome(tx, { campaignId, now }, { ...recipient, dueAt: now });
 }

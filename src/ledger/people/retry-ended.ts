@@ -105,8 +105,6 @@ async function requeuePart(
     .updateTable('recipients')
     .set((eb) => ({
       state: 'waiting',
-      // Whoever was called before goes first.
-      tier: eb.case().when('last_attempt_id', 'is', null).then(1).else(0).end(),
       due_at: now,
       outcome: null,
       reason: null,

@@ -10,22 +10,21 @@ import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-g
 import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
-import { dueRecipients } from '../limits/counters.ts';
+import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
 import type { RecipientRow } from '../schema.ts';
 
-/** Retries first, then file order; only those that are due. */
+/** Those who are due, in the order in which they are to be called. */
 export async function selectDue(
   tx: Tx,
   campaign: Pick<Campaign, 'campaignId' | 'rules'>,
   look: { now: number; limit: number; wordsKept: boolean },
 ): Promise<RecipientRow[]> {
   const rows: RecipientRow[] = [];
-  for (const tier of [0, 1]) {
+  for (const rank of await dueRanks(tx, campaign, look.now)) {
     if (rows.length >= look.limit) break;
-    const due = dueRecipients(tx, campaign, { ...look, limit: look.limit - rows.length });
-    const inOrder = due.selectAll().where('tier', '=', tier).orderBy('due_at').orderBy('row_number');
-    rows.push(...(await inOrder.execute()));
+    const due = dueRecipients(tx, campaign, { ...look, ranks: [rank], limit: look.limit - rows.length });
+    rows.push(...(await due.selectAll().orderBy('due_at').orderBy('row_number').execute()));
   }
   return rows;
 }
@@ -75,7 +74,7 @@ export async function readQuestions(
     numberBusy,
     capsAllowAt: capsAllowAt(calleeOf(row)),
     budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
-    attempted: row.tier === 0,
+    attempted: row.called === 1,
   });
 }
 

@@ -28,11 +28,11 @@ export async function readWaiting(db: Queries, { campaignId }: Pick<Campaign, 'c
   const { rows } = await sql<WaitingGroup>`
     select rule, cast(sum(alike) as bigint) as rows, min(due_at) as "from", max(due_at) as "to" from (
       select ${rule} as rule, due_at, alike from (
-        select due_at, tier, not_before, count(*) as alike from (
-          select case when due_at <= ${now} then ${now} else due_at end as due_at, tier,
+        select due_at, called, not_before, count(*) as alike from (
+          select case when due_at <= ${now} then ${now} else due_at end as due_at, called,
             case when not_before = due_at then due_at end as not_before
           from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
-        group by due_at, tier, not_before) kinds) ruled
+        group by due_at, called, not_before) kinds) ruled
     group by rule`.execute(db);
   return rows.toSorted((a, b) => b.rows - a.rows || a.rule.localeCompare(b.rule));
 }
@@ -53,7 +53,7 @@ async function sqlRule(db: Queries, campaignId: string, now: number): Promise<Ra
     ([reason, untils]) => sql`when due_at in (${sql.join(untils.map(([until]) => until))}) then ${reason}`,
   );
   return sql`case when due_at <= ${now} then 'due' ${sql.join(deferred, sql` `)} when not_before = due_at then 'not_before'
-    when tier = 0 then 'retry' else 'later' end`;
+    when called = 1 then 'retry' else 'later' end`;
 }
 
 /** Until when which rule has put rows off, as the newest lines of the log tell. */

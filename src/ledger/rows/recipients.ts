@@ -71,18 +71,15 @@ export async function requireRecipient(tx: Tx, recipientId: string): Promise<Rec
 export interface Requeue {
   recipient_id: string;
   outcome: Outcome | null;
-  /** Whether a call to it was placed before: then it goes first. */
-  posted: boolean;
   /** The earliest instant of the next attempt. */
   dueAt: number;
 }
 
 /** Puts a recipient back in line. */
 export async function requeueRecipient(tx: Tx, { campaignId, now }: At, recipient: Requeue): Promise<void> {
-  const { recipient_id: recipientId, outcome, posted, dueAt } = recipient;
+  const { recipient_id: recipientId, outcome, dueAt } = recipient;
   if (outcome !== null) await changeAggregates(tx, campaignId, [{ kind: 'outcome', value: outcome, delta: -1 }]);
-  const line = { state: 'waiting', tier: posted ? 0 : 1, due_at: dueAt } as const;
-  await updateRecipient(tx, recipientId, { ...line, outcome: null, reason: null, changed_at: now });
+  await updateRecipient(tx, recipientId, { state: 'waiting', due_at: dueAt, outcome: null, reason: null, changed_at: now });
 }
 
 /** As `requeueRecipient`, where nothing else in the log tells that an outcome is taken back. */

@@ -47,9 +47,8 @@ export async function releaseAttempts(
     const talk = (await findTalks(tx, [recipientId])).get(recipientId);
     if (talk !== undefined) await finish({ outcome: talk, reason: reachedEarlier });
     else {
-      const posted = recipient.counted + recipient.uncounted_in_row > 0;
       const dueAt = Math.max(next.dueAt, recipient.due_at);
-      await requeueRecipient(tx, { campaignId, now }, { ...recipient, posted, dueAt });
+      await requeueRecipient(tx, { campaignId, now }, { ...recipient, dueAt });
     }
   }
   await appendEvents(tx, events);

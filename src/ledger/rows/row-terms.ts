@@ -4,6 +4,18 @@ import type { RecipientRow } from '../schema.ts';
 /** What a row says of its own has a column where statements ask for it; the rest stands together in one. */
 const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'expiresAt');
 
+/**
+ * The place of a row in the order of calls: of those who are due, a lower rank is dialled first; within one rank who has been due for
+ * longer, then file order. Whoever was called before goes before every first call, so that no first call delays a retry. Written by the
+ * import, by whoever corrects the row, and when its first call counts as placed; a row that waits again keeps it.
+ */
+export function rankOf(called: 0 | 1): number {
+  return called === 1 ? retryRank : usualRank;
+}
+
+const retryRank = 0;
+const usualRank = 50;
+
 /** The columns of a recipient in which the terms of its row stand. */
 export function termColumnsOf(terms: RowTerms) {
   return {

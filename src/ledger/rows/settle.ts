@@ -8,6 +8,7 @@ import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
 import { requireCampaign, type Campaign } from './campaigns.ts';
 import { finishRecipients, requireRecipient, takeBackOutcome } from './recipients.ts';
+import { rankOf } from './row-terms.ts';
 import { accountScope, addSuppression } from './suppressions.ts';
 import { updateAttempt, updateRecipient } from '../updates.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
@@ -81,7 +82,8 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
   const isOfBudget = number > recipient.budget_from;
   const counted = counts.countedBefore + counts.countedAfter + (next.countsAs && isOfBudget ? 1 : 0);
   const uncounted = next.countsAs ? 0 : counts.uncountedInARow + 1;
-  await updateRecipient(tx, recipientId, { counted, uncounted_in_row: uncounted, changed_at: now });
+  const placed = recipient.called === 1 || attempt.e164 !== recipient.e164 ? {} : ({ called: 1, rank: rankOf(1) } as const);
+  await updateRecipient(tx, recipientId, { counted, uncounted_in_row: uncounted, ...placed, changed_at: now });
   const finish = (outcome: Outcome, reason: string) => finishRecipients(tx, { campaignId, now }, [{ recipientId, outcome, reason }]);
   const isLast = recipient.last_attempt_id === attemptId;
   if (counts.optedOut) await finish('opted_out', 'opted_out');
@@ -96,7 +98,7 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
       await finish('expired', 'row_expired');
     // A campaign that has ended calls nobody again for a record that comes late.
     else if (!hasClosed(campaign) || recipient.outcome === null)
-      await takeBackOutcome(tx, { campaignId, now }, { ...recipient, posted: true, dueAt: next.at });
+      await takeBackOutcome(tx, { campaignId, now }, { ...recipient, dueAt: next.at });
   }
   // A retry that is planned and not on its way yet waits as long as the corrected end asks for.
   else if (counts.isBeforeRetry && next.kind === 'retry') await updateRecipient(tx, recipientId, { due_at: next.at });

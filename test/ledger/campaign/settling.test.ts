@@ -105,8 +105,8 @@ test.for(dialects)('redial puts the doubtful recipients back in line, uncounted,
   });
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
   expect(await scenario.recipients()).toMatchObject([
-    { state: 'waiting', tier: 0, counted: 0, outcome: null, due_at: now },
-    { state: 'waiting', tier: 0, counted: 0, outcome: null, due_at: now },
+    { state: 'waiting', called: 1, rank: 0, counted: 0, outcome: null, due_at: now },
+    { state: 'waiting', called: 1, rank: 0, counted: 0, outcome: null, due_at: now },
   ]);
   expect(await scenario.dial(2, now)).toEqual(['spring/1/2', 'spring/2/2']);
   expect(await readAggregates(scenario.store.db, 'spring')).toEqual([{ kind: 'disposition', key: '', value: 'unknown', count: 2 }]);

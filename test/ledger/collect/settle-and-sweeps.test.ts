@@ -50,7 +50,7 @@ test.for(dialects)('nobody is unreached before a complete sweep that began after
   expect(await dispositionsOf(scenario)).toEqual(['open', 'open']);
   await scenario.sweep(settleAt + minuteMs);
   expect(await dispositionsOf(scenario)).toEqual(['unreached', 'unreached']);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', tier: 0, counted: 1 });
+  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 1 });
 });
 
 test.for(dialects)('time in which nobody looked concludes nothing: %s', async (dialect) => {
@@ -180,7 +180,7 @@ test.for(dialects)('a person may have the doubtful ones called again, once: %s',
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
   expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
   for (const row of await scenario.recipients())
-    expect(row).toMatchObject({ state: 'waiting', tier: 0, counted: 0, due_at: now, outcome: null });
+    expect(row).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 0, due_at: now, outcome: null });
   expect(await readAggregates(store.db, 'spring', ['outcome'])).toEqual([]);
   expect(await scenario.dial(2, now)).toEqual(['spring/1/2', 'spring/2/2']);
 });

@@ -39,7 +39,7 @@ const consequences = [
     round: { unknown_streak: 2, refused_streak: 2, blocked_until: noon + 1 + minuteMs }, campaign: 'running' },
   { verdict: 'refused', batch: { state: 'refused', accepted_by: null, service_batch_id: null },
     attempt: { state: 'released', reason: 'refused_403', counted: 0 },
-    recipient: { state: 'waiting', counted: 0, tier: 1, due_at: noon + 1 }, round: { unknown_streak: 1, refused_streak: 2 },
+    recipient: { state: 'waiting', counted: 0, called: 0, rank: 50, due_at: noon + 1 }, round: { unknown_streak: 1, refused_streak: 2 },
     campaign: 'paused' },
 ] as const;
 const consequenceCases = dialects.flatMap((dialect) => consequences.map((one) => ({ dialect, ...one })));

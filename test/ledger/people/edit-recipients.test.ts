@@ -238,8 +238,8 @@ test.for(dialects)('a row that waits keeps its turn, and one that was deferred i
     .execute();
   await upload(store, [uploadRow(1, 'id0', numberOf(0), 'X'), uploadRow(2, 'id3', numberOf(3), 'Y')]);
   const [first, , , fourth] = await scenario.recipients();
-  expect(first).toMatchObject({ tier: 0, due_at: noon + 5 * minuteMs, counted: 1 });
-  expect(fourth).toMatchObject({ tier: 1, due_at: 0 });
+  expect(first).toMatchObject({ called: 1, rank: 0, due_at: noon + 5 * minuteMs, counted: 1 });
+  expect(fourth).toMatchObject({ called: 0, rank: 50, due_at: 0 });
 });
 
 test.for(dialects)('a campaign that is not at its end is edited, another is refused: %s', async (dialect) => {

@@ -80,6 +80,19 @@ test.for(dialects)('a row that is retried still waits for its own time: %s', asy
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
+test.for(dialects)('who was called before keeps the turn of a retry when a call is given back unsent: %s', async (dialect) => {
+  const scenario = await endedCampaign(dialect);
+  const { store } = scenario;
+  const at = { campaignId: 'spring', now: noon + 3 * hourMs };
+  await retryEnded(store, at, ['exhausted']);
+  await openRound(store, 'spring', at.now);
+  scenario.round = 2;
+  await scenario.plan(1, at.now);
+  await store.transaction((tx) => changeCampaignState(tx, at, { to: 'paused', reason: null }));
+  expect(await scenario.post(1, at.now)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', counted: 0, called: 1, rank: 0 });
+});
+
 test.for(dialects)('a late word that somebody was reached outranks the retry: %s', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const later = noon + 3 * hourMs;

@@ -25,7 +25,7 @@ async function scatter({ store, campaignId }: Scenario, random: Random): Promise
       const notBefore = random.chance(0.3) ? dueAt : random.chance(0.3) ? instant() : null;
       await tx
         .updateTable('recipients')
-        .set({ due_at: dueAt, not_before: notBefore, tier: random.chance(0.5) ? 0 : 1 })
+        .set({ due_at: dueAt, not_before: notBefore, called: random.chance(0.5) ? 1 : 0 })
         .set({ state: random.chance(0.9) ? 'waiting' : 'done' })
         .where('campaign_id', '=', campaignId)
         .where('row_number', '=', row)

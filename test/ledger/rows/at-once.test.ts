@@ -62,7 +62,7 @@ test.for(dialects)('a corrected row with the number it had keeps its used attemp
   const now = noon + 2 * minuteMs;
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, now))).toEqual(['corrected']);
   const dueAt = noon + minuteMs + retryAfterMs;
-  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 0, counted: 1, due_at: dueAt }]);
+  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', called: 1, rank: 0, counted: 1, due_at: dueAt }]);
   expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', until: dueAt });
   expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2']);
   await settle(scenario, 'spring/1/2', 'no_answer', noon + hourMs + minuteMs);
@@ -86,7 +86,7 @@ test.for(dialects)('another number is called with a budget of its own, and at on
   await settle(scenario, 'spring/1/1', 'invalid_number', noon + minuteMs);
   const now = noon + 2 * minuteMs;
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(5))], {}, now))).toEqual(['corrected']);
-  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', tier: 1, counted: 0, due_at: 0 }]);
+  expect(await scenario.recipients()).toMatchObject([{ state: 'waiting', called: 0, rank: 50, counted: 0, due_at: 0 }]);
   expect(await scenario.dial(2, now)).toEqual(['spring/1/2']);
   expect(await violations(scenario.store)).toEqual([]);
 });

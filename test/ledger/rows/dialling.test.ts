@@ -86,7 +86,7 @@ test.for(dialects)('a calling window that closes between planning and dialling s
   const evening = noon + 9.5 * hourMs;
   expect(await scenario.plan(1, evening)).toMatchObject({ kind: 'batch' });
   expect(await scenario.post(1, evening + 25 * minuteMs)).toEqual({ kind: 'verdict', state: 'released' });
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', tier: 1, due_at: noon + 26 * hourMs });
+  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', called: 0, rank: 50, due_at: noon + 26 * hourMs });
 });
 
 test.for(dialects)('a campaign that is paused or cancelled meanwhile is not dialled: %s', async (dialect) => {
@@ -308,7 +308,7 @@ test.for(dialects)('a batch that cannot be sent within fifteen minutes is given 
     await scenario.post(1);
     await scenario.verdict(1, 'not_sent', { notBefore });
     expect(await scenario.post(1, at)).toEqual({ kind: 'verdict', state: 'released' });
-    expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', tier: 1, counted: 0 });
+    expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', called: 0, rank: 50, counted: 0 });
   }
 });
 
@@ -410,7 +410,7 @@ test.for(dialects)(
       const campaign = await scenario.campaign();
       expect([status, campaign.state]).toEqual([status, 'paused']);
       expect(campaign.stateReason).toContain(word);
-      expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', counted: 0, tier: 1 });
+      expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', counted: 0, called: 0, rank: 50 });
       expect(await scenario.batch(2)).toBeUndefined();
     }
   },
