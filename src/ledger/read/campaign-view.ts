@@ -6,15 +6,12 @@ import { readHookStanding, type HookStanding } from '../campaign/hook-standing.t
 import { readAccount } from '../limits/account-pace.ts';
 import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
-import { lastMoveAt, readIdleReason, type Clock, type IdleReason } from '../plan/idle-reason.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
 
 /** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
 export interface CampaignView extends CampaignBrief {
-  /** Why it dials nobody now; null: it does, or is over. */
-  standstill: IdleReason | null;
   /** Calls that may be on the line; null once it has ended. */
   limits: LineLimits | null;
 }
@@ -23,8 +20,6 @@ export interface CampaignView extends CampaignBrief {
 export interface CampaignBrief {
   campaign: Campaign;
   status: CampaignStatus;
-  /** When anything last happened in it. */
-  movedAt: number | null;
   callers: CallerUse[];
   hooks: HookStanding;
   doubt: DoubtCounts;
@@ -44,11 +39,9 @@ export type Need =
   | { kind: 'clocks_apart'; apartMs: number };
 
 /** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
-export async function readCampaignView(db: Queries, campaign: Campaign, clock: Clock): Promise<CampaignView> {
-  const now = Math.round(clock.now());
+export async function readCampaignView(db: Queries, campaign: Campaign, now: number): Promise<CampaignView> {
   return {
     ...(await readCampaignBrief(db, campaign, now)),
-    standstill: await readIdleReason(db, campaign, clock),
     limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
   };
 }
@@ -58,7 +51,6 @@ export async function readCampaignBrief(db: Queries, campaign: Campaign, now: nu
   const facts = {
     campaign,
     status,
-    movedAt: await lastMoveAt(db, campaign),
     callers: await readCallerUse(db, campaign),
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),

@@ -6,9 +6,9 @@ import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { countRows } from '../reads.ts';
-import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
+import { readDeferrals } from './waiting.ts';
 
 /** Rows that wait, or have ended, because calls cannot be told apart, and every other cause of doubt. */
 export interface DoubtCounts {
@@ -24,8 +24,7 @@ export interface DoubtCounts {
 }
 
 const mostCounted = 1000;
-/** So many lines of the log are looked through for rows that were deferred. */
-const mostEvents = 2000;
+const mostDeferrals = 1000;
 const tellingReasons: readonly (string | null)[] = [notToldApart, acceptedLate, givenUp];
 
 export async function countDoubt(
@@ -38,9 +37,10 @@ export async function countDoubt(
   if ((outcomes.unresolved ?? 0) > 0) counts.unresolved = await countUnresolved(db, campaign.campaignId);
   if ((outcomes.expired ?? 0) > 0) counts.wordsBusy = await countWordsBusy(db, campaign.campaignId);
   if (waiting === 0) return counts;
-  const deferred = await countDeferred(db, campaign, now);
-  counts.waitingForEvidence = deferred.evidence;
-  counts.waitingForWords = deferred.words;
+  const deferred = await readDeferrals(db, { campaignId: campaign.campaignId, now }, mostDeferrals);
+  const countFor = (rule: string): number => deferred.reduce((sum, { reason, count }) => sum + (reason === rule ? count : 0), 0);
+  counts.waitingForEvidence = countFor('evidence');
+  counts.waitingForWords = countFor('words');
   if (await readWordsKept(db, campaign.rules)) counts.waitingForWords += await countBehindWords(db, campaign, now);
   return counts;
 }
@@ -79,16 +79,4 @@ async function countBehindWords(db: Queries, { campaignId, rules }: Campaign, no
         and recipients.state = 'waiting' and recipients.due_at <= ${now}
       limit ${sql.lit(mostCounted)}) behind`.execute(db);
   return rows[0]?.count ?? 0;
-}
-
-/** Rows that the planner has put off, as its newest lines in the log tell. */
-async function countDeferred(db: Queries, { campaignId }: Campaign, now: number): Promise<{ words: number; evidence: number }> {
-  const counts = { words: 0, evidence: 0 };
-  const newest = newestEvents(db, campaignId).select(['type', 'data']).limit(mostEvents);
-  const events = await db.selectFrom(newest.as('newest')).select('data').where('type', '=', 'recipient.deferred').execute();
-  for (const { data } of events) {
-    const { until, reason, count } = JSON.parse(data ?? '{}') as { until?: number; reason?: string; count?: number };
-    if ((reason === 'words' || reason === 'evidence') && (until ?? 0) > now) counts[reason] += count ?? 0;
-  }
-  return counts;
 }

@@ -7,7 +7,7 @@ import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
-import { readIdleReason, type IdleReasonName } from '../plan/idle-reason.ts';
+import { readIdleReason, type IdleReasonName } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
 import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';

@@ -1,8 +1,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { groupBy } from '../../rules/collections.ts';
-import { lastEventSeq, newestEvents } from '../events.ts';
+import { newestEvents } from '../events.ts';
+import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import type { Queries } from '../tx.ts';
+import type { At, Queries } from '../tx.ts';
 
 /** Rows that wait for the same thing. Instants are service time. */
 export interface WaitingGroup {
@@ -17,9 +18,16 @@ export interface WaitingGroup {
   to: number;
 }
 
-/** Deferrals of the log that are looked at, and how far back: one of many rows put off together is one of them. */
+/** A line of the log about rows that the planner has put off together. */
+interface Deferral {
+  until: number;
+  reason: string;
+  count: number;
+}
+
+/** Deferrals that are looked at to count all waiting rows, and to tell what keeps the next ones. */
 const mostDeferrals = 5_000;
-const lookBack = 500_000;
+const newestDeferrals = 200;
 
 /** The waiting rows of a campaign by the rule that keeps each of them, the largest group first. */
 export async function readWaiting(db: Queries, { campaignId }: Pick<Campaign, 'campaignId'>, now: number): Promise<WaitingGroup[]> {
@@ -46,28 +54,33 @@ export async function waitsFor(
   return sql`state = 'waiting' and ${await sqlRule(db, campaignId, now)} = ${rule}`;
 }
 
+/** What keeps those who are due next, at `next`; null where nothing tells. Cheap at any number of rows. */
+export async function readNextRule(
+  db: Queries,
+  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
+  { now, next }: { now: number; next: number },
+): Promise<string | null> {
+  const rule = await sqlRule(db, campaign.campaignId, now, newestDeferrals);
+  const [rank] = await dueRanks(db, campaign, next);
+  if (rank === undefined) return null;
+  const first = dueRecipients(db, campaign, { ranks: [rank], now: next, limit: 1, wordsKept: false });
+  const row = await first.select(rule.as('rule')).orderBy('due_at').orderBy('row_number').executeTakeFirst();
+  return row === undefined || row.rule === 'later' ? null : row.rule;
+}
+
 /** The rule that keeps a waiting row of `recipients`. */
-async function sqlRule(db: Queries, campaignId: string, now: number): Promise<RawBuilder<string>> {
-  const deferrals = [...(await readDeferrals(db, campaignId))].filter(([until]) => until > now);
-  const deferred = [...groupBy(deferrals, ([, reason]) => reason)].map(
+async function sqlRule(db: Queries, campaignId: string, now: number, most = mostDeferrals): Promise<RawBuilder<string>> {
+  const rules = new Map<number, string>();
+  for (const { until, reason } of await readDeferrals(db, { campaignId, now }, most)) if (!rules.has(until)) rules.set(until, reason);
+  const deferred = [...groupBy([...rules], ([, reason]) => reason)].map(
     ([reason, untils]) => sql`when due_at in (${sql.join(untils.map(([until]) => until))}) then ${reason}`,
   );
   return sql`case when due_at <= ${now} then 'due' ${sql.join(deferred, sql` `)} when not_before = due_at then 'not_before'
     when called = 1 then 'retry' else 'later' end`;
 }
 
-/** Until when which rule has put rows off, as the newest lines of the log tell. */
-async function readDeferrals(db: Queries, campaignId: string): Promise<Map<number, string>> {
-  const events = await newestEvents(db, campaignId)
-    .select('data')
-    .where('type', '=', 'recipient.deferred')
-    .where('seq', '>', (await lastEventSeq(db, campaignId)) - lookBack)
-    .limit(mostDeferrals)
-    .execute();
-  const rules = new Map<number, string>();
-  for (const { data } of events) {
-    const { until, reason } = JSON.parse(data ?? '{}') as { until?: number; reason?: string };
-    if (until !== undefined && reason !== undefined && !rules.has(until)) rules.set(until, reason);
-  }
-  return rules;
+/** Until when which rule has put rows off that are still put off, as the newest lines of the log tell, the newest first. */
+export async function readDeferrals(db: Queries, { campaignId, now }: At, most: number): Promise<Deferral[]> {
+  const events = await newestEvents(db, campaignId).select('data').where('type', '=', 'recipient.deferred').limit(most).execute();
+  return events.map(({ data }) => JSON.parse(data ?? '{}') as Deferral).filter(({ until }) => until > now);
 }

@@ -26,6 +26,7 @@ const campaignSummary = z
     batches: counts,
     rejected: z.int(),
     needs: z.int().meta({ description: 'Things that only a person can set right.' }),
+    why: z.string().nullable().meta({ description: 'In one sentence why nobody is called now; null while somebody may be.' }),
   })
   .meta({ id: 'CampaignSummary' });
 
@@ -45,7 +46,6 @@ const campaignDetail = campaignSummary
   .extend({
     needs: z.array(need).meta({ description: 'What only a person can set right.' }),
     pausesSeen: z.int().meta({ description: 'To send along with a decision to resume that is made from this answer.' }),
-    why: z.string().nullable().meta({ description: 'In one sentence why nobody is called now; null while somebody may be.' }),
     standstill: z
       .object({
         reason: z.string(),

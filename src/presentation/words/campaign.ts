@@ -10,7 +10,7 @@ import type { CampaignView } from '../../ledger/read/campaign-view.ts';
 import { callerUseAsJson } from './callers.ts';
 import { hooksAsJson } from './hooks.ts';
 import { pacingAsJson } from './pacing.ts';
-import { idleReasonAsJson } from './idle-reason.ts';
+import { idleReasonAsJson, whyText, type Reader, type Why } from './why.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -117,16 +117,17 @@ function sorted(counts: Record<string, number>): [string, number][] {
     .toSorted((a, b) => b[1] - a[1]);
 }
 
-/** How a campaign stands, for programs, before `withInstants`: the same from the command line and from the API. */
-export function viewAsJson(view: CampaignView): Record<string, unknown> {
-  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill } = view;
+/** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from the command line and from the API. */
+export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<string, unknown> {
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
   return {
     ...statusAsJson(campaign, status),
+    why: whyText(why, at),
     callers: callerUseAsJson(callers),
     hooks: hooksAsJson(hooks),
     pacing: limits === null ? null : pacingAsJson(limits),
     doubt,
     clocksApartMs,
-    standstill: idleReasonAsJson(standstill),
+    standstill: idleReasonAsJson(why.idle),
   };
 }

@@ -5,7 +5,6 @@ import { count, percent, plural } from '../../shared/input/figures.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { neverCalledText, shortfallText } from '../../campaign/preflight/shortfall.ts';
 import { wrapped } from '../../shared/input/printable.ts';
-import type { ExclusionReason } from '../../campaign/preflight/funnel.ts';
 
 const minuteMs = 60_000;
 
@@ -72,14 +71,3 @@ function renderLost({ needs, slowest }: CampaignForecast): string[] {
   if (needs !== null || lost === 0) return [];
   return ['', ...wrapped(`If nobody answers, ${plural(lost, 'recipient')} would not get all their attempts before the end.`)];
 }
-
-/** Why an accepted row would never be called, and the setting that it is about. */
-export const exclusionTexts: Readonly<Record<ExclusionReason, { label: string; note: string }>> = {
-  campaign_end: { label: 'due after the end', note: 'ends_at comes first' },
-  row_expired: { label: 'row expired', note: 'list.expires_at has passed' },
-  suppressed: { label: 'on the do-not-call list', note: '' },
-  attempts_used_up: { label: 'attempts to the number used up', note: 'retry.max_attempts_per_number' },
-  unknown_timezone: { label: 'time zone unknown', note: 'name it with list.timezone or list.zip' },
-  no_open_window_before_end: { label: 'no open window before the end', note: 'of the campaign or of the row' },
-  capped_until_end: { label: 'frequency caps beyond the end', note: 'of the campaign or of the row' },
-};

@@ -1,11 +1,10 @@
-import { waitWords, type RowFieldKey } from '../../campaign/file/row-fields.ts';
-import type { Eligibility } from '../../rules/attempts/eligibility.ts';
 import type { Disposition } from '../../rules/disposition.ts';
 import type { EventType } from '../../rules/events.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 import type { CalleeRow } from '../../ledger/read/callee.ts';
+import { reasonText, verdictReason } from './causes.ts';
 import { tellEvent } from './events.ts';
 
 const dispositionWords: Readonly<Record<Disposition, string>> = {
@@ -59,39 +58,13 @@ function endText({ disposition, detail, counted }: { disposition: Disposition; d
   return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
-/** A reason or detail as a person reads it. */
-export function reasonText(reason: string): string {
-  return printable(reason).replaceAll('_', ' ');
-}
-
-type Rule = Extract<Eligibility, { verdict: 'wait' | 'final' }>['reason'];
-
-const ownWords = waitWords('one');
-const ruleWords: Readonly<Record<Exclude<Rule, RowFieldKey>, string>> = {
-  number_busy: 'the number is on another open call',
-  attempt_budget: 'its attempts are used up until then',
-  frequency_cap: 'a frequency cap is used up until then',
-  outside_hours: 'calling hours open then',
-  campaign_end: 'the campaign ends before',
-  row_expired: 'the row expires before',
-  suppressed: 'the number is on the do-not-call list',
-  attempts_used_up: 'all its attempts are used up',
-  unknown_timezone: 'its time zone is not known',
-  no_open_window_before_end: 'no calling hours are left before the end',
-  capped_until_end: 'a frequency cap is used up until the end',
-};
-
-function ruleText(rule: Rule): string {
-  return (ruleWords as Readonly<Record<string, string>>)[rule] ?? ownWords[rule] ?? reasonText(rule);
-}
-
 /** `May be called next at …, because …`, of a row and the rules now. */
 export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
   if (recipient.state === 'open') return 'A call is planned or open.';
   if (recipient.state === 'done') return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
   if (verdict === null) return `It waits, and the campaign is ${campaign.state}.`;
-  if (verdict.verdict === 'final') return `It will not be called: ${ruleText(verdict.reason)}.`;
+  if (verdict.verdict === 'final') return `It will not be called: ${verdictReason(verdict.reason)}.`;
   const paused = campaign.state === 'paused' ? ' once the campaign is resumed' : '';
   if (verdict.verdict === 'dial') return `It may be called now${paused}, as soon as its turn comes.`;
-  return `It may be called at ${instantText(verdict.until)}${paused}: ${ruleText(verdict.reason)}.`;
+  return `It may be called at ${instantText(verdict.until)}${paused}: ${verdictReason(verdict.reason)}.`;
 }

@@ -28,6 +28,7 @@ test.for(dialects)('campaigns, rows, waiting rows, funnel and course are read: %
     standstill: { reason: 'collecting' }, callers: [{ phoneNumberId: 'pn_main', state: 'in', calls: 6 }], needs: [],
   }); // prettier-ignore
   expect(one.body.why).toMatch(/^this test has no Temporal, since /);
+  expect(list.body.campaigns[0].why).toBe(one.body.why);
   expect((await world.ask('GET /api/v1/campaigns/spring/funnel')).body).toEqual({
     listed: 6, usable: 6, called: 6, answered: 1, completed: 1, notCalled: {},
   }); // prettier-ignore

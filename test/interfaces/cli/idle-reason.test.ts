@@ -9,7 +9,8 @@ test('status says in one line that nothing moves because Temporal is not reached
   expect(stdout).toMatch(
     /\nWaiting +Temporal at 127\.0\.0\.1:1 cannot be used: it cannot be reached, [^.]*, since 2030-01-15 12:01 UTC \([^.]*\), until it is back\n/,
   );
-  const { temporal, standstill } = JSON.parse((await ledger.run('status', 'spring', '--json')).stdout) as Record<string, unknown>;
+  const { temporal, standstill, why } = JSON.parse((await ledger.run('status', 'spring', '--json')).stdout) as Record<string, unknown>;
+  expect(why).toMatch(/^Temporal at 127\.0\.0\.1:1 cannot be used: .*, until it is back$/);
   expect(temporal).toMatchObject({ unreachable: expect.stringContaining('127.0.0.1:1'), workers: null });
   expect(standstill).toMatchObject({ reason: 'collecting', sinceAt: '2030-01-15T12:00:00.000Z' });
 });

@@ -49,7 +49,7 @@ test.for(bothDialects)('of a number it is told what was decided, by which rule, 
 test.for(bothDialects)('a view tells what only a person can set right: %s', async (dialect) => {
   const scenario = await beginProven(await openCleanStore(dialect));
   const { db } = scenario.store;
-  const needs = async () => (await readCampaignView(db, await scenario.campaign(), { now: () => noon, speed: 1 })).needs;
+  const needs = async () => (await readCampaignView(db, await scenario.campaign(), noon)).needs;
   expect(await needs()).toEqual([]);
   await db
     .updateTable('campaigns')

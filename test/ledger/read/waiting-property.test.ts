@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/rules/events.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
-import { readWaiting } from '../../../src/ledger/read/waiting.ts';
+import { readNextRule, readWaiting } from '../../../src/ledger/read/waiting.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -40,12 +40,20 @@ test.for(bothDialects)('every waiting row is found by the rule that it is counte
   const scenario = await beginProven(await openCleanStore(dialect), { rows: list });
   const { db } = scenario.store;
   const counted = new Set<string>();
+  const told = new Set<string>();
   for (let seed = 1; seed <= 15; seed += 1) {
     const random = new Random('waiting', seed);
     await scatter(scenario, random);
     const now = noon + minuteMs * Math.floor(random.between(-1, 3));
     const waiting = await readCampaignRows(db, 'spring', { states: ['waiting'], limit: rows }, now);
     const groups = new Map((await readWaiting(db, { campaignId: 'spring' }, now)).map((group) => [group.rule, group]));
+    // Before anybody is due, what keeps those who are next is what their group is counted under.
+    const before = noon - 10 * minuteMs;
+    const ahead = await readWaiting(db, { campaignId: 'spring' }, before);
+    const next = Math.min(...ahead.map(({ from }) => from));
+    const rule = (await readNextRule(db, await scenario.campaign(), { now: before, next })) ?? 'later';
+    expect(ahead.find((group) => group.rule === rule)?.from, `seed ${seed}, next`).toBe(next);
+    told.add(rule);
     const found: number[] = [];
     for (const rule of new Set([...rules, ...groups.keys()])) {
       const ofRule = await readCampaignRows(db, 'spring', { waitingFor: rule, limit: rows }, now);
@@ -58,4 +66,5 @@ test.for(bothDialects)('every waiting row is found by the rule that it is counte
     expect(found.toSorted((a, b) => a - b)).toEqual(waiting.map(({ row }) => row));
   }
   expect([...counted].toSorted()).toEqual(rules.filter((rule) => rule !== 'no_such_rule').toSorted());
+  expect(told.size).toBeGreaterThan(1);
 });

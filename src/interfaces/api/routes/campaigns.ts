@@ -1,12 +1,12 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { lookAtWorkflow } from '../../../operations/control/supervision.ts';
+import { readWhy, readWhys } from '../../../operations/control/why.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { readCampaignBrief, readCampaignView } from '../../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
-import { idleReasonText } from '../../../presentation/words/idle-reason.ts';
+import { notYetKnown, whyText } from '../../../presentation/words/why.ts';
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
@@ -14,15 +14,21 @@ import { readCourse } from '../../../ledger/read/timeline.ts';
 import { readFunnel } from '../../../ledger/read/funnel.ts';
 import { readWaiting } from '../../../ledger/read/waiting.ts';
 
+/** So old may the sentences of a list be. */
+const oldestWhysMs = 1_000;
+
 /** Campaigns as a whole, and what they have come to. */
 export function campaignRoutes(app: Api, context: ApiContext): void {
   const { store } = context;
   serve(app, 'listCampaigns', async () => {
+    const all = await listCampaigns(store.db);
+    const clock = await context.clock();
+    const whys = await context.cache.read('whys', () => readWhys(context, all, clock), oldestWhysMs);
     const campaigns: unknown[] = [];
-    const now = await serviceNow(context);
-    for (const campaign of await listCampaigns(store.db)) {
-      const view = await readCampaignBrief(store.db, campaign, now);
-      campaigns.push({ ...statusAsJson(campaign, view.status), needs: view.needs.length });
+    for (const campaign of all) {
+      const { status, needs } = await readCampaignBrief(store.db, campaign, Math.round(clock.now()));
+      const why = whyText(whys.get(campaign.campaignId) ?? notYetKnown(campaign), { clock, now: context.now() });
+      campaigns.push({ ...statusAsJson(campaign, status), needs: needs.length, why });
     }
     return withInstants({ campaigns: campaigns.toReversed() }) as Answer<'listCampaigns'>;
   });
@@ -30,12 +36,12 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
   serve(app, 'showCampaign', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
     const clock = await context.clock();
-    const view = await readCampaignView(store.db, campaign, clock);
-    const look = await lookAtWorkflow({ ...context, campaign });
-    const why = idleReasonText(campaign, { ...view, look }, { clock, now: context.now() });
+    const why = await readWhy({ ...context, campaign }, clock);
+    const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
     const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
     const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
-    return withInstants({ ...viewAsJson(view), why, needs, pausesSeen }) as Answer<'showCampaign'>;
+    const told = viewAsJson(view, why, { clock, now: context.now() });
+    return withInstants({ ...told, needs, pausesSeen }) as Answer<'showCampaign'>;
   });
 
   serve(app, 'showWaiting', async ({ params }) => {

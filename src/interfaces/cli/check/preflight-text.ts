@@ -4,7 +4,8 @@ import { type CheckResult, verdictText, type CheckReport } from '../../../operat
 import type { LedgerState } from '../../../operations/control/check/ledger.ts';
 import type { ServiceState } from '../../../operations/control/check/service.ts';
 import { instantText } from '../../../shared/input/times.ts';
-import { exclusionTexts, renderForecast } from '../../../presentation/words/forecast.ts';
+import { exclusions } from '../../../presentation/words/causes.ts';
+import { renderForecast } from '../../../presentation/words/forecast.ts';
 import { lawSentences, renderLaw } from '../../../presentation/words/law.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { printable, wrapped } from '../../../shared/input/printable.ts';
@@ -50,7 +51,7 @@ function renderFunnel(report: PreflightReport): string[] {
     'Who can be called',
     line('rows of the list', report.rows),
     ...report.rejections.map(({ reason, count: times }) => less(`rejected: ${reason}`, times)),
-    ...report.exclusions.map(({ reason, count: times }) => less(exclusionTexts[reason].label, times, exclusionTexts[reason].note)),
+    ...report.exclusions.map(({ reason, count: times }) => less(exclusions[reason].label, times, exclusions[reason].note)),
     line('can be called', report.dialable),
     ...waiting.flatMap(([label, times]) => (times === 0 ? [] : [line(label, times)])),
     ...(start.nextAt === null ? [] : [`    the first of those who wait: ${instantText(start.nextAt)}`]),

@@ -22,8 +22,9 @@ import type { LedgerAccess } from '../../../operations/control/ledger.ts';
 import { pacingLines } from '../../../presentation/words/pacing.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
-import { idleReasonText, workflowAsJson, workflowText, type WorkflowLook } from '../../../presentation/words/idle-reason.ts';
-import { askWorkflow, lookAtWorkflow } from '../../../operations/control/supervision.ts';
+import { whyText, workflowAsJson, workflowText, type Why } from '../../../presentation/words/why.ts';
+import { askWorkflow } from '../../../operations/control/supervision.ts';
+import { readWhy } from '../../../operations/control/why.ts';
 
 /** Neither Temporal nor the service is needed here, so neither is waited for. */
 const limitMs = 2_000;
@@ -68,23 +69,21 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
 async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
   const { config, store, campaign } = open;
   const clock = await readClockOrReal(config, limitMs, () => io.now());
-  const view = await readCampaignView(store.db, campaign, clock);
-  const look = await lookAtWorkflow(open);
+  const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
+  const why = await readWhy(open, clock);
+  const { look = null } = why;
   const counters = await askWorkflow(open, look);
-  if (json) {
-    const told = { ...viewAsJson(view), ...workflowAsJson(look, counters) };
-    return writeJson(io, withInstants(told));
-  }
-  io.stdout.write(`${describe(view, { look, counters }, clock, io.now()).join('\n')}\n`);
+  const at = { clock, now: io.now() };
+  if (json) return writeJson(io, withInstants({ ...viewAsJson(view, why, at), ...workflowAsJson(look, counters) }));
+  io.stdout.write(`${describe(view, { why, counters }, at).join('\n')}\n`);
 }
 
 function describe(
   view: CampaignView,
-  { look, counters }: { look: WorkflowLook | null; counters: Awaited<ReturnType<typeof askWorkflow>> },
-  clock: ServiceClock,
-  now: number,
+  { why, counters }: { why: Why; counters: Awaited<ReturnType<typeof askWorkflow>> },
+  { clock, now }: { clock: ServiceClock; now: number },
 ): string[] {
-  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs, standstill, movedAt } = view;
+  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
   const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
   const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
@@ -93,7 +92,7 @@ function describe(
   return [
     ...line('Campaign', campaignTitle(campaign)),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...line('Waiting', idleReasonText(campaign, { standstill, movedAt, look }, { clock, now, atCommandLine: true }) ?? ''),
+    ...line('Waiting', whyText(why, { clock, now, atCommandLine: true }) ?? ''),
     ...line(
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,
@@ -107,7 +106,7 @@ function describe(
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),
     ...unresolvedLines(campaign, doubt),
-    ...line('Workflow', look === null ? '' : workflowText(look, counters)),
+    ...line('Workflow', why.look == null ? '' : workflowText(why.look, counters)),
   ];
 }
 

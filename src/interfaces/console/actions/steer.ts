@@ -10,7 +10,7 @@ import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
-import type { WorkflowLook } from '../../../presentation/words/idle-reason.ts';
+import type { WorkflowLook } from '../../../presentation/words/why.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { hidden } from '../core/fields.ts';
 import { campaignPath } from '../core/links.ts';

@@ -6,7 +6,7 @@ import { count, empty, facts, figure, link, table } from '../../../presentation/
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../../ledger/people/edit-refusal.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { reasonText } from '../../../presentation/words/history.ts';
+import { reasonText } from '../../../presentation/words/causes.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { operations } from '../../../operations/list.ts';

@@ -7,7 +7,8 @@ import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../../campaign/preflight/campaign-forecast.ts';
 import { shortfallText } from '../../../campaign/preflight/shortfall.ts';
 import { problemOf } from '../../api/core/problem.ts';
-import { exclusionTexts, endText } from '../../../presentation/words/forecast.ts';
+import { exclusions } from '../../../presentation/words/causes.ts';
+import { endText } from '../../../presentation/words/forecast.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './content.ts';
@@ -168,7 +169,7 @@ function funnel({ report }: CheckResult): HtmlValue {
       line('rows', 'In the list', report.rows),
       ...report.rejections.map(({ reason, count }) => line(reason, `Rejected: ${reason.replaceAll('_', ' ')}`, -count)),
       ...report.exclusions.map(({ reason, count }) =>
-        line(reason, `Left out: ${exclusionTexts[reason].label}`, -count, muted(exclusionTexts[reason].note)),
+        line(reason, `Left out: ${exclusions[reason].label}`, -count, muted(exclusions[reason].note)),
       ),
       line('dialable', html`<strong>Can be called</strong>`, report.dialable),
       ...waiting.flatMap(([key, what, rows]) => (rows === 0 ? [] : [line(key, `… ${what}`, rows)])),

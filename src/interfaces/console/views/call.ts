@@ -3,7 +3,7 @@ import { aside, count, duration, empty, facts, figure, id, instant, link, panel 
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { Turn } from '../../../service/port/call-service.ts';
-import { reasonText } from '../../../presentation/words/history.ts';
+import { reasonText } from '../../../presentation/words/causes.ts';
 import { askTranscript, type ShownCall, requireRow } from '../core/rows.ts';
 import { callPath, campaignPath, rowPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';

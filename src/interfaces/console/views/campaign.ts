@@ -21,7 +21,8 @@ import { eventTable } from '../campaign/events.ts';
 import { liveCallsPanel } from '../campaign/live-calls.ts';
 import { assumptionsText, dueParts, endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
 import { statePanel } from '../campaign/state.ts';
-import { lookSoon, whyPanel } from '../campaign/why.ts';
+import { readWhy } from '../../../operations/control/why.ts';
+import { whyPanel } from '../campaign/why.ts';
 import { campaignNav, campaignPath } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import type { View, ViewRequest } from '../core/view.ts';
@@ -29,6 +30,8 @@ import { needText } from '../../../presentation/words/needs.ts';
 
 /** Openings pass, and workers come and go, without an event. */
 const againMs = 15_000;
+/** How long somebody who opens the page waits for Temporal's answer; a later look shows what came of it. */
+const lookWithinMs = 120;
 const forecastWithinMs = 60;
 /** Where it is still being read what lies before it. */
 const soonMs = 1_000;
@@ -45,23 +48,23 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
   const { campaignId } = campaign;
   // Asked while the database is read.
-  const asked = lookSoon(request, campaign);
-  const view = await readCampaignView(db, campaign, clock);
+  const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
+  const view = await readCampaignView(db, campaign, now);
   const forecast = await cache.readWithin(waitFor(campaign.rowsTotal, forecastWithinMs), `forecast ${campaignId}`, () =>
     readForecast(request, campaign, view.status),
   );
   const waiting = await cache.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
-  const look = await asked;
+  const why = await asked;
   return {
     title: campaignTitle(campaign),
     section: 'campaigns',
     follows: campaignId,
-    againMs: forecast === null || look === undefined ? soonMs : againMs,
+    againMs: forecast === null || why.look === undefined ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
     body: [
       campaignNav(campaignId, 'overview'),
       await statePanel(request, view),
-      whyPanel(request, view, { waiting, look }),
+      whyPanel(request, view, { why, waiting }),
       await clockPanel(request, view),
       needsPanel(view),
       await liveCallsPanel(request, campaign),

@@ -2,17 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, empty, link, panel, table, withInstants, type Row } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { readIdleReason, type IdleReason } from '../../../ledger/plan/idle-reason.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { idleReasonText, type WorkflowLook } from '../../../presentation/words/idle-reason.ts';
+import { notYetKnown, whyText } from '../../../presentation/words/why.ts';
 import { endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
 import { progressBar } from '../campaign/state.ts';
 import { stateBadge } from '../core/state-badges.ts';
 import { campaignPath } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
-import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
+import { isStill, readWhys } from '../../../operations/control/why.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
@@ -40,21 +39,26 @@ interface Page {
 /** What lies before the campaigns of a page, by their ids. */
 type Outlooks = ReadonlyMap<string, ConsoleForecast>;
 
-/** Why the running campaigns of a page dial nobody, by their ids: what keeps the planner, and what Temporal knows. */
-interface Standstills {
-  found: ReadonlyMap<string, IdleReason | null>;
-  looks: ReadonlyMap<string, WorkflowLook>;
-}
-
 /** All campaigns: how each stands, how far it is, what it waits for, and whether a person has to do something. */
 export async function campaignsView(request: ViewRequest): Promise<View> {
   const show = shows.find((each) => each === request.query('show'));
   const number = Math.max(1, Math.trunc(Number(request.query('page'))) || 1);
   const page = await request.cache.read(`campaigns ${show ?? ''} ${number}`, () => readPage(request, { show, number }));
   const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
-  const standstills = await request.cache.readWithin(whyWithinMs, `standstills ${page.show} ${page.number}`, () =>
-    readStandstills(request, page),
+  const campaigns = page.briefs.map(({ campaign }) => campaign);
+  const { context, clock } = request;
+  const whys = await request.cache.readWithin(whyWithinMs, `whys ${page.show} ${page.number}`, () =>
+    readWhys(
+      context,
+      campaigns.filter((campaign) => !isStill(campaign)),
+      clock,
+    ),
   );
+  const still = await readWhys(context, campaigns.filter(isStill), clock);
+  const whyOf = ({ campaign }: CampaignBrief): string => {
+    const why = still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
+    return whyText(why, { clock, now: context.now() }) ?? '–';
+  };
   const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${page.show} ${page.number}`, () =>
     readOutlooks(request, page),
   );
@@ -62,7 +66,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     title: 'Campaigns',
     section: 'campaigns',
     follows: 'all',
-    againMs: standstills === null || forecasts === null ? soonMs : againMs,
+    againMs: whys === null || forecasts === null ? soonMs : againMs,
     body: [
       page.counts.all > 0 ? chips(page) : null,
       panel(
@@ -70,14 +74,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
         [
           table(
             'Campaigns, the newest first',
-            await Promise.all(
-              page.briefs.map(async (brief) =>
-                rowOf(brief, {
-                  why: await whyText(brief, { request, standstills }),
-                  forecast: forecasts?.get(brief.campaign.campaignId) ?? null,
-                }),
-              ),
-            ),
+            page.briefs.map((brief) => rowOf(brief, { why: whyOf(brief), forecast: forecasts?.get(brief.campaign.campaignId) ?? null })),
             nothing(page, request),
           ),
           pageLinks(page),
@@ -105,23 +102,6 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
     briefs.push(await readCampaignBrief(db, campaign, now));
   const counts = { going: of.going.length, ended: of.ended.length, all: all.length };
   return { show, number, counts, pages, briefs };
-}
-
-/** It takes long where many of one account run, since each waits for all others: nothing else waits for it. */
-async function readStandstills({ context, clock }: ViewRequest, { briefs }: Page): Promise<Standstills> {
-  const running = briefs.flatMap(({ campaign }) => (waitsForNobody(campaign) ? [] : [campaign]));
-  const looks = lookAtWorkflows(context, running);
-  const found = new Map<string, IdleReason | null>();
-  for (const campaign of running) {
-    found.set(campaign.campaignId, await readIdleReason(context.store.db, campaign, clock));
-    await setImmediate();
-  }
-  return { found, looks: await looks };
-}
-
-/** Whether it is known at once why it stands still, whatever Temporal says. */
-function waitsForNobody(campaign: Campaign): boolean {
-  return campaign.state === 'paused' || hasEnded(campaign);
 }
 
 /** It takes long where many rows wait: nothing else waits for it. */
@@ -187,17 +167,4 @@ function rowOf({ campaign, status, needs }: CampaignBrief, { why, forecast }: { 
         </dl>`,
   };
   return { key: `campaign-${campaignId}`, cells };
-}
-
-async function whyText(
-  { campaign, movedAt }: CampaignBrief,
-  { request, standstills }: { request: ViewRequest; standstills: Standstills | null },
-): Promise<string> {
-  const { clock, context } = request;
-  const { campaignId } = campaign;
-  const standstill = waitsForNobody(campaign)
-    ? await readIdleReason(context.store.db, campaign, clock)
-    : (standstills?.found.get(campaignId) ?? null);
-  const look = standstills?.looks.get(campaignId);
-  return idleReasonText(campaign, { standstill, movedAt, look }, { clock, now: context.now() }) ?? '–';
 }

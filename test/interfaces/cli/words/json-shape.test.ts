@@ -5,7 +5,7 @@ import { commands } from '../../../../src/interfaces/cli/commands.ts';
 import { codeOfName } from '../../../../src/shared/input/errors.ts';
 import { withInstants } from '../../../../src/shared/input/times.ts';
 import { hooksAsJson } from '../../../../src/presentation/words/hooks.ts';
-import { idleReasonAsJson } from '../../../../src/presentation/words/idle-reason.ts';
+import { idleReasonAsJson } from '../../../../src/presentation/words/why.ts';
 import { writeCampaign, minimalCampaign } from '../../../list/campaign-folder.ts';
 import { createLedger } from '../campaign-ledger.ts';
 import { createTerminal } from '../terminal.ts';

@@ -5,10 +5,11 @@ import { hasEnded } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
-import { lastEventSeq, newestEvents } from '../events.ts';
+import { newestEvents } from '../events.ts';
 import { slotsNow } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
+import { readNextRule } from './waiting.ts';
 
 export type IdleReasonName =
   Exclude<WaitReason, 'blocked'> | 'draining' | 'planned' | 'not_sent' | 'not_witnessed' | 'rate_limited' | 'unknown';
@@ -20,7 +21,7 @@ export interface IdleReason {
   until: number | null;
   /** Calls of the batch that is spoken of. */
   calls: number | null;
-  /** What the rules said of those who wait, such as `outside_hours`; only with `due`. */
+  /** What keeps those who are due next, as `readWaiting` names it; only with `due`, and null where nothing tells. */
   rule: string | null;
 }
 
@@ -37,9 +38,6 @@ export interface Clock {
  */
 const onItsWayMs = 30_000;
 
-/** Events in which the reason of a wait is looked for, and how many deferrals of these. */
-const lookBack = 50_000;
-const deferralsRead = 200;
 /** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
 type Depth = 'all' | 'reason';
 
@@ -143,7 +141,7 @@ async function readWait(
   const next = await nextDueAt(db, campaignId);
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
-    const rule = depth === 'all' ? await ruleOf(db, campaignId, next) : null;
+    const rule = depth === 'all' ? await readNextRule(db, campaign, { now, next }) : null;
     return { ...nothingMore, reason: 'due', since, until, rule };
   }
   const outstanding = await countOutstanding(db, campaignId);
@@ -158,19 +156,4 @@ async function lastPost(db: Queries, { campaignId }: Campaign): Promise<number |
     .where('campaign_id', '=', campaignId)
     .executeTakeFirst();
   return row?.at ?? null;
-}
-
-/** Why those who are due next were put off until then; null where it is the delay of a retry. */
-async function ruleOf(db: Queries, campaignId: string, until: number): Promise<string | null> {
-  const rows = await newestEvents(db, campaignId)
-    .select('data')
-    .where('type', '=', 'recipient.deferred')
-    .where('seq', '>', (await lastEventSeq(db, campaignId)) - lookBack)
-    .limit(deferralsRead)
-    .execute();
-  for (const { data } of rows) {
-    const said = JSON.parse(data ?? '{}') as { until?: number; reason?: string };
-    if (said.until === until) return said.reason ?? null;
-  }
-  return null;
 }

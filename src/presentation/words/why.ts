@@ -1,12 +1,12 @@
-import { waitWords } from '../../campaign/file/row-fields.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { IdleReason, IdleReasonName } from '../../ledger/plan/idle-reason.ts';
+import type { IdleReason, IdleReasonName } from '../../ledger/read/idle-reason.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignCounters } from '../../../workflows/messages.ts';
+import { waitingText } from './causes.ts';
 
 /** What Temporal and the service know of a campaign that the database does not. */
 export interface WorkflowLook {
@@ -31,13 +31,20 @@ export interface FailingStep {
   nextAt: number | null;
 }
 
-/** What is known of a campaign that dials nobody: from its database, and from Temporal. */
-export interface Obstacles {
-  standstill: IdleReason | null;
+/** What keeps a campaign from calling anybody now, as far as it is known: the one reading from which every face takes its sentence. */
+export interface Why {
+  campaign: Campaign;
+  /** What the planner waits for. */
+  idle: IdleReason | null;
   /** When anything last happened in it, in service time. */
   movedAt: number | null;
-  /** Undefined: it is not known yet. Null: the campaign is over, and Temporal has nothing to say of it. */
+  /** Undefined: it is not known yet. Null: Temporal has nothing to say of it, or nothing that matters. */
   look: WorkflowLook | null | undefined;
+}
+
+/** Of a campaign of which nothing is known yet. */
+export function notYetKnown(campaign: Campaign): Why {
+  return { campaign, idle: null, movedAt: null, look: undefined };
 }
 
 const words: Readonly<Record<IdleReasonName, (calls: string) => string>> = {
@@ -58,56 +65,35 @@ const words: Readonly<Record<IdleReasonName, (calls: string) => string>> = {
   collecting: () => 'everybody has been called; the last results are still to come',
 };
 
-const rules: Readonly<Record<string, string>> = {
-  outside_hours: 'outside calling hours',
-  frequency_cap: 'a frequency cap is used up',
-  attempt_budget: "a retry's budget of attempts is used up",
-  ...waitWords('several'),
-  number_busy: 'another campaign has an open call to them',
-  evidence: 'the records of earlier calls are checked first',
-  words: 'open calls that begin with the same words must end first',
-};
-
-const waits: Readonly<Record<string, string>> = {
-  due: 'their turn: they are due',
-  retry: 'the delay after their last call',
-  later: 'a later time',
-};
-
-/** What keeps rows waiting, by the rule as `readWaiting` names it. */
-export function waitingText(rule: string): string {
-  return waits[rule] ?? rules[rule] ?? printable(rule).replaceAll('_', ' ');
-}
-
 /** Real milliseconds; a call that lasts longer is worth a look. */
 const recentMs = 600_000;
 
-interface Reader {
+/** Who reads it, and when. */
+export interface Reader {
   clock: ServiceClock;
   now: number;
-  /** At a command line, where the command that ends it can be entered; default: on the page or of the API. */
+  /** At a command line, where the command that ends it can be entered; default: on the page, or for programs. */
   atCommandLine?: true;
 }
 
-/**
- * In one line why nobody is dialled now, since when, and until when; null while nothing stands in the way. The one sentence of command,
- * API and page.
- */
-export function idleReasonText(campaign: Campaign, { standstill, movedAt, look }: Obstacles, at: Reader): string | null {
+/** In one sentence why nobody is called now, since when, and until when; null while nothing stands in the way. */
+export function whyText({ campaign, idle, movedAt, look }: Why, at: Reader): string | null {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
-  if (standstill === null || !['paused', 'scheduled'].includes(standstill.reason)) {
+  if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
     if (look === undefined) return 'it is being looked up';
     const outside = outsideText(campaign, look, at);
     if (outside !== null) return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
   }
-  if (standstill === null) return null;
-  const { reason, rule, since, until } = standstill;
-  const calls = standstill.calls === null ? '' : plural(standstill.calls, 'call');
+  if (idle === null) return null;
+  const { reason, rule, since, until } = idle;
+  const calls = idle.calls === null ? '' : plural(idle.calls, 'call');
   const why =
     reason === 'paused' && campaign.stateReason !== null
       ? pausedWords(campaign.stateReason)
-      : ((rule === null ? undefined : rules[rule]) ?? words[reason](calls));
+      : rule === null
+        ? words[reason](calls)
+        : waitingText(rule);
   const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
   // While one call follows the other, the last that began says nothing of the next.
   const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
@@ -182,9 +168,9 @@ export function workflowText(look: WorkflowLook, counters: CampaignCounters | nu
 }
 
 /** The same for programs, before `withInstants`; instants are of service time. */
-export function idleReasonAsJson(standstill: IdleReason | null): Record<string, unknown> | null {
-  if (standstill === null) return null;
-  const { since, until, ...facts } = standstill;
+export function idleReasonAsJson(idle: IdleReason | null): Record<string, unknown> | null {
+  if (idle === null) return null;
+  const { since, until, ...facts } = idle;
   return { ...facts, sinceAt: since, untilAt: until };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changeCampaignState, pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
-import { readIdleReason } from '../../../src/ledger/plan/idle-reason.ts';
+import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';

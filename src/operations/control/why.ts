@@ -1,0 +1,46 @@
+import { setImmediate } from 'node:timers/promises';
+import { hasEnded } from '../../rules/lifecycle.ts';
+import { lastMoveAt, readIdleReason, type Clock } from '../../ledger/read/idle-reason.ts';
+import type { Queries } from '../../ledger/tx.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Why } from '../../presentation/words/why.ts';
+import type { Control, OpenCampaign } from './control.ts';
+import { lookAtWorkflow, lookAtWorkflows } from './supervision.ts';
+
+/**
+ * Why a campaign dials nobody now: from its database, and from Temporal and the service, which are asked meanwhile. `withinMs`: how long
+ * their answer is waited for; a later look shows what came of it. Default: until it is there.
+ */
+export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clock, withinMs?: number): Promise<Why> {
+  const ask = async () => ({ look: await lookAtWorkflow({ ...control, campaign }) });
+  const asked = withinMs === undefined ? ask() : control.cache.readWithin(withinMs, `soon ${campaign.campaignId}`, ask, 0);
+  return { ...(await readKnown(control.store.db, campaign, clock)), look: (await asked)?.look };
+}
+
+/**
+ * The same of several, by their ids. It takes long where many of one account run, since each waits for all others, or where Temporal does
+ * not answer; of campaigns that are paused or over nobody is asked.
+ */
+export async function readWhys(control: Control, campaigns: readonly Campaign[], clock: Clock): Promise<ReadonlyMap<string, Why>> {
+  const looking = lookAtWorkflows(
+    control,
+    campaigns.filter((campaign) => !isStill(campaign)),
+  );
+  const known: Why[] = [];
+  for (const campaign of campaigns) {
+    known.push(await readKnown(control.store.db, campaign, clock));
+    await setImmediate();
+  }
+  const looks = await looking;
+  return new Map(known.map((why) => [why.campaign.campaignId, { ...why, look: looks.get(why.campaign.campaignId) ?? null }]));
+}
+
+/** Whether its database tells why nobody is called, whatever Temporal says. */
+export function isStill(campaign: Campaign): boolean {
+  return campaign.state === 'paused' || hasEnded(campaign);
+}
+
+async function readKnown(db: Queries, campaign: Campaign, clock: Clock): Promise<Why> {
+  if (hasEnded(campaign)) return { campaign, idle: null, movedAt: null, look: null };
+  return { campaign, idle: await readIdleReason(db, campaign, clock), movedAt: await lastMoveAt(db, campaign), look: undefined };
+}

@@ -1,0 +1,83 @@
+import { waitWords, type RowFieldKey } from '../../campaign/file/row-fields.ts';
+import type { Eligibility } from '../../rules/attempts/eligibility.ts';
+import { printable } from '../../shared/input/printable.ts';
+
+/** Why rows wait, of several of them and of one. */
+interface WaitText {
+  several: string;
+  one: string;
+}
+
+/** Why a row is never called: of one, as a heading, and the setting that it is about. */
+interface ExclusionText {
+  one: string;
+  label: string;
+  note: string;
+}
+
+type Reason<Verdict extends Eligibility['verdict']> = Extract<Eligibility, { verdict: Verdict; reason: string }>['reason'];
+
+const waits: Readonly<Record<Exclude<Reason<'wait'>, RowFieldKey>, WaitText>> = {
+  number_busy: { several: 'another campaign has an open call to them', one: 'the number is on another open call' },
+  attempt_budget: { several: "a retry's budget of attempts is used up", one: 'its attempts are used up until then' },
+  frequency_cap: { several: 'a frequency cap is used up', one: 'a frequency cap is used up until then' },
+  outside_hours: { several: 'outside calling hours', one: 'calling hours open then' },
+};
+
+/** What keeps rows waiting beside the rules, of several. */
+const plannerWaits: Readonly<Record<string, string>> = {
+  due: 'their turn: they are due',
+  retry: 'the delay after their last call',
+  later: 'a later time',
+  evidence: 'the records of earlier calls are checked first',
+  words: 'open calls that begin with the same words must end first',
+};
+
+/** Why an accepted row would never be called. */
+export const exclusions: Readonly<Record<Reason<'final'>, ExclusionText>> = {
+  campaign_end: { one: 'the campaign ends before', label: 'due after the end', note: 'ends_at comes first' },
+  row_expired: { one: 'the row expires before', label: 'row expired', note: 'list.expires_at has passed' },
+  suppressed: { one: 'the number is on the do-not-call list', label: 'on the do-not-call list', note: '' },
+  attempts_used_up: {
+    one: 'all its attempts are used up',
+    label: 'attempts to the number used up',
+    note: 'retry.max_attempts_per_number',
+  },
+  unknown_timezone: {
+    one: 'its time zone is not known',
+    label: 'time zone unknown',
+    note: 'name it with list.timezone or list.zip',
+  },
+  no_open_window_before_end: {
+    one: 'no calling hours are left before the end',
+    label: 'no open window before the end',
+    note: 'of the campaign or of the row',
+  },
+  capped_until_end: {
+    one: 'a frequency cap is used up until the end',
+    label: 'frequency caps beyond the end',
+    note: 'of the campaign or of the row',
+  },
+};
+
+const several = { ...textsOf(waits, 'several'), ...waitWords('several'), ...plannerWaits };
+const one = { ...textsOf(waits, 'one'), ...waitWords('one'), ...textsOf(exclusions, 'one') };
+
+function textsOf<Key extends string>(table: Readonly<Record<string, Record<Key, string>>>, key: Key): Record<string, string> {
+  return Object.fromEntries(Object.entries(table).map(([cause, texts]) => [cause, texts[key]]));
+}
+
+/** What keeps rows waiting, by the rule as `readWaiting` names it. */
+export function waitingText(rule: string): string {
+  return several[rule] ?? reasonText(rule);
+}
+
+/** What keeps one row from being called, by the reason of the verdict on it. */
+export function verdictReason(reason: string): string {
+  return one[reason] ?? reasonText(reason);
+}
+
+/** A reason that has no words of its own, as a person reads it. */
+export function reasonText(reason: string): string {
+  return printable(reason).replaceAll('_', ' ');
+}
