@@ -25,14 +25,24 @@ test('every example of the page runs as one program', async () => {
   expect(code).toBe(0);
 });
 
-test.each([
-  ['a change without its campaign', `await client.pauseCampaign({});`, /'campaign' is missing/],
-  ['a state that no row has', `await client.listRows({ campaign: 'a', query: { state: 'gone' } });`, /not assignable/],
-  ['a list that is no Blob', `await client.updateList({ campaign: 'a', list: 'list.csv' });`, /not assignable/],
-  ['an answer that is something else', `(await client.showFunnel({ campaign: 'a' })).listed satisfies string;`, /satisfy/],
-])('the types refuse %s', async (_name, line, says) => {
-  const begin = `import { createCarillonClient } from 'carillon/client';\nexport const client = createCarillonClient({ baseUrl: '', token: '' });\n`;
-  const { code, output } = await installed.check('wrong.ts', begin + line);
+const mistakes = [
+  { what: 'a change without its campaign', line: `await client.pauseCampaign({});`, says: /'campaign' is missing/ },
+  { what: 'a state that no row has', line: `await client.listRows({ campaign: 'a', query: { state: 'gone' } });`, says: /not assignable/ },
+  { what: 'a list that is no Blob', line: `await client.updateList({ campaign: 'a', list: 'list.csv' });`, says: /not assignable/ },
+  {
+    what: 'an answer that is something else',
+    line: `(await client.showFunnel({ campaign: 'a' })).listed satisfies string;`,
+    says: /satisfy/,
+  },
+];
+
+test('the types refuse a wrong input and a wrong reading of an answer', async () => {
+  const begin = `import { createCarillonClient } from 'carillon/client'; const client = createCarillonClient({ baseUrl: '', token: '' });`;
+  const { code, output } = await installed.check('wrong.ts', [begin, ...mistakes.map(({ line }) => line)].join('\n'));
   expect(code).not.toBe(0);
-  expect(output).toMatch(says);
+  for (const [index, { what, says }] of mistakes.entries()) {
+    const found = output.split(/^(?=wrong\.ts\()/m).filter((text) => text.startsWith(`wrong.ts(${index + 2},`));
+    expect({ what, found: found.join('') }).toEqual({ what, found: expect.stringMatching(says) });
+  }
+  expect(output).not.toContain('wrong.ts(1,');
 });

@@ -100,9 +100,13 @@ test('four full campaigns with their people fit side by side; so many that they 
   const ids = ['spring', 'summer', 'autumn', 'winter'];
   const campaigns = ids.map((id) => sampleCampaign(id));
   expect(size(sampleReport({ campaigns, people: ids.map((id) => samplePeople(id, 500)) }))).toBeLessThanOrEqual(mostReportBytes);
-  const many = Array.from({ length: 60 }, (_, n) => sampleCampaign(`campaign-${n}`));
-  expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(ReportTooLargeError);
-  expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(/The report of 60 campaigns would have \d+ KB.* Name fewer/);
+  const many = Array.from({ length: 8 }, (_, n) => sampleCampaign(`campaign-${n}`));
+  expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(
+    expect.objectContaining({
+      constructor: ReportTooLargeError,
+      message: expect.stringMatching(/^The report of 8 campaigns would have \d+ KB.* Name fewer/) as string,
+    }),
+  );
 });
 
 test('a campaign that has called nobody has a report as well', () => {
