@@ -42,9 +42,9 @@ const rowsPerChunk = 1000;
  * Reads and judges every data row of a list, in file order, each exactly once.
  *
  * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its country,
- * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own (`invalid_date`), `missing_value`, `duplicate_phone`,
- * `duplicate_id`. The first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row
- * will never be dialled. An empty country cell falls back to the default region.
+ * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own, `missing_value`, `duplicate_phone`, `duplicate_id`. The
+ * first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be
+ * dialled. An empty country cell falls back to the default region.
  * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
  */
 export async function* readRecipients(

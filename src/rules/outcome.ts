@@ -22,6 +22,7 @@ export const rejectionReasons = [
   'invalid_zip',
   'invalid_state',
   'invalid_date',
+  'invalid_priority',
   'missing_value',
   'malformed_row',
   'duplicate_phone',

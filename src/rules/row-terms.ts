@@ -6,7 +6,12 @@ export interface OwnTerms {
   /** Not dialled before the one, nor from the other on; epoch milliseconds. */
   notBefore?: number | null;
   expiresAt?: number | null;
+  /** Place of the first call, 1 (first) to 100. */
+  priority?: number | null;
 }
+
+/** The priority of a row that says none: others can be put before it, and behind it. */
+export const usualPriority = 50;
 
 /**
  * What a row of a list says of whom its calls lead to, where and when: read from the list, stored with the recipient, hashed into the log
@@ -34,4 +39,5 @@ export type OwnColumns = { [Term in keyof OwnTerms as `${Term}Column`]?: string 
 export const ownTerms = Object.keys({
   notBefore: true,
   expiresAt: true,
+  priority: true,
 } satisfies Record<keyof OwnTerms, true>) as (keyof OwnTerms)[];

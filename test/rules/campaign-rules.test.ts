@@ -152,6 +152,7 @@ test('outcomes and the reasons of rows that were refused keep their names', () =
       'invalid_zip',
       'invalid_state',
       'invalid_date',
+      'invalid_priority',
     ]),
   );
 });

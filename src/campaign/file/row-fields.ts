@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { RejectionReason } from '../../rules/outcome.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
-import type { OwnTerms } from '../../rules/row-terms.ts';
+import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
 import { timeZone } from '../../rules/time-zone.ts';
 import { instantForms, readInstant, type InstantKind } from '../../shared/input/instant-cell.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
@@ -134,6 +134,16 @@ export const rowFields = {
       },
     },
   },
+  priority: {
+    schema: column.optional(),
+    help: `Column of a number from 1 (called first) to 100 that orders first calls; an empty cell is ${usualPriority}.`,
+    label: 'Priority',
+    hint: `1 is called first, 100 last; empty is ${usualPriority}.`,
+    rules: 'priorityColumn',
+    // Not a mere `priority`: that may be a word, or count the other way round.
+    names: /^(?:call|dial)(?:ing|ling)?_?priority$/,
+    own: { term: 'priority', reason: 'invalid_priority', read: readPriority },
+  },
 } as const satisfies Record<string, RowField>;
 
 /** Key of a column below `list`. */
@@ -151,6 +161,13 @@ export const ownFields = rowFieldList.flatMap(({ own, ...field }) => (own === un
 /** Why one row, or several, wait for what they say of their own, by the key of the column. */
 export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, string>> {
   return Object.fromEntries(ownFields.flatMap(({ key, waits }) => (waits === undefined ? [] : [[key, waits[rows]]])));
+}
+
+function readPriority(cell: string): CellReading {
+  const value = /^\d{1,3}$/.test(cell) ? Number(cell) : 0;
+  if (value >= 1 && value <= 100) return { value };
+  const advice = `write a whole number from 1 (called first) to 100, or leave the cell empty for ${usualPriority}`;
+  return { fault: `${quoteCell(cell)} is no priority; ${advice}` };
 }
 
 function readTime(cell: string, kind: InstantKind, zones: readonly string[]): { value: number } | { fault: string } {

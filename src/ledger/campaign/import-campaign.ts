@@ -64,7 +64,7 @@ export function recipientOf(
     ...termColumnsOf(row),
     cells: JSON.stringify(row.cells),
     state: row.verdict === 'accepted' ? ('waiting' as const) : ('done' as const),
-    rank: rankOf(0),
+    rank: rankOf(0, row),
     due_at: row.notBefore ?? 0,
     attempts: 0,
     counted: 0,

@@ -238,7 +238,7 @@ async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChang
     ...listColumnsOf(row),
     words_key: key,
     called,
-    rank: rankOf(called),
+    rank: rankOf(called, row),
     due_at: dueAt,
     changed_at: now,
     ...(numberChanged ? { caller: null } : {}),

@@ -1,4 +1,4 @@
-import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
+import { ownTerms, usualPriority, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** What a row says of its own has a column where statements ask for it; the rest stands together in one. */
@@ -6,15 +6,13 @@ const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'e
 
 /**
  * The place of a row in the order of calls: of those who are due, a lower rank is dialled first; within one rank who has been due for
- * longer, then file order. Whoever was called before goes before every first call, so that no first call delays a retry. Written by the
- * import, by whoever corrects the row, and when its first call counts as placed; a row that waits again keeps it.
+ * longer, then file order. Whoever was called before has rank 0 and goes before every first call, so that no first call delays a retry,
+ * whatever its priority; first calls have their priority, 1 to 100, for rank. Written by the import, by a correction of the row, and when
+ * its first call counts as placed; a row that waits again keeps it.
  */
-export function rankOf(called: 0 | 1): number {
-  return called === 1 ? retryRank : usualRank;
+export function rankOf(called: 0 | 1, { priority }: OwnTerms = {}): number {
+  return called === 1 ? 0 : (priority ?? usualPriority);
 }
-
-const retryRank = 0;
-const usualRank = 50;
 
 /** The columns of a recipient in which the terms of its row stand. */
 export function termColumnsOf(terms: RowTerms) {

@@ -63,6 +63,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       zipColumn: null,
       notBeforeColumn: null,
       expiresAtColumn: null,
+      priorityColumn: null,
       defaultRegion: 'US',
       fallbackTimezone: null,
     },

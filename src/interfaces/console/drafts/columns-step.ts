@@ -50,7 +50,7 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
         ${column('timezone')} ${column('zip')} ${column('state')} ${column('country')}
         ${textField(form, { ...fieldOf('list.fallback_timezone'), list: 'zones' })}
       </div>
-      <h3>Rows with a time of their own</h3>
+      <h3>What a row says of its own</h3>
       <div class="entry-row">${ownFields.map(({ key }) => column(key))}</div>
       ${zoneList()}
       <p class="actions"><button>Save and go on: words</button></p>
