@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Command } from 'commander';
 import { readConfig, requireDatabaseAddress } from '../../../shared/config.ts';
 import { codeOf, describeFileError, OutputFileError, UsageError } from '../../../shared/input/errors.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
@@ -10,8 +9,7 @@ import { copySqliteLedger, type LedgerCopy } from '../../../ledger/backup.ts';
 import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { syncFolder } from '../../../presentation/results/whole-file.ts';
 import { requireSqliteFile } from '../../../operations/control/ledger.ts';
-import type { Io } from '../terminal/io.ts';
-import { writeAnswer } from '../terminal/answer.ts';
+import { commandOf } from '../terminal/command.ts';
 
 const examples = `
 Copies the SQLite file of CARILLON_DB as it is at one instant. Workers and commands may go on meanwhile. The copy is opened and checked
@@ -24,24 +22,22 @@ Examples:
   carillon backup carillon-backup.db
   carillon backup "backups/$(date -u +%Y-%m-%dT%H%M).db" --json`;
 
-export function backupCommand(io: Io): Command {
-  return new Command('backup')
-    .argument('<file>', 'where to write the copy')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', examples)
-    .action((file: string, flags: { json: boolean }) => runBackup(io, file, flags));
-}
-
-async function runBackup(io: Io, file: string, { json }: { json: boolean }): Promise<void> {
-  const config = readConfig(io.env);
-  requireDatabaseAddress(config);
-  if (config.DATABASE_URL !== undefined) throw postgresInstead(config.DATABASE_URL);
-  requireSqliteFile(config);
-  const copy = await writeCopy(config.CARILLON_DB, file);
-  const { bytes, campaigns, schema } = copy;
-  const words = `${file}: ${count(bytes)} bytes, ${plural(campaigns, 'campaign')}, schema ${schema}; checked.\n`;
-  writeAnswer(io, json, { data: { file: resolve(file), ...copy }, words });
-}
+/** `carillon backup`. */
+export const backupCommand = commandOf({
+  name: 'backup',
+  argument: ['<file>', 'where to write the copy'],
+  help: examples,
+  run: async (io, _flags, file) => {
+    const config = readConfig(io.env);
+    requireDatabaseAddress(config);
+    if (config.DATABASE_URL !== undefined) throw postgresInstead(config.DATABASE_URL);
+    requireSqliteFile(config);
+    const copy = await writeCopy(config.CARILLON_DB, file);
+    const { bytes, campaigns, schema } = copy;
+    const words = `${file}: ${count(bytes)} bytes, ${plural(campaigns, 'campaign')}, schema ${schema}; checked.\n`;
+    return { data: { file: resolve(file), ...copy }, words };
+  },
+});
 
 function postgresInstead(databaseUrl: string): UsageError {
   const place = describeLocation({ databaseUrl, sqlitePath: '' });

@@ -1,10 +1,11 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
 import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
-import { warnIfNotNotified, mayBegin, writeJson } from '../terminal/answer.ts';
+import { mayBegin, warnIfNotNotified } from '../terminal/answer.ts';
+import { commandOf } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 
@@ -20,49 +21,43 @@ Examples:
   carillon withdraw reminders --row 3,4 --yes
   carillon withdraw reminders --file gone.csv`;
 
-interface WithdrawFlags {
+interface RowFlags {
   id?: string[];
   row?: number[];
   file?: string;
-  reason?: string;
-  dryRun: boolean;
-  json: boolean;
-  yes: boolean;
 }
 
-export function withdrawCommand(io: Io): Command {
-  return new Command('withdraw')
-    .argument('<campaign>', 'id of the campaign')
-    .addOption(new Option('--id <ids>', 'comma-separated ids of the rows').argParser(readNames))
-    .addOption(new Option('--row <rows>', 'comma-separated row numbers, as in the results').argParser(readRows))
-    .option('--file <ids.csv>', "file with the ids, in the campaign's id column or in its only column")
-    .option('--reason <text>', 'reason, recorded for later')
-    .option('--dry-run', 'show what would be done; change nothing', false)
-    .option('--json', 'print JSON', false)
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .addHelpText('after', examples)
-    .action((campaignId: string, flags: WithdrawFlags) => runWithdraw(io, campaignId, flags));
-}
+/** `carillon withdraw`. */
+export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: boolean }>({
+  name: 'withdraw',
+  argument: ['<campaign>', 'id of the campaign'],
+  flags: [
+    ['--id <ids>', 'comma-separated ids of the rows', readNames],
+    ['--row <rows>', 'comma-separated row numbers, as in the results', readRows],
+    ['--file <ids.csv>', "file with the ids, in the campaign's id column or in its only column"],
+    ['--reason <text>', 'reason, recorded for later'],
+    ['--dry-run', 'show what would be done; change nothing', false],
+  ],
+  asks: true,
+  help: examples,
+  run: async (io, { dryRun, yes, reason: note = null, ...flags }, campaignId) => {
+    const named = readNamed(flags);
+    return withControl(io, async (control) => {
+      await requireWithdrawable(control, campaignId, named);
+      const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;
+      const rows = count === null ? `the rows of ${flags.file}` : plural(count, 'row');
+      const question = `Withdraw ${rows} from campaign ${campaignId}? Those that still wait are not called.`;
+      if (!dryRun && !(await mayBegin(io, yes, question))) return null;
+      const { results, notice } = await withdraw(control, { campaignId, named, note, dryRun });
+      // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
+      warnIfNotNotified(io, notice);
+      if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
+      return { data: asJson(campaignId, dryRun, results), words: render(io, campaignId, dryRun, results) };
+    });
+  },
+});
 
-async function runWithdraw(io: Io, campaignId: string, flags: WithdrawFlags): Promise<void> {
-  const { dryRun, json, reason = null } = flags;
-  const named = readNamed(flags);
-  await withControl(io, async (control) => {
-    await requireWithdrawable(control, campaignId, named);
-    const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;
-    const rows = count === null ? `the rows of ${flags.file}` : plural(count, 'row');
-    const question = `Withdraw ${rows} from campaign ${campaignId}? Who still waits is not called.`;
-    if (!dryRun && !(await mayBegin(io, flags.yes, question))) return;
-    const { results, notice } = await withdraw(control, { campaignId, named, note: reason, dryRun });
-    // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
-    warnIfNotNotified(io, notice);
-    if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
-    if (json) writeJson(io, asJson(campaignId, dryRun, results));
-    else io.stdout.write(render(io, campaignId, dryRun, results));
-  });
-}
-
-function readNamed({ id, row, file }: WithdrawFlags): NamedRows {
+function readNamed({ id, row, file }: RowFlags): NamedRows {
   const named = [
     ...(id === undefined ? [] : [{ ids: id }]),
     ...(row === undefined ? [] : [{ rows: row }]),

@@ -1,14 +1,14 @@
-import { Command } from 'commander';
-import type { Io } from '../terminal/io.ts';
-import { operations, type OperationId } from '../../../operations/list.ts';
+import { Option } from 'commander';
+import { operations } from '../../../operations/list.ts';
 import { readConfig } from '../../../shared/config.ts';
-import { connected, withControl } from '../../../operations/control/control.ts';
+import { connected, withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { createSchedule, readNewSchedule } from '../../../operations/control/schedules/create.ts';
 import { readRecurrence, type WrittenRecurrence } from '../../../operations/control/schedules/recurrence.ts';
 import { type ScheduleView, type LastFiring, notInTemporal } from '../../../operations/control/schedules/view.ts';
 import { tellMissingWorker } from '../../../operations/control/supervision.ts';
-import { writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
+import { writeAnswer, mayBegin } from '../terminal/answer.ts';
+import { commandOf, groupOf } from '../terminal/command.ts';
 import { nextTimes, inZone } from '../../../presentation/words/schedule-times.ts';
 import {
   continueSchedule,
@@ -22,7 +22,7 @@ import {
 import { printable } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { count, span } from '../../../shared/input/figures.ts';
-import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
+import { tableOrAside, type Column } from '../terminal/table.ts';
 
 const examples = `
 Each run reads the current list and starts a campaign of its own, such as reminders-2026-11-21t0900. While that campaign is running,
@@ -47,90 +47,150 @@ Examples:
   carillon schedule create campaign.yaml --every 1d --timezone UTC --start-at 2030-11-30T09:00 --end-at 2030-12-24T12:00
   carillon schedule create campaign.yaml --cron "30 8 * * *" --timezone Europe/London --list "https://lists.example/{{ date }}.csv"`;
 
-/** `carillon schedule`: campaigns that recur. */
-export function scheduleCommand(io: Io): Command {
-  const command = new Command('schedule').addHelpText('after', examples);
-  command
-    .command('create')
-    .description('Create a schedule for a campaign file')
-    .argument('<campaign.yaml>', 'campaign file')
-    .option('--cron <expression>', 'five fields: minute, hour, day of the month, month, day of the week')
-    .option('--every <duration>', 'instead of --cron: an interval such as 1d, from --start-at or from now')
-    .requiredOption('--timezone <zone>', 'time zone of the schedule, such as America/New_York')
-    .option('--list <path or URL>', 'list of each run')
-    .option('--catch-up <duration>', 'skip a run that is later than this', '10m')
-    .option('--start-at <time>', 'no run before this time, such as 2030-11-30T09:00')
-    .option('--end-at <time>', 'no run after this time')
-    .option('--note <text>', 'note, kept in Temporal')
-    .option('--json', 'print the schedule as JSON', false)
-    .addHelpText('after', createExamples)
-    .action((path: string, flags: CreateFlags) => runCreate(io, path, flags));
-  command
-    .command('list')
-    .description(operations.listSchedules.says)
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon schedule list --json')
-    .action((flags: { json: boolean }) => runList(io, flags));
-  const aboutOne = (name: string, id: OperationId): Command =>
-    command.command(name).description(operations[id].says).argument('<campaign>', 'id from the campaign file');
-  aboutOne('describe', 'readSchedule')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon schedule describe reminders')
-    .action((campaignId: string, flags: { json: boolean }) => runDescribe(io, campaignId, flags));
-  aboutOne('pause', 'pauseSchedule')
-    .option('--note <text>', 'reason, kept in Temporal')
-    .option('--json', 'print the schedule as JSON', false)
-
-    .addHelpText('after', '\nA running campaign continues.\n\nExample:\n  carillon schedule pause reminders --note "no list this week"')
-    .action((campaignId: string, flags: { note?: string; json: boolean }) => runPause(io, campaignId, flags));
-  aboutOne('resume', 'resumeSchedule')
-    .option('--note <text>', 'reason, kept in Temporal')
-    .option('--json', 'print the schedule as JSON', false)
-    .addHelpText('after', '\nMissed runs are not made up.\n\nExample:\n  carillon schedule resume reminders')
-    .action((campaignId: string, flags: { note?: string; json: boolean }) => runResume(io, campaignId, flags));
-  aboutOne('trigger', 'triggerSchedule')
-    .option('--json', 'print one JSON object', false)
-    .addHelpText(
-      'after',
-      '\nThe run reads the current list. Refused while the campaign of an earlier run has not ended.\n\nExample:\n  carillon schedule trigger reminders',
-    )
-    .action((campaignId: string, flags: { json: boolean }) => runTrigger(io, campaignId, flags));
-  aboutOne('continue', 'continueSchedule')
-    .option('--json', 'print one JSON object', false)
-    .addHelpText('after', '\nHarmless if the campaign is running.\n\nExample:\n  carillon schedule continue reminders')
-    .action((campaignId: string, flags: { json: boolean }) => runContinue(io, campaignId, flags));
-  aboutOne('delete', 'deleteSchedule')
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print one JSON object', false)
-    .addHelpText('after', '\nCampaigns that it has started continue.\n\nExample:\n  carillon schedule delete reminders --yes')
-    .action((campaignId: string, flags: { yes: boolean; json: boolean }) => runDelete(io, campaignId, flags));
-  return command;
-}
-
-interface CreateFlags extends WrittenRecurrence {
-  list?: string;
-  json: boolean;
-}
-
+const one = ['<campaign>', 'id from the campaign file'] as const;
+const note = ['--note <text>', 'reason, kept in Temporal'] as const;
 const shownTimes = 3;
 
-/** `carillon schedule create`: everything is checked before anything is written. */
-async function runCreate(io: Io, path: string, flags: CreateFlags): Promise<void> {
-  const recurrence = readRecurrence(flags, io.now(), flagOf);
-  const surroundings = { config: readConfig(io.env), now: () => io.now() };
-  const schedule = await readNewSchedule(surroundings, { path, list: flags.list });
-  await withControl(
-    io,
-    async (control) => {
-      const view = await createSchedule(control, schedule, recurrence);
-      writeAnswer(io, flags.json, { data: view, words: tellCreated(view) });
-      const lines = await tellMissingWorker(await connected(control));
-      if (!flags.json) lines.push('Show it: carillon schedule list');
-      io.stderr.write(lines.map((line) => `${line}\n`).join(''));
+/** `carillon schedule`: campaigns that recur. */
+export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
+  commandOf<WrittenRecurrence & { list?: string }>({
+    name: 'create',
+    says: 'Create a schedule for a campaign file',
+    argument: ['<campaign.yaml>', 'campaign file'],
+    flags: [
+      ['--cron <expression>', 'five fields: minute, hour, day of the month, month, day of the week'],
+      ['--every <duration>', 'instead of --cron: an interval such as 1d, from --start-at or from now'],
+      new Option('--timezone <zone>', 'time zone of the schedule, such as America/New_York').makeOptionMandatory(),
+      ['--list <path or URL>', 'list of each run'],
+      ['--catch-up <duration>', 'skip a run that is later than this', '10m'],
+      ['--start-at <time>', 'no run before this time, such as 2030-11-30T09:00'],
+      ['--end-at <time>', 'no run after this time'],
+      ['--note <text>', 'note, kept in Temporal'],
+    ],
+    json: 'print the schedule as JSON',
+    help: createExamples,
+    // Everything is checked before anything is written.
+    run: async (io, { json, ...flags }, path) => {
+      const recurrence = readRecurrence(flags, io.now(), flagOf);
+      const surroundings = { config: readConfig(io.env), now: () => io.now() };
+      const schedule = await readNewSchedule(surroundings, { path, list: flags.list });
+      const create = async (control: Control): Promise<null> => {
+        const view = await createSchedule(control, schedule, recurrence);
+        writeAnswer(io, json, { data: view, words: tellCreated(view) });
+        const lines = await tellMissingWorker(await connected(control));
+        if (!json) lines.push('Show it: carillon schedule list');
+        io.stderr.write(lines.map((line) => `${line}\n`).join(''));
+        return null;
+      };
+      return withControl(io, create, openLedger);
     },
-    openLedger,
-  );
-}
+  }),
+  commandOf({
+    name: 'list',
+    says: operations.listSchedules.says,
+    examples: ['carillon schedule list --json'],
+    run: (io) =>
+      withControl(io, async (control) => {
+        const views = await listSchedules(control);
+        const none = 'There is no schedule yet: carillon schedule create <campaign.yaml> makes one.\n';
+        const missing = views.filter(({ state }) => state === 'missing');
+        const session = missing.length === 0 ? null : await connected(control);
+        const aside = missing.map(({ campaignId, file: filePath }) => session && `${notInTemporal(session, { campaignId, filePath })}\n`);
+        return { data: { schedules: views }, aside: aside.join(''), ...tableOrAside(io, columns, views, none) };
+      }),
+  }),
+  commandOf({
+    name: 'describe',
+    says: operations.readSchedule.says,
+    argument: one,
+    examples: ['carillon schedule describe reminders'],
+    run: (io, _flags, campaignId) =>
+      withControl(io, async (control) => {
+        const view = await describeSchedule(control, campaignId);
+        return { data: view, words: `${describeView(view).join('\n')}\n` };
+      }),
+  }),
+  commandOf<{ note?: string }>({
+    name: 'pause',
+    says: operations.pauseSchedule.says,
+    argument: one,
+    flags: [note],
+    json: 'print the schedule as JSON',
+    help: '\nA running campaign continues.',
+    examples: ['carillon schedule pause reminders --note "no list this week"'],
+    run: async (io, flags, campaignId) => {
+      const change = await withControl(io, (control) => pauseSchedule(control, campaignId, flags.note));
+      const { view, wasPaused, noteBefore } = change;
+      const told = tellNote(noteBefore);
+      const why = change.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
+      const what = `${wasPaused ? 'was paused already' : 'is paused'}${why}`;
+      const next = `it starts no runs. A running campaign continues. Resume it: carillon schedule resume ${campaignId}`;
+      return { data: view, words: `Schedule of ${campaignId} ${what}: ${next}\n` };
+    },
+  }),
+  commandOf<{ note?: string }>({
+    name: 'resume',
+    says: operations.resumeSchedule.says,
+    argument: one,
+    flags: [note],
+    json: 'print the schedule as JSON',
+    help: '\nMissed runs are not made up.',
+    examples: ['carillon schedule resume reminders'],
+    run: async (io, flags, campaignId) => {
+      const { view, wasPaused, noteBefore } = await withControl(io, (control) => resumeSchedule(control, campaignId, flags.note));
+      const before = wasPaused ? `; it was paused${tellNote(noteBefore)}` : '';
+      const what = !wasPaused && flags.note === undefined ? 'was not paused' : `is active again${before}`;
+      return { data: view, words: `Schedule of ${campaignId} ${what}. Show its next run: carillon schedule list\n` };
+    },
+  }),
+  commandOf({
+    name: 'trigger',
+    says: operations.triggerSchedule.says,
+    argument: one,
+    json: 'print one JSON object',
+    help: '\nThe run reads the current list. Refused while the campaign of an earlier run has not ended.',
+    examples: ['carillon schedule trigger reminders'],
+    run: (io, { json }, campaignId) =>
+      withControl(io, async (control) => {
+        const fired = await fireSchedule(control, campaignId);
+        const show = `Show its progress: carillon status ${fired.campaignId}   Show the run: carillon schedule describe ${campaignId}`;
+        const words = `Triggered: campaign ${fired.campaignId} begins. ${show}\n`;
+        writeAnswer(io, json, { data: withInstants(fired), words });
+        for (const line of await tellMissingWorker(await connected(control))) io.stderr.write(`${line}\n`);
+        return null;
+      }),
+  }),
+  commandOf({
+    name: 'continue',
+    says: operations.continueSchedule.says,
+    argument: one,
+    json: 'print one JSON object',
+    help: '\nHarmless if the campaign is running.',
+    examples: ['carillon schedule continue reminders'],
+    run: async (io, _flags, campaignId) => {
+      const { campaignId: id, result } = await withControl(io, (control) => continueSchedule(control, campaignId));
+      const what = { ended: 'has ended', attached: 'is running already', started: 'continues' }[result];
+      return { data: { campaignId: id, result }, words: `Campaign ${id} ${what}: carillon status ${id}\n` };
+    },
+  }),
+  commandOf({
+    name: 'delete',
+    says: operations.deleteSchedule.says,
+    argument: one,
+    asks: true,
+    json: 'print one JSON object',
+    help: '\nCampaigns that it has started continue.',
+    examples: ['carillon schedule delete reminders --yes'],
+    run: (io, { yes }, campaignId) =>
+      withControl(io, async (control) => {
+        await describeSchedule(control, campaignId);
+        if (!(await mayBegin(io, yes, `Delete the schedule of ${campaignId}? ${operations.deleteSchedule.more}`))) return null;
+        const { scheduleId } = await deleteSchedule(control, campaignId);
+        const words = `Schedule of ${campaignId} is deleted. Campaigns that it has started continue: carillon status\n`;
+        return { data: { campaignId, scheduleId, deleted: true }, words };
+      }),
+  }),
+]);
 
 /** `startAt` is `--start-at`. */
 function flagOf(field: string): string {
@@ -147,77 +207,8 @@ function tellCreated(view: ScheduleView): string {
   ].join('\n');
 }
 
-interface NoteFlags {
-  note?: string;
-  json: boolean;
-}
-
-/** `carillon schedule pause`. */
-async function runPause(io: Io, campaignId: string, { note, json }: NoteFlags): Promise<void> {
-  await withControl(io, async (control) => {
-    const change = await pauseSchedule(control, campaignId, note);
-    const { view, wasPaused, noteBefore } = change;
-    const what = wasPaused ? 'was paused already' : 'is paused';
-    const told = tellNote(noteBefore);
-    const why = change.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
-    writeAnswer(io, json, {
-      data: view,
-      words: `Schedule of ${campaignId} ${what}${why}: it starts no runs. A running campaign continues. Resume it: carillon schedule resume ${campaignId}\n`,
-    });
-  });
-}
-
-/** `carillon schedule resume`. */
-async function runResume(io: Io, campaignId: string, { note, json }: NoteFlags): Promise<void> {
-  await withControl(io, async (control) => {
-    const { view, wasPaused, noteBefore } = await resumeSchedule(control, campaignId, note);
-    const before = wasPaused ? `; it was paused${tellNote(noteBefore)}` : '';
-    const words =
-      !wasPaused && note === undefined
-        ? `Schedule of ${campaignId} was not paused. Show its next run: carillon schedule list\n`
-        : `Schedule of ${campaignId} is active again${before}. Show its next run: carillon schedule list\n`;
-    writeAnswer(io, json, { data: view, words });
-  });
-}
-
 function tellNote(note: string | null): string {
   return note === null ? '' : ` (${printable(note)})`;
-}
-
-/** `carillon schedule trigger`. */
-async function runTrigger(io: Io, campaignId: string, { json }: { json: boolean }): Promise<void> {
-  await withControl(io, async (control) => {
-    const fired = await fireSchedule(control, campaignId);
-    writeAnswer(io, json, {
-      data: withInstants(fired),
-      words: `Triggered: campaign ${fired.campaignId} begins. Show its progress: carillon status ${fired.campaignId}   Show the run: carillon schedule describe ${campaignId}\n`,
-    });
-    for (const line of await tellMissingWorker(await connected(control))) io.stderr.write(`${line}\n`);
-  });
-}
-
-/** `carillon schedule continue`. */
-async function runContinue(io: Io, campaignId: string, { json }: { json: boolean }): Promise<void> {
-  await withControl(io, async (control) => {
-    const { campaignId: id, result } = await continueSchedule(control, campaignId);
-    const what = { ended: 'has ended', attached: 'is running already', started: 'continues' }[result];
-    const words = `Campaign ${id} ${what}: carillon status ${id}\n`;
-    writeAnswer(io, json, { data: { campaignId: id, result }, words });
-  });
-}
-
-/** `carillon schedule delete`. */
-async function runDelete(io: Io, campaignId: string, { yes, json }: { yes: boolean; json: boolean }): Promise<void> {
-  await withControl(io, async (control) => {
-    await describeSchedule(control, campaignId);
-    const question = `Delete the schedule of ${campaignId}? ${operations.deleteSchedule.more}`;
-    if (!(await mayBegin(io, yes, question))) return;
-    const { scheduleId } = await deleteSchedule(control, campaignId);
-    writeAnswer(io, json, {
-      data: { campaignId, scheduleId, deleted: true },
-      words: `Schedule of ${campaignId} is deleted. Campaigns that it has started continue: carillon status\n`,
-    });
-  });
 }
 
 const columns: readonly Column<ScheduleView>[] = [
@@ -229,34 +220,6 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'LAST RUN', value: (view) => view.last?.campaignId ?? 'none yet' },
   { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
 ];
-
-/** `carillon schedule list`. */
-async function runList(io: Io, flags: { json: boolean }): Promise<void> {
-  await withControl(io, async (control) => {
-    const views = await listSchedules(control);
-    if (flags.json) {
-      writeJson(io, { schedules: views });
-      return;
-    }
-    if (views.length === 0) {
-      io.stderr.write('There is no schedule yet: carillon schedule create <campaign.yaml> makes one.\n');
-      return;
-    }
-    io.stdout.write(renderTable(columns, views, terminalWidth(io)));
-    const missing = views.filter(({ state }) => state === 'missing');
-    if (missing.length === 0) return;
-    const session = await connected(control);
-    for (const { campaignId, file: filePath } of missing) io.stderr.write(`${notInTemporal(session, { campaignId, filePath })}\n`);
-  });
-}
-
-/** `carillon schedule describe`. */
-async function runDescribe(io: Io, campaignId: string, flags: { json: boolean }): Promise<void> {
-  await withControl(io, async (control) => {
-    const view = await describeSchedule(control, campaignId);
-    writeAnswer(io, flags.json, { data: view, words: `${describeView(view).join('\n')}\n` });
-  });
-}
 
 function describeView(view: ScheduleView): string[] {
   const line = (label: string, text: string | null): string[] =>

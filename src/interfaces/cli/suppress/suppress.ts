@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import {
@@ -13,7 +12,8 @@ import {
 } from '../../../operations/control/suppress.ts';
 import { plural, count } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
-import { mayBegin, writeAnswer, RowProgress } from '../terminal/answer.ts';
+import { mayBegin, RowProgress } from '../terminal/answer.ts';
+import { commandOf, groupOf, type Said } from '../terminal/command.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { operations } from '../../../operations/list.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
@@ -34,117 +34,110 @@ Examples:
   carillon suppress list --json
   carillon suppress remove +12125550100 --yes`;
 
-/** `carillon suppress`: the do-not-call list of a database. */
-export function suppressCommand(io: Io): Command {
-  const command = new Command('suppress').addHelpText('after', examples);
-  addEntryFlags(command.command('add').description('Add numbers, permanently or for a while'))
-    .argument('<numbers...>', 'phone numbers')
-    .option('--json', 'print the counts as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon suppress add +12125550100 +12125550101 --reason "asked by letter"')
-    .action((numbers: string[], flags: EntryFlags & { json: boolean }) => addNumbers(io, numbers, flags));
-  addEntryFlags(command.command('import').description('Add every number of a CSV file or an Excel workbook (.xlsx)'))
-    .argument('<file>', 'CSV file or Excel workbook (.xlsx), with or without a header')
-    .option('--column <name>', 'column of the numbers; not needed if there is only one column')
-    .option('--delimiter <character>', 'column separator (default: detected)')
-    .option('--json', 'print the counts as JSON', false)
-    .addHelpText(
-      'after',
-      '\nInvalid lines are reported and skipped, and repeating the import changes nothing. Import a list that must be renewed without\n--expires, and again at least every 31 days: if a renewal is forgotten, expired entries allow calls to everybody on them.\n\nExample:\n  carillon suppress import do-not-call.csv --column phone --region US',
-    )
-    .action((file: string, flags: ImportFlags) => importNumbers(io, file, flags));
-  command
-    .command('remove')
-    .description(operations.removeSuppressions.says)
-    .argument('<numbers...>', 'phone numbers')
-    .option('--campaign <id>', 'remove the entries of this campaign instead of the general ones')
-    .option('--region <country>', 'country of numbers without +, such as US')
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print the counts as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon suppress remove +12125550100')
-    .action((numbers: string[], flags: RemoveFlags) => removeNumbers(io, numbers, flags));
-  command
-    .command('check')
-    .description(operations.checkSuppressions.says)
-    .argument('<numbers...>', 'phone numbers')
-    .option('--region <country>', 'country of numbers without +, such as US')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon suppress check +12125550100')
-    .action((numbers: string[], flags: EntryFlags & { json: boolean }) => checkNumbers(io, numbers, flags));
-  command
-    .command('list')
-    .description(operations.listSuppressions.says)
-    .option('--campaign <id>', 'only entries of this campaign')
-    .option('--limit <count>', 'show at most this many', '50')
-    .option('--all', 'show all entries', false)
-    .option('--json', 'print one JSON object per line', false)
-    .addHelpText('after', '\nExample:\n  carillon suppress list --all --json')
-    .action((flags: ListFlags) => listEntries(io, flags));
-  return command;
-}
-
-interface RemoveFlags extends EntryFlags {
-  yes: boolean;
-  json: boolean;
-}
-
-async function addNumbers(io: Io, texts: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const numbers = readNumbers(texts, flags.region);
-  const add = async (control: Control): Promise<void> => {
-    const { added, known } = await addToDoNotCall(control, numbers, await readTerms(flags, control));
-    writeAnswer(io, flags.json, {
-      data: { added, known },
-      words: `${plural(added, 'number')} added to the do-not-call list${known === 0 ? '' : `; ${known} stood there already`}.\n`,
-    });
-  };
-  await withControl(io, add, openLedger);
-}
-
-async function removeNumbers(io: Io, texts: readonly string[], { yes, json, ...flags }: RemoveFlags): Promise<void> {
-  const numbers = readNumbers(texts, flags.region);
-  const question = `Allow calls to ${plural(numbers.length, 'number')} again? ${operations.removeSuppressions.more}`;
-  if (!(await mayBegin(io, yes, question))) return;
-  await withControl(io, async (control) => {
-    const { scope, removed, unknown } = await removeFromDoNotCall(control, numbers, flags.campaign);
-    writeAnswer(io, json, { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n` });
-    if (unknown > 0 && !json) io.stderr.write(`${unknown} had no entry in scope ${scope}.\n`);
-  });
-}
-
-async function checkNumbers(io: Io, texts: readonly string[], flags: EntryFlags & { json: boolean }): Promise<void> {
-  const e164s = readNumbers(texts, flags.region);
-  await withControl(io, async (control) => {
-    const { now, numbers } = await checkDoNotCall(control, e164s);
-    const free = numbers.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
-    // By number, as the list has them.
-    const entries = numbers.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1)).flatMap((number) => number.entries);
-    writeAnswer(io, flags.json, {
-      data: withInstants({ numbers }),
-      words: `${free.join('')}${entries.length === 0 ? '' : renderEntries(io, entries, now)}`,
-    });
-  });
-}
-
-export interface EntryFlags {
+interface EntryFlags {
   campaign?: string;
   region?: string;
   reason?: string;
   expires?: string;
 }
 
+const regionFlag = ['--region <country>', 'country of numbers without +, such as US'] as const;
 /** The flags of whatever makes entries. */
-function addEntryFlags(command: Command): Command {
-  return command
-    .option('--campaign <id>', 'only for this campaign (default: all campaigns of the database)')
-    .option('--region <country>', 'country of numbers without +, such as US')
-    .option('--reason <text>', 'reason, recorded for later')
-    .option(
-      '--expires <when>',
-      'a duration such as 90d, or a last day such as 2030-12-31, until that day has ended in every time zone (default: permanent)',
-    );
-}
+const entryFlags = [
+  ['--campaign <id>', 'only for this campaign (default: all campaigns of the database)'],
+  regionFlag,
+  ['--reason <text>', 'reason, recorded for later'],
+  [
+    '--expires <when>',
+    'a duration such as 90d, or a last day such as 2030-12-31, until that day has ended in every time zone (default: permanent)',
+  ],
+] as const;
+const numbersArgument = ['<numbers...>', 'phone numbers'] as const;
+
+/** `carillon suppress`: the do-not-call list of a database. */
+export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
+  commandOf<EntryFlags, string[]>({
+    name: 'add',
+    says: 'Add numbers, permanently or for a while',
+    argument: numbersArgument,
+    flags: entryFlags,
+    json: 'print the counts as JSON',
+    examples: ['carillon suppress add +12125550100 +12125550101 --reason "asked by letter"'],
+    run: (io, flags, texts) => {
+      const numbers = readNumbers(texts, flags.region);
+      const add = async (control: Control): Promise<Said> => {
+        const { added, known } = await addToDoNotCall(control, numbers, await readTerms(flags, control));
+        const stood = known === 0 ? '' : `; ${known} stood there already`;
+        return { data: { added, known }, words: `${plural(added, 'number')} added to the do-not-call list${stood}.\n` };
+      };
+      return withControl(io, add, openLedger);
+    },
+  }),
+  commandOf<EntryFlags & { column?: string; delimiter?: string }>({
+    name: 'import',
+    says: 'Add every number of a CSV file or an Excel workbook (.xlsx)',
+    argument: ['<file>', 'CSV file or Excel workbook (.xlsx), with or without a header'],
+    flags: [
+      ...entryFlags,
+      ['--column <name>', 'column of the numbers; not needed if there is only one column'],
+      ['--delimiter <character>', 'column separator (default: detected)'],
+    ],
+    json: 'print the counts as JSON',
+    help: `
+Invalid lines are reported and skipped, and repeating the import changes nothing. Import a list that must be renewed without
+--expires, and again at least every 31 days: if a renewal is forgotten, expired entries allow calls to everybody on them.`,
+    examples: ['carillon suppress import do-not-call.csv --column phone --region US'],
+    run: importNumbers,
+  }),
+  commandOf<Pick<EntryFlags, 'campaign' | 'region'>, string[]>({
+    name: 'remove',
+    says: operations.removeSuppressions.says,
+    argument: numbersArgument,
+    flags: [['--campaign <id>', 'remove the entries of this campaign instead of the general ones'], regionFlag],
+    asks: true,
+    json: 'print the counts as JSON',
+    examples: ['carillon suppress remove +12125550100'],
+    run: async (io, { yes, region, campaign }, texts) => {
+      const numbers = readNumbers(texts, region);
+      const question = `Allow calls to ${plural(numbers.length, 'number')} again? ${operations.removeSuppressions.more}`;
+      if (!(await mayBegin(io, yes, question))) return null;
+      const { scope, removed, unknown } = await withControl(io, (control) => removeFromDoNotCall(control, numbers, campaign));
+      const aside = unknown > 0 ? `${unknown} had no entry in scope ${scope}.\n` : '';
+      return { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n`, aside };
+    },
+  }),
+  commandOf<Pick<EntryFlags, 'region'>, string[]>({
+    name: 'check',
+    says: operations.checkSuppressions.says,
+    argument: numbersArgument,
+    flags: [regionFlag],
+    examples: ['carillon suppress check +12125550100'],
+    run: async (io, { region }, texts) => {
+      const e164s = readNumbers(texts, region);
+      const { now, numbers } = await withControl(io, (control) => checkDoNotCall(control, e164s));
+      const free = numbers.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
+      // By number, as the list has them.
+      const entries = numbers.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1)).flatMap((number) => number.entries);
+      const table = entries.length === 0 ? '' : renderEntries(io, entries, now);
+      return { data: withInstants({ numbers }), words: `${free.join('')}${table}` };
+    },
+  }),
+  commandOf<ListFlags>({
+    name: 'list',
+    says: operations.listSuppressions.says,
+    flags: [
+      ['--campaign <id>', 'only entries of this campaign'],
+      ['--limit <count>', 'show at most this many', '50'],
+      ['--all', 'show all entries', false],
+    ],
+    json: 'print one JSON object per line',
+    examples: ['carillon suppress list --all --json'],
+    run: listEntries,
+  }),
+]);
 
 /** The terms that the flags name, read by the service's time. Throws UsageError. */
-export async function readTerms({ campaign, reason, expires }: EntryFlags, control: Pick<Control, 'config' | 'now'>): Promise<EntryTerms> {
+async function readTerms({ campaign, reason, expires }: EntryFlags, control: Pick<Control, 'config' | 'now'>): Promise<EntryTerms> {
   const expiresAt = expires === undefined ? null : readExpiry(expires, await readServiceTime(control));
   return { campaign, reason, expiresAt };
 }
@@ -157,32 +150,26 @@ function readExpiry(text: string, now: number): number {
   return at;
 }
 
-interface ImportFlags extends EntryFlags {
-  column?: string;
-  delimiter?: string;
-  json: boolean;
-}
-
 const mostShown = 10;
 
-/** Streams a file into the do-not-call list. Exits with 1 when a line was no number: somebody on it would be called. */
-async function importNumbers(io: Io, path: string, flags: ImportFlags): Promise<void> {
+/** Streams a file into the do-not-call list. Exit code 1 when a line was no number: its owner would be called. */
+async function importNumbers(
+  io: Io,
+  { delimiter, column, region, json, ...flags }: EntryFlags & { column?: string; delimiter?: string; json: boolean },
+  path: string,
+): Promise<null> {
   const progress = new RowProgress(io);
-  const { delimiter, column, region } = flags;
   let bad = 0;
   const onBad = (line: number, hint: string): void => {
     bad += 1;
     if (bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint}\n`);
   };
-  const onProgress = (rows: number): void => progress.update(rows);
-  const file = { path, delimiter, column, region, onBad, onProgress };
-  const counts = await withControl(
-    io,
-    async (control) => importDoNotCall(control, file, await readTerms(flags, control)),
-    openLedger,
-  ).finally(() => progress.clear());
+  const file = { path, delimiter, column, region, onBad, onProgress: (rows: number) => progress.update(rows) };
+  const work = async (control: Control) => importDoNotCall(control, file, await readTerms(flags, control));
+  const counts = await withControl(io, work, openLedger).finally(() => progress.clear());
   if (counts.bad > 0) io.exitCode = 1;
-  io.stdout.write(flags.json ? `${jsonText(counts)}\n` : tellCounts(counts));
+  io.stdout.write(json ? `${jsonText(counts)}\n` : tellCounts(counts));
+  return null;
 }
 
 function tellCounts({ added, known, repeated, bad }: ImportCounts): string {
@@ -198,16 +185,15 @@ interface ListFlags {
   campaign?: string;
   limit: string;
   all: boolean;
-  json: boolean;
 }
 
 const pageSize = 1000;
 
 /** `carillon suppress list`, a page at a time whatever the length of the list. */
-async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): Promise<void> {
+async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags & { json: boolean }): Promise<null> {
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
   const most = all ? Infinity : Number(limit);
-  await withControl(io, async (control) => {
+  return withControl(io, async (control) => {
     const now = await readServiceTime(control);
     let shown = 0;
     let after: StoredSuppression | null = null;
@@ -230,6 +216,7 @@ async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags): P
       if (page.length < pageSize || shown >= most || after === null) break;
     }
     if (shown === 0 && !json) io.stderr.write('The do-not-call list is empty.\n');
+    return null;
   });
 }
 

@@ -24,6 +24,16 @@ export function terminalWidth(io: { stdout: NodeJS.WritableStream; isTerminal: b
   return io.isTerminal && columns !== undefined && columns > 0 ? columns : null;
 }
 
+/** The items as a table for people, as wide as the terminal; where there are none, `none` beside standard output. */
+export function tableOrAside<Item>(
+  io: { stdout: NodeJS.WritableStream; isTerminal: boolean },
+  columns: readonly Column<Item>[],
+  items: readonly Item[],
+  none: string,
+): { words: string; aside?: string } {
+  return items.length === 0 ? { words: '', aside: none } : { words: renderTable(columns, items, terminalWidth(io)) };
+}
+
 function shrink<Item>(columns: readonly Column<Item>[], widths: number[], width: number): void {
   const total = (): number => widths.reduce((sum, each) => sum + each, gap.length * (widths.length - 1));
   while (total() > width) {

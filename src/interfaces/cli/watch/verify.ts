@@ -1,8 +1,7 @@
-import { Command } from 'commander';
 import { verifyLog, type LogReport } from '../../../verify/log.ts';
-import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeAnswer, RowProgress } from '../terminal/answer.ts';
+import { RowProgress } from '../terminal/answer.ts';
+import { commandOf } from '../terminal/command.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
@@ -18,38 +17,32 @@ Examples:
   carillon verify --offline         without contacting the service
   carillon verify --json            all campaigns of the database`;
 
-interface Flags {
-  offline: boolean;
-  json: boolean;
-}
-
-export function verifyCommand(io: Io): Command {
-  return new Command('verify')
-    .description('Prove from log, tables and service that every promise was kept')
-    .argument('[campaign]', 'id of the campaign (default: all)')
-    .option('--offline', 'do not contact the service', false)
-    .option('--json', 'print the report as JSON', false)
-    .addHelpText('after', examples)
-    .action((campaignId: string | undefined, flags: Flags) => runVerify(io, campaignId ?? null, flags));
-}
-
-async function runVerify(io: Io, campaignId: string | null, { offline, json }: Flags): Promise<void> {
-  await withControl(io, async ({ config, store }) => {
-    if (campaignId !== null) await requireCampaign(store, campaignId);
-    const service = offline || config.SVC_API_KEY === undefined ? null : openService(config);
-    const progress = new RowProgress(io, 'of the log read');
-    try {
-      const report = await verifyLog(store.db, campaignId, {
-        onProgress: (events) => progress.update(events),
-        ...(service === null ? {} : { service: serviceList(config, service) }),
-      }).finally(() => progress.clear());
-      if (!report.ok) io.exitCode = 1;
-      writeAnswer(io, json, { data: withInstants(report), words: tellReport(report) });
-    } finally {
-      await service?.close();
-    }
-  });
-}
+/** `carillon verify`. */
+export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>({
+  name: 'verify',
+  says: 'Prove from log, tables and service that every promise was kept',
+  argument: ['[campaign]', 'id of the campaign (default: all)'],
+  flags: [['--offline', 'do not contact the service', false]],
+  json: 'print the report as JSON',
+  help: examples,
+  run: (io, { offline }, campaign) =>
+    withControl(io, async ({ config, store }) => {
+      const campaignId = campaign ?? null;
+      if (campaignId !== null) await requireCampaign(store, campaignId);
+      const service = offline || config.SVC_API_KEY === undefined ? null : openService(config);
+      const progress = new RowProgress(io, 'of the log read');
+      try {
+        const report = await verifyLog(store.db, campaignId, {
+          onProgress: (events) => progress.update(events),
+          ...(service === null ? {} : { service: serviceList(config, service) }),
+        }).finally(() => progress.clear());
+        if (!report.ok) io.exitCode = 1;
+        return { data: withInstants(report), words: tellReport(report) };
+      } finally {
+        await service?.close();
+      }
+    }),
+});
 
 const mostShown = 10;
 

@@ -52,7 +52,7 @@ test('a webhook is added, listed, tested, paused, resumed and removed', async ()
   expect((await run('pause', id)).stdout).toBe(`Webhook ${id}: paused.\n`);
   const resumed = await run('resume', id);
   expect(resumed.stdout).toBe(`Webhook ${id}: active.\n`);
-  expect(resumed.stderr).toMatch(/A worker that runs sees it within a minute/);
+  expect(resumed.stderr).toMatch(/A running worker sees the change within a minute/);
   expect((await run('remove', id)).code).toBe(2);
   expect((await run('remove', id, '--yes')).stdout).toBe(`Webhook ${id} is removed.\n`);
   expect(await run('list')).toMatchObject({ stdout: '', stderr: expect.stringContaining('There is no webhook yet') });

@@ -1,0 +1,85 @@
+import { Command, Option } from 'commander';
+import { writeAnswer } from './answer.ts';
+import type { Io } from './io.ts';
+
+/** What a command has to say when it is done. */
+export interface Said {
+  /** For programs, with `--json`. */
+  data: unknown;
+  /** For people; ends with a line break, or is empty. */
+  words: string;
+  /** For people besides, on standard error; with `--json` nothing of it. */
+  aside?: string;
+}
+
+/** A flag: how it is written, what it means, then its parser or its default, as commander takes them. */
+type FlagText = Option | readonly [flag: string, means: string, ...more: unknown[]];
+
+/** Flags that the kit reads for every command. */
+interface CommonFlags {
+  json: boolean;
+  yes: boolean;
+}
+
+/** A command as a table has it: everything but what it does is words. */
+interface CommandText<Flags, Argument> {
+  name: string;
+  /** Left out of a command whose line in `carillon --help` says enough. */
+  says?: string;
+  argument?: readonly [name: string, means: string, parse?: (text: string, before: Argument) => Argument];
+  flags?: readonly FlagText[];
+  /** It asks before it begins: adds `--yes`. */
+  asks?: true | string;
+  /** What `--json` prints. */
+  json?: string;
+  /** Text below the flags. */
+  help?: string;
+  /** Command lines below that text. */
+  examples?: readonly string[];
+  /** Null: nothing is left to say. */
+  run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<Said | null>;
+}
+
+/** Makes a command that reads its flags, runs, and prints what it says as words or as JSON. */
+export function commandOf<Flags extends object = object, Argument = string>(text: CommandText<Flags, Argument>): (io: Io) => Command {
+  const { name, says, argument, flags = [], asks, json = 'print JSON', help, examples = [], run } = text;
+  return (io) => {
+    const command = new Command(name);
+    if (says !== undefined) command.description(says);
+    if (argument !== undefined) command.argument(...(argument as [string, string]));
+    for (const flag of flags) {
+      if (flag instanceof Option) command.addOption(flag);
+      else command.option(...(flag as unknown as [string, string, string]));
+    }
+    if (asks !== undefined) command.option('-y, --yes', asks === true ? 'do not ask for confirmation' : asks, false);
+    const lines = [...(help === undefined ? [] : [help]), ...(examples.length === 0 ? [] : [examplesText(examples)])];
+    return command
+      .option('--json', json, false)
+      .addHelpText('after', lines.join('\n'))
+      .action(async (...given: unknown[]) => {
+        const argumentGiven = (argument === undefined ? undefined : given[0]) as Argument;
+        const chosen = { yes: false, ...command.opts<Flags & { json: boolean }>() };
+        const said = await run(io, chosen, argumentGiven);
+        if (said === null) return;
+        writeAnswer(io, chosen.json, said);
+        if (!chosen.json && said.aside !== undefined) io.stderr.write(said.aside);
+      });
+  };
+}
+
+function examplesText(examples: readonly string[]): string {
+  return `\nExample${examples.length === 1 ? '' : 's'}:\n${examples.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/** A command of several, such as `carillon token`. */
+export function groupOf(
+  { name, says, help }: { name: string; says?: string; help: string },
+  inner: readonly ((io: Io) => Command)[],
+): (io: Io) => Command {
+  return (io) => {
+    const group = new Command(name).addHelpText('after', help);
+    if (says !== undefined) group.description(says);
+    for (const make of inner) group.addCommand(make(io));
+    return group;
+  };
+}
