@@ -1,8 +1,7 @@
 import { rateOf, type AudioFormat } from '../schemas/agent-schemas.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
-import type { Outbox } from './outbox.ts';
-import type { Alignment } from './server-events.ts';
+import type { Alignment, Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
 
 const pieceMs = 250;

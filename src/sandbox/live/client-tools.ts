@@ -1,8 +1,87 @@
-import type { AgentTool, ToolResult, ToolRunner } from '../llm/model-tools.ts';
+import { z } from 'zod';
+import { contentWords } from '../core/conversation/hearing.ts';
+import { escapePattern, readValue } from '../core/conversation/read-value.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
+import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 import type { Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
+
+/** What is read of a parameter of a tool; one of another type is left out. */
+const parameter = z.looseObject({
+  type: z.enum(['string', 'boolean', 'integer', 'number']),
+  enum: z.array(z.string()).min(1).optional().catch(undefined),
+});
+/** What is read of a tool that the client runs; whatever else stands there is kept and not looked at. */
+const clientTool = z.looseObject({
+  type: z.literal('client'),
+  name: z.string().min(1),
+  description: z.string().catch(''),
+  parameters: z.looseObject({ properties: z.record(z.string(), z.unknown()).catch({}) }).catch({ properties: {} }),
+  expects_response: z.boolean().optional().catch(undefined),
+  response_timeout_secs: z.number().min(1).max(120).nullish().catch(null),
+});
+export type ClientTool = z.infer<typeof clientTool>;
+
+/** The tools of an agent that its client runs. */
+export function clientToolsOf(config: ConversationConfig): ClientTool[] {
+  return (config.agent?.prompt?.tools ?? []).flatMap((tool) => clientTool.safeParse(tool).data ?? []);
+}
+
+/** Fewer words in common with a tool's description may be chance. */
+const leastShared = 2;
+
+/**
+ * The tool that somebody asks for, by rules alone: every word of its name is said, or two words that carry the meaning of its description.
+ * The first such tool; null for none.
+ */
+export function toolNamedIn(heard: string, tools: readonly ClientTool[]): ClientTool | null {
+  const said = new Set(contentWords(heard));
+  const isSaid = (word: string): boolean => said.has(word);
+  const found = tools.find(({ name, description }) => {
+    const own = contentWords(spread(name));
+    if (own.length > 0 && own.every(isSaid)) return true;
+    return new Set(contentWords(description).filter(isSaid)).size >= leastShared;
+  });
+  return found ?? null;
+}
+
+/** What the words give for the parameters of a tool; those that they say nothing about are left out. */
+export function parametersFrom(heard: string, { parameters: { properties } }: ClientTool): Record<string, unknown> {
+  const values = Object.entries(properties).map(([name, property]) => {
+    const { type, enum: choices } = parameter.safeParse(property).data ?? {};
+    if (type === undefined) return [name, null];
+    return [name, type === 'string' && choices === undefined ? saidFor(name, heard) : readValue({ type, enum: choices }, heard)];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== null));
+}
+
+const longestReading = 2_000;
+const quoted = /["“«„](?<value>[^"“”«»„]+)["”»“]/u;
+const linking = String.raw`(?:(?:is|are|to|for|of|called|named|number|the|a|an)\s+)*`;
+const politeness = /(?:[\s,]+(?:please|thanks|thank you|for me|now|will you|would you|could you))+$/i;
+
+/** For a parameter that is a text: what stands in quotation marks, else what follows its name, else what follows a preposition. */
+function saidFor(name: string, words: string): string | null {
+  const heard = words.slice(0, longestReading);
+  const after = (before: string): string | undefined =>
+    new RegExp(String.raw`(?<!\p{L})(?:${before})(?!\p{L})[\s:=]+${linking}(?<value>[^.!?;,]+)`, 'iu').exec(heard)?.groups?.['value'];
+  const value = quoted.exec(heard)?.groups?.['value'] ?? after(escapePattern(spread(name).trim())) ?? after('in|for|about|on|to');
+  const tidy = value?.replace(politeness, '').trim() ?? '';
+  return tidy === '' || politeness.test(` ${tidy}`) ? null : tidy;
+}
+
+function spread(name: string): string {
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
+}
+
+export interface ToolResult {
+  text: string;
+  isError: boolean;
+}
 
 interface ClientToolParts {
   clock: Clock;
@@ -11,29 +90,21 @@ interface ClientToolParts {
   nextEventId: () => number;
   /** For a tool that does not say itself how long it may take, milliseconds of service time. */
   withinMs: number;
-  /** Runs the tools that are not the client's. */
-  others: ToolRunner;
 }
 
 const longestResult = 20_000;
 
-/** Tools that the client runs: it is asked over the socket, and its answer waited for. */
+/** Has the client run its tools: it is asked over the socket, and its answer waited for. */
 export class ClientTools {
   readonly #parts: ClientToolParts;
   readonly #open = new Map<string, (result: ToolResult) => void>();
-  #count = 0;
 
   constructor(parts: ClientToolParts) {
     this.#parts = parts;
   }
 
-  readonly run: ToolRunner = async (tool, parameters, signal) => {
-    if (tool.type !== 'client') return this.#parts.others(tool, parameters, signal);
-    return this.ask(tool, `tool_${(this.#count += 1)}`, parameters);
-  };
-
   /** Never rejects. */
-  async ask(tool: AgentTool, toolCallId: string, parameters: Record<string, unknown>): Promise<ToolResult> {
+  async ask(tool: ClientTool, toolCallId: string, parameters: Record<string, unknown>): Promise<ToolResult> {
     const { clock, scheduler, outbox, nextEventId, withinMs } = this.#parts;
     const call = { tool_name: tool.name, tool_call_id: toolCallId, parameters, event_id: nextEventId() };
     if (tool.expects_response === false) {

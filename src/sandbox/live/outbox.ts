@@ -1,5 +1,72 @@
 import type { WebSocket } from 'ws';
-import { serverEvent, type ServerEvents, type ServerEventType } from './server-events.ts';
+import type { AudioFormat } from '../schemas/agent-schemas.ts';
+
+/** When each character is heard, milliseconds from the start of the piece. */
+export interface Alignment {
+  chars: string[];
+  char_start_times_ms: number[];
+  char_durations_ms: number[];
+}
+
+/** What the service tells a client, by type, in the shapes of gaps A.9. */
+export interface ServerEvents {
+  conversation_initiation_metadata: {
+    conversation_id: string;
+    agent_output_audio_format: AudioFormat;
+    user_input_audio_format: AudioFormat;
+  };
+  audio: { audio_base_64: string; event_id: number; alignment: Alignment };
+  agent_response: { agent_response: string; event_id: number };
+  agent_response_correction: {
+    original_agent_response: string;
+    corrected_agent_response: string;
+    event_id: number;
+  };
+  agent_chat_response_part: { text: string; type: 'start' | 'delta' | 'stop'; event_id: number };
+  agent_tool_response: { tool_name: string; tool_call_id: string; is_error: boolean };
+  user_transcript: { user_transcript: string; event_id: number };
+  interruption: { event_id: number };
+  /** `ping_ms` is how long the last answered ping took; null before there is one. */
+  ping: { event_id: number; ping_ms: number | null };
+  vad_score: { vad_score: number };
+  client_tool_call: { tool_name: string; tool_call_id: string; parameters: Record<string, unknown>; event_id: number };
+  error: { code: number; error_type: string; message: string; reason: string };
+}
+
+export type ServerEventType = keyof ServerEvents;
+
+/** The field of an event in which its facts stand. */
+const fields: Readonly<Record<ServerEventType, string>> = {
+  conversation_initiation_metadata: 'conversation_initiation_metadata_event',
+  audio: 'audio_event',
+  agent_response: 'agent_response_event',
+  agent_response_correction: 'agent_response_correction_event',
+  agent_chat_response_part: 'text_response_part',
+  agent_tool_response: 'agent_tool_response',
+  user_transcript: 'user_transcription_event',
+  interruption: 'interruption_event',
+  ping: 'ping_event',
+  vad_score: 'vad_score_event',
+  client_tool_call: 'client_tool_call',
+  error: 'error_event',
+};
+
+/** An event as it travels. */
+export function serverEvent<Type extends ServerEventType>(type: Type, facts: ServerEvents[Type]): string {
+  return JSON.stringify({ type, [fields[type]]: facts });
+}
+
+/** Sent whatever an agent's `client_events` say: without them a conversation cannot be held. */
+const alwaysSent: readonly string[] = ['conversation_initiation_metadata', 'ping', 'client_tool_call', 'error'];
+const sentByDefault: readonly string[] = ['audio', 'interruption', 'agent_response', 'agent_response_correction', 'user_transcript'];
+
+/** Which events a client gets: `conversation.client_events` of the agent, where it has any. */
+export function eventFilter(clientEvents: unknown, textOnly: boolean): (type: ServerEventType) => boolean {
+  const listed: readonly unknown[] = Array.isArray(clientEvents)
+    ? clientEvents
+    : [...sentByDefault, ...(textOnly ? ['agent_chat_response_part'] : [])];
+  return (type) => alwaysSent.includes(type) || listed.includes(type);
+}
 
 /** No more than this much of a stream is handed to the connection ahead of the client. */
 const streamAheadBytes = 256 * 1024;

@@ -10,13 +10,12 @@ import { ServiceError } from '../core/service-error.ts';
 import { admit, requireSocketPath } from './admit.ts';
 import { ConversationTokens } from './conversation-tokens.ts';
 import { SocketSessions } from './socket-sessions.ts';
-import { serverEvent } from './server-events.ts';
+import { serverEvent } from './outbox.ts';
 import { closeReason, endingFor, errorOf } from './session-ending.ts';
 import type { FastifyInstance } from 'fastify';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Service } from '../core/service/service.ts';
-import { controlTokens } from './control-tokens.ts';
-import { serveCredentials } from './credentials.ts';
+import { controlTokens, serveCredentials } from './credentials.ts';
 
 const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */

@@ -2,7 +2,7 @@ import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { ownFailure } from '../http/error-replies.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { ClientMistake } from './client-messages.ts';
-import type { ServerEvents } from './server-events.ts';
+import type { ServerEvents } from './outbox.ts';
 
 /** How a session ends: what the record says, and with which code the connection closes. */
 export interface Ending {

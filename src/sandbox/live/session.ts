@@ -4,20 +4,17 @@ import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { configOf, maxDurationMs, inputFormat, outputFormat } from '../core/conversation/call-config.ts';
 import { endings } from '../core/conversation/converse.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
-import { createPhoneTools } from '../llm/run-tools.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { type ClientMessage, type Initiation, ClientMistake } from './client-messages.ts';
 import { ClientTools } from './client-tools.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Outbox } from './outbox.ts';
-import { eventFilter } from './server-events.ts';
+import { eventFilter, Outbox } from './outbox.ts';
 import {
   addContextualUpdate,
   addFeedback,
   addTurn,
-  assessLater,
   createSocketCall,
   requireModel,
   requireVariables,
@@ -130,7 +127,6 @@ export class Session {
       outbox,
       nextEventId,
       withinMs: settings.sockets.toolWithinMs,
-      others: createPhoneTools(settings),
     });
     const started: Started = {
       call,
@@ -276,14 +272,12 @@ export class Session {
   }
 
   #endCall({ call, agent, tools, heartbeat, audio }: Started, { reason, at, brokeDown = false }: Ending): void {
-    const { service, modelCaller } = this.#parts;
+    const { service } = this.#parts;
     const endedAt = at ?? service.clock.now();
     heartbeat.stop();
     audio.stop();
     agent.stop(endedAt);
     tools.stop();
-    const talk = { turns: call.live?.turns ?? [], endedAt, terminationReason: reason, brokeDown };
-    service.network.hangUp(call, talk);
-    assessLater(call, talk, { modelCaller, pendingWork: service.pendingWork });
+    service.network.hangUp(call, { turns: call.live?.turns ?? [], endedAt, terminationReason: reason, brokeDown });
   }
 }

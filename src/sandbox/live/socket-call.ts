@@ -2,9 +2,7 @@ import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { endings } from '../core/conversation/converse.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { staffCourse } from '../core/conversation/hosted-model.ts';
-import type { Talk, Turn } from '../core/state/talk.ts';
-import { assessByModel } from '../llm/model-assessment.ts';
-import type { ModelCaller } from '../llm/model-caller.ts';
+import type { Turn } from '../core/state/talk.ts';
 import { variablesOf, renderOpeningLine } from '../core/conversation/variables.ts';
 import { deriveId, Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
@@ -117,17 +115,4 @@ export function addFeedback(call: Call, feedback: SocketFacts['feedback'][number
   const { socket } = call;
   if (socket === undefined || socket.feedback.length >= mostNotes) return;
   call.socket = { ...socket, feedback: [...socket.feedback, feedback] };
-}
-
-/** Until the agent's own model answers, where it is asked, the rules tell what came of a finished conversation. */
-export function assessLater(
-  call: Call,
-  talk: Talk,
-  { modelCaller, pendingWork }: { modelCaller: ModelCaller; pendingWork: Set<Promise<unknown>> },
-): void {
-  const work = assessByModel(modelCaller, call, talk, new AbortController().signal).then((assessment) => {
-    if (assessment !== null) call.live = { ...talk, assessment };
-  });
-  pendingWork.add(work);
-  void work.catch(() => undefined).finally(() => pendingWork.delete(work));
 }

@@ -3,14 +3,12 @@ import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { modelMindOf } from '../llm/model-mind.ts';
 import { ownModelOf } from '../core/conversation/effective-llm.ts';
-import { toolsOf } from '../llm/model-tools.ts';
 import type { Turn } from '../core/state/talk.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import { Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
-import type { ClientTools } from './client-tools.ts';
-import { parametersFrom, toolNamedIn } from './named-tool.ts';
+import { clientToolsOf, parametersFrom, toolNamedIn, type ClientTools } from './client-tools.ts';
 
 export interface SocketReply extends AgentReply {
   /** Between the end of what was heard and the first word, milliseconds of service time. */
@@ -32,18 +30,12 @@ export function socketMindOf(
 ): SocketMind {
   const model = ownModelOf(call);
   if (model !== null) {
-    const mind = modelMindOf(call, model, {
-      settings,
-      caller: modelCaller,
-      unavailableModels,
-      tools: tools.run,
-      signal,
-    });
+    const mind = modelMindOf(call, model, { settings, caller: modelCaller, unavailableModels, signal });
     // It has taken its time already.
     return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
   }
   const builtIn = builtInMindOf(call);
-  const known = toolsOf(configOf(call));
+  const known = clientToolsOf(configOf(call));
   const speak = (turns: readonly Turn[]): SocketReply => {
     const reply = builtIn.reply(turns);
     const random = new Random(settings.seed, call.conversationId, 'pauses', turns.length);

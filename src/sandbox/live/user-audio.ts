@@ -1,12 +1,15 @@
-import type { AudioFormat } from '../schemas/agent-schemas.ts';
+import { rateOf, type AudioFormat } from '../schemas/agent-schemas.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import { ClientMistake } from './client-messages.ts';
 import type { Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
-import { VoiceActivity } from './voice-activity.ts';
 
 /** Stands for words that were heard: the sandbox does not understand speech. */
 const unintelligible = '…';
+const frameMs = 20;
+/** Root mean square of a frame from which on it counts as voice: about -36 dB of full scale. */
+const voiceLevel = 500;
+const framesToBegin = 3;
 
 interface UserAudioParts {
   scheduler: Scheduler;
@@ -18,40 +21,52 @@ interface UserAudioParts {
   ended: (text: string, from: number, until: number) => void;
 }
 
-/** The client's side of a conversation where it is spoken. */
+/**
+ * Hears that the client's user speaks, and when they have finished, by loudness alone. Counts samples, not time, so that the same sound is
+ * heard the same however fast it comes.
+ */
 export class UserAudio {
   readonly #parts: UserAudioParts;
-  readonly #activity: VoiceActivity;
   readonly #nothingMore: Timer;
+  readonly #frameSamples: number;
+  readonly #framesToEnd: number;
+  /** Of the frame that is not complete. */
+  #energy = 0;
+  #samples = 0;
+  /** So many of the last frames were alike. */
+  #alike = 0;
+  #wasVoice = false;
+  #speaking = false;
   #beganAt = 0;
 
   constructor(parts: UserAudioParts) {
     this.#parts = parts;
-    this.#activity = new VoiceActivity(parts.format, parts.endOfSpeechMs);
     this.#nothingMore = new Timer(parts.scheduler);
+    this.#frameSamples = Math.round((rateOf(parts.format) * frameMs) / 1000);
+    this.#framesToEnd = Math.max(1, Math.ceil(parts.endOfSpeechMs / frameMs));
   }
 
   get speaking(): boolean {
-    return this.#activity.speaking;
+    return this.#speaking;
   }
 
   /** Throws `ClientMistake`. */
   hear(base64: string, now: number): void {
-    const { outbox, format, endOfSpeechMs, began } = this.#parts;
-    const { score, changes } = this.#activity.hear(readAudioChunk(base64, format));
-    outbox.send('vad_score', { vad_score: score });
-    for (const change of changes) {
-      if (change === 'ended') this.#end(now);
-      else {
-        this.#beganAt = now;
-        began(now);
-      }
+    const { outbox, format, endOfSpeechMs } = this.#parts;
+    let [frames, voiced] = [0, 0];
+    for (const sample of readAudioChunk(base64, format)) {
+      this.#energy += sample * sample;
+      this.#samples += 1;
+      if (this.#samples < this.#frameSamples) continue;
+      const isVoice = Math.sqrt(this.#energy / this.#samples) >= voiceLevel;
+      [this.#energy, this.#samples] = [0, 0];
+      frames += 1;
+      voiced += Number(isVoice);
+      this.#takeFrame(isVoice, now);
     }
+    outbox.send('vad_score', { vad_score: frames === 0 ? 0 : voiced / frames });
     // A client that sends nothing while it is muted has finished too.
-    if (this.#activity.speaking)
-      this.#nothingMore.set(now + 2 * endOfSpeechMs, (at) => {
-        if (this.#activity.stop()) this.#end(at);
-      });
+    if (this.#speaking) this.#nothingMore.set(now + 2 * endOfSpeechMs, (at) => this.#end(at));
     else this.#nothingMore.clear();
   }
 
@@ -59,8 +74,20 @@ export class UserAudio {
     this.#nothingMore.clear();
   }
 
+  #takeFrame(isVoice: boolean, now: number): void {
+    this.#alike = isVoice === this.#wasVoice ? this.#alike + 1 : 1;
+    this.#wasVoice = isVoice;
+    if (this.#speaking && !isVoice && this.#alike >= this.#framesToEnd) this.#end(now);
+    else if (!this.#speaking && isVoice && this.#alike >= framesToBegin) {
+      this.#speaking = true;
+      this.#beganAt = now;
+      this.#parts.began(now);
+    }
+  }
+
   #end(at: number): void {
     const { outbox, nextEventId, ended } = this.#parts;
+    [this.#speaking, this.#alike, this.#energy, this.#samples] = [false, 0, 0, 0];
     outbox.send('user_transcript', { user_transcript: unintelligible, event_id: nextEventId() });
     ended(unintelligible, this.#beganAt, at);
   }

@@ -2,19 +2,25 @@ import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
 import type { Outbound } from '../core/allowed-host.ts';
 import { CompletionBuilder, type Completion } from './completion.ts';
-import type { CompletionRequest } from './messages.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import { completionsAddress, requireAllowed, sendableHeaders } from './outbound.ts';
 import { Patience } from './patience.ts';
 
+/** A message of the chat completions contract. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
 export interface ModelQuestion {
   /** Base or full address. */
   url: string;
   /** Secrets: sent, and never shown. */
   headers: Readonly<Record<string, string>>;
-  body: CompletionRequest;
+  /** Of `POST /chat/completions`. */
+  body: { messages: readonly ChatMessage[]; stream: boolean; [field: string]: unknown };
   /** Shorter than the limit where a backup model waits. Real milliseconds. */
   firstTokenMs: number;
   signal: AbortSignal;

@@ -2,6 +2,9 @@ import { parseJson } from '../core/json.ts';
 import { z } from 'zod';
 import { ModelFailure } from './model-failure.ts';
 
+/** The tool with which a model ends a conversation, the only one that it is offered. */
+export const endCall = 'end_call';
+
 /** A tool that a model wants used; `parameters` is null where it did not send a JSON object. */
 export interface RequestedTool {
   id: string | null;
@@ -88,9 +91,10 @@ export class CompletionBuilder {
     return this.#text.trim() !== '' || this.#tools.size > 0;
   }
 
-  /** Throws `ModelFailure` when there was neither a word nor a tool. */
+  /** Throws `ModelFailure` when there was neither a word nor the end: a tool that was not offered is no answer. */
   build(): Completion {
-    if (!this.begun) throw new ModelFailure('empty', 'the model answered without a word');
+    if (this.#text.trim() === '' && ![...this.#tools.values()].some(({ name }) => name === endCall))
+      throw new ModelFailure('empty', 'the model answered without a word');
     const tools = [...this.#tools].sort(([left], [right]) => left - right);
     return {
       text: this.#text.trim(),

@@ -4,19 +4,13 @@ import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
-import type { ModelRequest, ModelRequestLog } from './model-request-log.ts';
+import type { ModelRequestLog } from './model-requests.ts';
 import { completionsAddress, showAddress, redactSecrets } from './outbound.ts';
-
-export interface AskedFor {
-  conversationId: string;
-  purpose: ModelRequest['purpose'];
-}
 
 export interface AnsweredQuestion {
   completion: Completion;
   /** Real milliseconds. */
   firstTokenMs: number;
-  durationMs: number;
 }
 
 /** Asks models and keeps a record of it, for the owner of a model to look at. */
@@ -32,10 +26,10 @@ export class ModelCaller {
   }
 
   /** Throws `ModelFailure`. */
-  async ask(question: ModelQuestion, asked: AskedFor): Promise<AnsweredQuestion> {
+  async ask(question: ModelQuestion, conversationId: string): Promise<AnsweredQuestion> {
     const clean = (text: string): string => redactSecrets(text, question.headers);
     const entry = this.#log.begin({
-      ...asked,
+      conversationId,
       at: this.#clock.now(),
       address: showAddress(URL.canParse(question.url) ? completionsAddress(question.url) : question.url),
       headerNames: Object.keys(question.headers),
@@ -44,7 +38,7 @@ export class ModelCaller {
     try {
       const completion = cleanCompletion(await this.#completions.ask(question, entry), clean);
       entry.answer = completion;
-      return { completion, firstTokenMs: entry.firstTokenMs ?? 0, durationMs: entry.durationMs ?? 0 };
+      return { completion, firstTokenMs: entry.firstTokenMs ?? 0 };
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
       entry.failure = { code: error.code, message: clean(error.message) };

@@ -10,7 +10,6 @@ export type ModelFailureCode =
   | 'model_error'
   | 'cut_off'
   | 'empty'
-  | 'tool_rounds'
   | 'stopped';
 
 /**

@@ -3,22 +3,17 @@ import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
 import type { LiveTalks } from '../core/conversation/agent-mind.ts';
-import { assessByModel } from './model-assessment.ts';
 import { modelMindOf } from './model-mind.ts';
 import { isHeldByModel, ownModelOf } from '../core/conversation/effective-llm.ts';
-import { createPhoneTools } from './run-tools.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn } from '../core/state/talk.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../core/service/service.ts';
-import { controlModelRequests } from './control-model-requests.ts';
-import { ModelRequestLog } from './model-request-log.ts';
+import { controlModelRequests, ModelRequestLog } from './model-requests.ts';
 
 interface HeldTalk {
   /** What was said when the model was asked last. */
   turns: readonly Turn[];
-  /** Known as soon as everything was said; the model may still have to tell what came of it. */
-  whole: Talk | null;
   abort: AbortController;
 }
 
@@ -29,13 +24,12 @@ export interface ModelTalks extends LiveTalks {
 
 /** Calls whose agent speaks through the model behind its own address. */
 export function createModelTalks(settings: SandboxSettings, caller: ModelCaller, unavailableModels: ReadonlySet<string>): ModelTalks {
-  const tools = createPhoneTools(settings);
   let stopping = new AbortController();
   const held = new Map<Call, HeldTalk>();
   return {
     wants: isHeldByModel,
     async hold(call, answeredAt) {
-      const talk: HeldTalk = { turns: [], whole: null, abort: new AbortController() };
+      const talk: HeldTalk = { turns: [], abort: new AbortController() };
       held.set(call, talk);
       try {
         return await hold(call, answeredAt, talk, AbortSignal.any([stopping.signal, talk.abort.signal]));
@@ -51,7 +45,7 @@ export function createModelTalks(settings: SandboxSettings, caller: ModelCaller,
       const talk = held.get(call);
       held.delete(call);
       talk?.abort.abort();
-      return talk?.whole == null ? talkUntil(at, talk?.turns ?? []) : { ...talk.whole, endedAt: at };
+      return talkUntil(at, talk?.turns ?? []);
     },
     stop() {
       stopping.abort();
@@ -63,13 +57,10 @@ export function createModelTalks(settings: SandboxSettings, caller: ModelCaller,
     const { course } = call;
     const model = ownModelOf(call);
     if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
-    const mind = modelMindOf(call, model, { settings, caller, unavailableModels, tools, signal });
+    const mind = modelMindOf(call, model, { settings, caller, unavailableModels, signal });
     // Whatever a person said to pass the time, the model would have to be told.
     const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
-    const talk = await converseWithModel(setup, mind, (turns) => (progress.turns = turns));
-    progress.whole = talk;
-    const assessment = await assessByModel(caller, call, talk, signal);
-    return assessment === null ? talk : { ...talk, assessment };
+    return converseWithModel(setup, mind, (turns) => (progress.turns = turns));
   }
 }
 

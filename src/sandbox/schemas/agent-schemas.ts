@@ -92,8 +92,6 @@ const collectionItem = z.looseObject({
 const platformSettings = z.looseObject({
   evaluation: z.looseObject({ criteria: z.array(evaluationCriterion).optional() }).optional(),
   data_collection: z.record(identifier, collectionItem).optional(),
-  /** Who evaluates and collects: deterministic rules (the default), or the agent's own model. */
-  ...sourced('GUESS', { analysis: z.looseObject({ model: z.enum(['rules', 'own']).optional() }).optional() }),
   archived: z.boolean().optional(),
 });
 export type PlatformSettings = z.infer<typeof platformSettings>;

@@ -1,8 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTestSandbox, type Json } from '../harness.ts';
-import { createModelAgent, interviewer, startModelServer, stream, useTool } from '../llm/model-server.ts';
+import { createModelAgent, interviewer, startModelServer, stream } from '../llm/model-server.ts';
 import { converse, createAgent, pass } from './socket-client.ts';
-import { patienceMs } from '../../support/until.ts';
 
 const textOnly = { conversation_config_override: { conversation: { text_only: true } } };
 const openInvoice = {
@@ -47,19 +46,9 @@ const text = { type: 'string' };
 
 test.each<[string, string, Json, Json]>([
   ['What is the weather in Berlin?', 'weather', { city: text }, { city: 'Berlin' }],
-  ['Please show me the weather for New York, please.', 'show_weather', { city: text }, { city: 'New York' }],
   ['Please show product Aurora lamp for me.', 'show_product', { product: text }, { product: 'Aurora lamp' }],
   ['Show the page about “Terms of use” now.', 'show_page', { page: text }, { page: 'Terms of use' }],
-  ['Open the order ORD-1234, will you?', 'open_order', { order_id: text }, { order_id: 'ORD-1234' }],
-  ['My name is Robin Sample, please save the name.', 'save_name', { name: text }, { name: 'Robin Sample' }],
-  ['Change the colour to dark green, please.', 'change_colour', { colour: text }, { colour: 'dark green' }],
-  [
-    'Send an email to ada@example.com saying I am late.',
-    'send_email',
-    { email: text, message: text },
-    { email: 'ada@example.com', message: 'I am late' },
-  ],
-  ['Book the table for Tuesday at 7:30 pm.', 'book_table', { date: text, time: text }, { date: 'Tuesday', time: '7:30 pm' }],
+  ['Save my name, the name is Robin Sample.', 'save_name', { name: text }, { name: 'Robin Sample' }],
   ['Open the page, please.', 'open_page', { page: text }, {}],
 ])('a tool of the client gets the value that was said, not the sentence: "%s"', async (said, name, properties, values) => {
   const sandbox = await startTestSandbox();
@@ -115,11 +104,10 @@ test('results that nobody waits for change nothing', async () => {
   expect(client.socket.readyState).toBe(client.socket.OPEN);
 });
 
-test("the model behind an agent's own address speaks at a socket, uses the client's tools and ends the conversation", async () => {
+test("the model behind an agent's own address speaks at a socket and ends the conversation", async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer((response, request, nth) => {
-    if (nth === 1) useTool(response, 'open_invoice', { number: 7 });
-    else if (nth === 2) stream(response, 'There it is.');
+    if (nth === 1) stream(response, 'There it is.');
     else interviewer(response, { ...request, body: { messages: [1, 2, 3].map(() => ({ role: 'user' })) } }, nth);
   });
   const agentId = await createModelAgent(sandbox, model.url, { prompt: { tools: [openInvoice] } });
@@ -131,19 +119,17 @@ test("the model behind an agent's own address speaks at a socket, uses the clien
   });
   await client.next('agent_response');
   client.send({ type: 'contextual_update', text: 'The page shows invoices.' });
-  client.send({ type: 'user_message', text: 'Where is it?' });
-  const { client_tool_call: call } = await client.next('client_tool_call');
-  expect(call.parameters).toEqual({ number: 7 });
-  client.send({ type: 'client_tool_result', tool_call_id: call.tool_call_id, result: { open: true } });
+  client.send({ type: 'user_message', text: 'Please open invoice 7.' });
   expect((await client.next('agent_response')).agent_response_event.agent_response).toBe('There it is.');
   client.send({ type: 'user_message', text: 'Thank you.' });
   expect((await client.next('agent_response')).agent_response_event.agent_response).toBe('That was all. Goodbye.');
   expect(await client.closed).toEqual({ code: 1000, reason: 'end_call tool was called.' });
   const [first, second] = model.requests;
   expect(first?.body).toMatchObject({ user_id: 'user-7', svc_extra_body: { tier: 'gold' } });
+  expect(first?.body.tools.map((tool: Json) => tool.function.name)).toEqual(['end_call']);
   expect(first?.body.messages[0].content).toContain('Context: The page shows invoices.');
   expect(JSON.stringify(model.requests)).not.toContain('open sesame');
-  expect(second?.body.messages.at(-1)).toMatchObject({ role: 'tool', content: '{"open":true}' });
+  expect(second?.body.messages.at(-1)).toEqual({ role: 'user', content: 'Thank you.' });
 });
 
 test('a model that fails without a backup ends the conversation with 1002, and the record says so', async () => {
@@ -179,30 +165,4 @@ test('what is said while a tool is waited for is answered together with it', asy
   await client.settle();
   const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
   expect(body.transcript.map((turn: Json) => turn.speaker)).toEqual(['agent', 'user', 'user', 'agent']);
-});
-
-test("an agent's own model is asked what came of a conversation at a socket", async () => {
-  const sandbox = await startTestSandbox();
-  const model = await startModelServer((response, { body }) => {
-    if (body.response_format === undefined) {
-      useTool(response, 'end_call', { message: 'Goodbye.' });
-      return;
-    }
-    const content = JSON.stringify({ collected: { chairs: { value: 4, rationale: 'They said so.' } } });
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] }));
-  });
-  const platform = { analysis: { model: 'own' }, data_collection: { chairs: { type: 'integer' } } };
-  const agentId = await createModelAgent(sandbox, model.url, { platform });
-  const client = await converse(sandbox, agentId, {
-    ...textOnly,
-    dynamic_variables: { name: 'Robin', secret__code: 'x' },
-  });
-  client.send({ type: 'user_message', text: 'A few.' });
-  await client.closed;
-  await pass(sandbox, 10_000);
-  await vi.waitFor(async () => {
-    const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
-    expect(body.collected_data.chairs).toMatchObject({ value: 4, rationale: 'They said so.' });
-  }, patienceMs);
 });

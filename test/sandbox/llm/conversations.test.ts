@@ -23,7 +23,8 @@ test('an agent says what the model behind its address answers, and ends the call
 test('the model is asked as the contract says: prompt with variables, what was said, temperature, tools and headers', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);
-  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url));
+  const prompt = { tools: [{ type: 'webhook', name: 'stock', api_schema: { url: 'http://127.0.0.1:9/stock' } }] };
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { prompt }));
   const [first, second] = model.requests;
   expect(first).toMatchObject({
     path: '/v1/chat/completions',

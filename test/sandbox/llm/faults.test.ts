@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { ModelRequestLog } from '../../../src/sandbox/llm/model-request-log.ts';
+import { ModelRequestLog } from '../../../src/sandbox/llm/model-requests.ts';
 import { sendableHeaders } from '../../../src/sandbox/llm/outbound.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { chunk, createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
@@ -129,6 +129,11 @@ const faults: Record<string, Fault> = {
   },
   'answers without a word': {
     answer: (response) => response.writeHead(200, sse).end(`${chunk({ content: ' ' }, 'stop')}data: [DONE]\n\n`),
+    code: 'empty',
+    reason: 'custom_llm_error: the model answered without a word',
+  },
+  'uses a tool that it was not offered': {
+    answer: (response) => useTool(response, 'stock', { item: 'chair' }),
     code: 'empty',
     reason: 'custom_llm_error: the model answered without a word',
   },
@@ -329,7 +334,7 @@ test('a deleted conversation leaves no question to the model behind', async () =
 
 test('the last thousand questions are kept', () => {
   const log = new ModelRequestLog();
-  const facts = { purpose: 'reply', at: 0, address: '', headerNames: [], request: '{}' } as const;
+  const facts = { at: 0, address: '', headerNames: [], request: '{}' } as const;
   for (let index = 0; index < 1_205; index += 1) log.begin({ ...facts, headerNames: [], conversationId: `c${index}` });
   expect(log.list().map(({ conversationId }) => conversationId)).toHaveLength(1_000);
   expect(log.list()[0]?.conversationId).toBe('c205');

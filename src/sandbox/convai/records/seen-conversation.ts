@@ -75,7 +75,7 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    return (this.#assessment ??= this.talk.assessment ?? recallAssessment(this.call, this.talk));
+    return (this.#assessment ??= recallAssessment(this.call, this.talk));
   }
 
   /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */

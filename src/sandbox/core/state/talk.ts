@@ -48,8 +48,6 @@ export interface Talk {
   readonly terminationReason: string;
   /** The conversation could not go on: no model answered. */
   readonly brokeDown: boolean;
-  /** What came of it, where the agent's own model was asked; otherwise it follows from the turns by rules. */
-  readonly assessment?: Assessment;
 }
 
 export type CollectedValue = string | number | boolean | null;

@@ -1,3 +1,9 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { parseJson } from '../core/json.ts';
+import { isoTime } from '../core/times.ts';
+import { serveControl } from '../http/serve-control.ts';
+import { identifier } from '../schemas/building-blocks.ts';
 import type { AnswerFacts } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 
@@ -5,7 +11,6 @@ import type { Completion } from './completion.ts';
 export interface ModelRequest extends AnswerFacts {
   sequence: number;
   conversationId: string;
-  purpose: 'reply' | 'assessment';
   /** Epoch milliseconds of service time. */
   at: number;
   /** Without the values of its query. */
@@ -27,7 +32,7 @@ export class ModelRequestLog {
   readonly #forgotten = new Set<string>();
   #sequence = 0;
 
-  begin(facts: Pick<ModelRequest, 'conversationId' | 'purpose' | 'at' | 'address' | 'headerNames' | 'request'>): ModelRequest {
+  begin(facts: Pick<ModelRequest, 'conversationId' | 'at' | 'address' | 'headerNames' | 'request'>): ModelRequest {
     const entry: ModelRequest = {
       sequence: ++this.#sequence,
       ...facts,
@@ -59,4 +64,44 @@ export class ModelRequestLog {
     this.#forgotten.clear();
     this.#entries = [];
   }
+}
+
+const requestsQuery = z.strictObject({
+  conversation_id: identifier.optional(),
+  limit: z.coerce.number().int().min(1).max(longest).default(longest),
+});
+
+/** What agents' own models were asked and what they answered, oldest first; `limit` keeps the newest. */
+export function controlModelRequests(app: FastifyInstance, modelRequests: ModelRequestLog): void {
+  serveControl(app, 'GET /_sandbox/model-requests', {
+    says: "Lists what agents' own models were asked and what they answered.",
+    query: requestsQuery,
+    answer: ({ query }) => {
+      const { conversation_id: conversationId, limit } = query();
+      return { model_requests: modelRequests.list(conversationId).slice(-limit).map(describe) };
+    },
+  });
+}
+
+function describe({ answer, ...entry }: ModelRequest): Record<string, unknown> {
+  return {
+    sequence: entry.sequence,
+    conversation_id: entry.conversationId,
+    time: isoTime(entry.at),
+    url: entry.address,
+    header_names: entry.headerNames,
+    // A body that was cut off is no JSON any more and is shown as text.
+    request: parseJson(entry.request) ?? entry.request,
+    status: entry.status,
+    streamed: entry.streamed,
+    first_token_ms: entry.firstTokenMs,
+    duration_ms: entry.durationMs,
+    answer: answer && {
+      text: answer.text,
+      tool_calls: answer.tools.map(({ id, name, argumentsText }) => ({ id, name, arguments: argumentsText })),
+      finish_reason: answer.finishReason,
+      usage: answer.usage,
+    },
+    failure: entry.failure,
+  };
 }
