@@ -18,7 +18,6 @@ const minuteMs = 60_000;
 const shareOfHeaders = 1 / 4;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
-/** The service over HTTP with all its features, not yet listening. */
 export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = createCoreServer(service, longestRequestMs);
   installAudio(app, service);

@@ -31,7 +31,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     gates: service.gates,
     /** The file in which the state is kept; null when it is in memory only. */
     dataFile: settings.data,
-    /** The agents and numbers that it started with. */
     agents: [...service.state.agents.values()],
     phoneNumbers: [...service.state.numbers.values()],
     calls: (): CallTruth[] => {

@@ -23,7 +23,6 @@ export interface RecordedTalk {
 
 interface Sound {
   channel: 0 | 1;
-  /** Frame at which it begins. */
   start: number;
   tone: Tone;
 }
@@ -47,7 +46,6 @@ export class Recording {
     this.etag = `"${createHash('sha256').update(source).digest('hex').slice(0, 32)}"`;
   }
 
-  /** The bytes from `first` to `last`, both included, piece by piece. */
   *read(first = 0, last = this.bytes - 1): Generator<Buffer> {
     if (first < headerBytes) yield header(this.bytes - headerBytes).subarray(first, last + 1);
     const end = Math.ceil((last + 1 - headerBytes) / frameBytes);

@@ -11,7 +11,6 @@ export function agentPitch(voiceId: string): number {
   return 220 * 2 ** (new Random('voice of an agent', voiceId).pick(semitones) / 12);
 }
 
-/** The pitch of whoever is behind a number, hertz: always the same. */
 export function calleePitch(number: string): number {
   return 110 * 2 ** (new Random('voice behind a number', number).pick(semitones) / 12);
 }
@@ -24,7 +23,6 @@ export interface Tone {
   rate: number;
 }
 
-/** Sixteen-bit sample number `index` of a tone. */
 export function sampleOf({ hertz, length, rate }: Tone, index: number): number {
   const fade = (fadeMs / 1000) * rate;
   const gain = Math.min(1, index / fade, (length - index) / fade);

@@ -40,7 +40,6 @@ const outboundBody = z.strictObject({
   ...course,
 });
 
-/** Calls as they really are, and another course for one of them, or for the next one to a number. */
 export function controlCalls(app: FastifyInstance, service: Service): void {
   serveControl(app, 'GET /_sandbox/calls', {
     says: 'Lists the calls as they really are.',

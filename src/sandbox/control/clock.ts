@@ -34,7 +34,6 @@ const advanceBody = z.strictObject({
 
 const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) });
 
-/** Service time: read it, choose how it runs, move it forward. */
 export function controlClock(app: FastifyInstance, service: Service): void {
   serveControl(app, 'GET /_sandbox/clock', {
     says: 'Tells service time and how it runs.',

@@ -9,7 +9,6 @@ import type { Service } from '../core/service/service.ts';
 const namedRuleQuery = z.strictObject({ id: z.string().min(1) });
 const switchBody = z.strictObject({ enabled: z.boolean() });
 
-/** Fault rules: listed, added, switched on or off, and removed. */
 export function controlFaults(app: FastifyInstance, { faults }: Service): void {
   serveControl(app, 'GET /_sandbox/faults', {
     says: 'Lists the fault rules with how often each was met.',

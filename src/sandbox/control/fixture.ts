@@ -6,7 +6,6 @@ import { serveControl } from '../http/serve-control.ts';
 import { conflict, InvalidRequest } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 
-/** Loads a fixture into the sandbox as it runs: all of it, or nothing. A reset forgets it. */
 export function controlFixture(app: FastifyInstance, service: Service): void {
   serveControl(app, 'POST /_sandbox/fixture', {
     says: 'Adds the agents, numbers, webhooks and fault rules of a fixture, and replaces the people where it names any.',

@@ -5,7 +5,6 @@ import { countStates } from '../core/state/call.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { describeClock } from './clock.ts';
 
-/** What this sandbox is: version, settings, clock, where its state is kept, and how much of it there is. No secrets. */
 export function controlInfo(app: FastifyInstance, service: Service): void {
   const { settings, storage, clock, people } = service;
   serveControl(app, 'GET /_sandbox/health', {
@@ -47,7 +46,6 @@ export function controlInfo(app: FastifyInstance, service: Service): void {
       counts: {
         agents: service.state.agents.size,
         phone_numbers: service.state.numbers.size,
-        sip_trunks: service.state.sipTrunks.size,
         conversations: service.state.conversations.size,
         calls: { all: service.state.calls.length, ...countStates(service.state.calls, clock.now()) },
         lines_in_use: service.network.linesInUse,

@@ -16,7 +16,6 @@ import { controlIdle } from './idle.ts';
 import { controlInfo } from './info.ts';
 import { controlModels } from './models.ts';
 import { controlNumbers } from './numbers.ts';
-import { controlSipTrunks } from './sip-trunks.ts';
 import { controlTelephony } from './telephony.ts';
 import { controlWorld } from './world.ts';
 
@@ -32,7 +31,6 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlCalls(app, service);
   controlNumbers(app, service);
   controlModels(app, service);
-  controlSipTrunks(app, service);
   controlTelephony(app, service);
   controlConduct(app, service);
   controlJournal(app, service);
@@ -42,7 +40,6 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlGates(app, service);
 }
 
-/** Tells what is under /_sandbox, from the routes themselves: those that are installed after this was called, and its own. */
 function controlIndex(app: FastifyInstance, { settings }: Service): void {
   const routes: ControlRoute[] = [];
   app.addHook('onRoute', ({ method, path, config }) => {

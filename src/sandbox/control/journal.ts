@@ -29,7 +29,6 @@ const journalQuery = z.strictObject({
   format: z.enum(['json', 'har', 'ndjson']).default('json'),
 });
 
-/** The journal whole or filtered, as JSON, HTTP archive or lines of JSON; and single requests with headers and bodies. */
 export function controlJournal(app: FastifyInstance, service: Service): void {
   const { journal, settings } = service;
   const secrets = [...new Set([...settings.apiKeys, sandboxKey])];
@@ -76,7 +75,6 @@ function sendLines(reply: FastifyReply, entries: readonly JournalEntry[], tell: 
 
 const conductQuery = z.strictObject({ format: z.enum(['json', 'text', 'junit']).default('json') });
 
-/** What the caller did that a good one would not have done. */
 export function controlConduct(app: FastifyInstance, { conduct }: Service): void {
   serveControl(app, 'GET /_sandbox/conduct', {
     says: 'Tells whether the caller behaved.',

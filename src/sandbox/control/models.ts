@@ -8,7 +8,6 @@ import type { Service } from '../core/service/service.ts';
 const availability = '/_sandbox/models/:model_id/availability';
 const availabilityBody = z.strictObject({ available: z.boolean() });
 
-/** The language models that agents may name, and which of them give answers in conversations that begin from now on. */
 export function controlModels(app: FastifyInstance, { unavailableModels }: Service): void {
   serveControl(app, 'GET /_sandbox/models', {
     says: 'Lists the language models that agents may name.',

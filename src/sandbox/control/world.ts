@@ -18,7 +18,6 @@ const inboundBody = z.strictObject({
 });
 const redeemBody = z.strictObject({ credential: z.string().min(1) });
 
-/** The world around the service: who is behind the numbers, and what happens there on request. */
 export function controlWorld(app: FastifyInstance, service: Service): void {
   const { people } = service;
 

@@ -8,7 +8,6 @@ export interface BatchPointInfo {
   requestId: string | null;
   /** Null until the work is done. */
   batchId: string | null;
-  /** Calls asked for; calls queued once the work is done. */
   calls: number;
   /** Which batch request since the start or the last reset, from 1. */
   nth: number;

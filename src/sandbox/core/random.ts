@@ -51,7 +51,6 @@ export class Random {
   }
 }
 
-/** An identifier that the same key always gives. */
 export function deriveId(prefix: string, ...key: KeyPart[]): string {
   return `${prefix}_${hashKey([prefix, ...key])
     .toString('hex')

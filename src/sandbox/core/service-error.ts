@@ -53,7 +53,6 @@ export function notFound(what: string, id: string, param?: string): ServiceError
   return new ServiceError(404, message, { code: `${what.replaceAll(' ', '_')}_not_found`, param });
 }
 
-/** Throws 404 where there is no such thing. */
 export function existing<Thing>(thing: Thing | undefined, what: string, id: string, param?: string): Thing {
   if (thing === undefined) throw notFound(what, id, param);
   return thing;

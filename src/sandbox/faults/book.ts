@@ -14,29 +14,24 @@ export interface FaultHit {
 
 interface KeptRule {
   rule: FaultRule;
-  /** Epoch milliseconds of service time. */
   addedAt: number;
-  /** Matching requests seen since the rule was added. */
   seen: number;
   hits: number;
   /** Digests of the keys that it has revoked. */
   revoked: Set<string>;
 }
 
-/** Everything about the rules as plain data, without secrets. */
 export interface SavedFaults {
   added: number;
   rules: (Omit<KeptRule, 'revoked'> & { revoked: string[] })[];
 }
 
-/** The fault rules in force and how often each was met. Several rules may hit one request. */
 export class FaultBook {
   readonly #seed: string;
   readonly #now: () => number;
   readonly #rules = new Map<string, KeptRule>();
   #added = 0;
 
-  /** `now` tells epoch milliseconds of service time. */
   constructor(seed: string, now: () => number) {
     this.#seed = seed;
     this.#now = now;
@@ -61,7 +56,6 @@ export class FaultBook {
     return this.#rules.delete(id);
   }
 
-  /** Switches a rule on or off; its counts stay. False when there is no such rule. */
   enable(id: string, enabled: boolean): boolean {
     const kept = this.#rules.get(id);
     if (kept === undefined) return false;
@@ -81,7 +75,6 @@ export class FaultBook {
     return [...this.#rules.values()].map(({ rule, seen, hits }) => ({ ...rule, seen, hits }));
   }
 
-  /** Counts a request and tells what befalls it. */
   match(operation: OperationName, request: FaultedRequest): FaultHit[] {
     const hits: FaultHit[] = [];
     for (const kept of this.#rules.values()) {

@@ -7,12 +7,10 @@ const bodyVariant = z.enum(['object', 'legacy', 'string', 'empty', 'html']);
 const fieldPath = z.string().regex(/^\w+(\.\w+)*$/, 'Must be a field or a path of fields with dots, such as metadata.start_time.');
 const id = z.string().min(1).max(200);
 
-/** What a fault does. `before` and `after` are relative to the work of the operation. */
 export const faultEffect = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('rate_limited'),
     when: moment,
-    /** How the wait is announced. */
     retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
     /** Service seconds. */
     seconds: z.number().int().min(0).default(2),
@@ -41,7 +39,6 @@ export const faultEffect = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('dribble'),
-    /** Bytes at a time. */
     bytes: z.number().int().min(1).max(1_000_000).default(64),
     /** Real milliseconds between two pieces. */
     pauseMs: z.number().int().min(1).max(60_000).default(20),

@@ -15,7 +15,6 @@ export const latency = z.union(
     z.strictObject({
       distribution: z.literal('log_normal'),
       mean: ms,
-      /** Spread of the logarithm. */
       sigma: z.number().min(0).max(5),
     }),
   ],

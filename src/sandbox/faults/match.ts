@@ -5,7 +5,6 @@ const secretHeaders = new Set(['x-api-key', 'svc-api-key', 'authorization', 'coo
 
 const header = z
   .strictObject({
-    /** Case does not matter. */
     name: z
       .string()
       .min(1)
@@ -13,7 +12,6 @@ const header = z
       .transform((name) => name.toLowerCase())
       .refine((name) => !secretHeaders.has(name), 'This header carries a secret, and rules are shown; choose another.'),
     equals: z.string().max(1_000).optional(),
-    /** A regular expression that the value has to contain. */
     pattern: z.string().max(200).refine(isRegularExpression, 'Must be a regular expression that JavaScript can read.').optional(),
   })
   .refine((rule) => rule.equals === undefined || rule.pattern === undefined, 'Give only one of equals and pattern.');
@@ -24,7 +22,6 @@ const instant = z.union([z.iso.datetime({ offset: true, error: instantError }), 
   error: instantError,
 });
 
-/** Which requests a rule is about; what is left out does not matter. */
 export const faultMatch = {
   header: header.optional(),
   /** An agent's id, in the path, query or body, or of the conversation read. */
@@ -40,7 +37,6 @@ export type FaultMatch = z.output<typeof matchObject>;
 export interface FaultedRequest {
   header(name: string): string | null;
   hasCursor: boolean;
-  /** Ids of the agents and numbers it is about, and the numbers called. */
   agentIds(): readonly string[];
   numbers(): readonly string[];
 }

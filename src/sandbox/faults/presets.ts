@@ -1,6 +1,5 @@
 import type { FaultRuleInput } from './rule.ts';
 
-/** A ready-made fault: add its rule to switch it on. */
 export interface FaultPreset {
   id: string;
   title: string;
@@ -15,7 +14,6 @@ function preset(id: string, title: string, description: string, rule: FaultRuleI
 const batch = 'batch_calls' as const;
 const list = 'list_conversations' as const;
 
-/** In the order in which they are worth trying. */
 export const faultPresets: readonly FaultPreset[] = [
   preset('500-after-batch', 'Batch accepted, then 500', 'The calls are queued, and the caller is told that it failed.', {
     operation: batch,

@@ -48,7 +48,6 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The list of a reply: the reply itself, or the one array of records in it. */
 function listField(body: unknown): string | null {
   if (!isFields(body)) return null;
   return ['agents', 'conversations', 'phone_numbers', 'batch_calls'].find((name) => Array.isArray(body[name])) ?? null;
@@ -60,7 +59,6 @@ function withList(body: unknown, then: (list: unknown[]) => unknown[]): unknown 
   return name !== null && isFields(body) ? { ...body, [name]: then(body[name] as unknown[]) } : body;
 }
 
-/** Applies a change to the record of a reply, or to each record of its list. */
 function withEach(body: unknown, then: (record: Fields) => Fields): unknown {
   const each = (list: unknown[]): unknown[] => list.map((record) => (isFields(record) ? then(record) : record));
   if (Array.isArray(body) || listField(body) !== null) return withList(body, each);

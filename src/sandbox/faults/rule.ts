@@ -23,7 +23,6 @@ const positive = z.number().int().min(1, 'Requests are counted from 1.');
 export const faultRule = z
   .strictObject({
     id: z.string().min(1).max(100).optional(),
-    /** For people; the presets have one. */
     title: z.string().min(1).max(200).optional(),
     /** A rule that is not enabled neither hits nor counts. */
     enabled: z.boolean().default(true),
@@ -49,7 +48,6 @@ export const faultRule = z
       });
   });
 
-/** One rule or several, as they are sent. */
 export const faultRules = z.union([faultRule, z.array(faultRule)]);
 
 /**

@@ -13,11 +13,6 @@ export function announceChanges(app: FastifyInstance, service: Service): void {
       (id, agent) => ({ agent_id: id, name: agent?.name ?? null }),
     ),
     watch('number', ({ numbers }) => numbers, describeNumber),
-    watch(
-      'sip_trunk',
-      ({ sipTrunks }) => sipTrunks,
-      (id, trunk) => ({ trunk_id: id, label: trunk?.label ?? null }),
-    ),
   ];
   let watched: ServiceState | null = null;
   const look = (): void => {
@@ -38,7 +33,7 @@ export function announceChanges(app: FastifyInstance, service: Service): void {
 
 /** Finds what has changed among things of one kind since it last looked, whoever changed it. There are few of them. */
 function watch<Thing extends object>(
-  kind: 'agent' | 'number' | 'sip_trunk',
+  kind: 'agent' | 'number',
   thingsOf: (state: ServiceState) => ReadonlyMap<string, Thing>,
   describe: (id: string, thing: Thing | null) => Record<string, unknown>,
 ) {
@@ -74,7 +69,6 @@ function describeNumber(id: string, number: PhoneNumber | null): Record<string, 
   };
 }
 
-/** For when a request is over, answered or not. */
 export function announceRequest({ events, clock }: Pick<Service, 'events' | 'clock'>, entry: JournalEntry): void {
   const { sequence, method, path, operation, status, ending } = entry;
   const now = clock.now();

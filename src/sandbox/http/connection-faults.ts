@@ -31,7 +31,6 @@ export function breakOff(request: FastifyRequest, reply: FastifyReply, beginning
   return Readable.from(pieces(), { objectMode: false });
 }
 
-/** The whole body, a few bytes at a time. */
 export function dribble(
   reply: FastifyReply,
   body: string,

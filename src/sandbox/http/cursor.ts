@@ -1,12 +1,10 @@
 import { parseJson } from '../core/json.ts';
 import { refuseField } from '../schemas/validate.ts';
 
-/** A place in one list of one life of the sandbox; opaque to callers. */
 export interface Cursor {
   list: string;
   generation: number;
   position: number;
-  /** By what the list is sorted, where that is not the position alone. */
   key?: string;
 }
 

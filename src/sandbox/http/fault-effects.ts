@@ -145,7 +145,6 @@ function given(id: string | undefined): string[] | null {
   return id === undefined ? null : [id];
 }
 
-/** The body of a failure that a fault rule asks for. */
 export function errorPayload(
   effect: { type: 'html'; status: number } | { type: 'error'; status: number; body: ErrorBody },
   errorId: string,

@@ -37,7 +37,6 @@ export function duplicateKey(text: string): (string | number)[] | null {
   return null;
 }
 
-/** The place after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     if (quote === -1) return text.length;

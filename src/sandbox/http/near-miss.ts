@@ -1,6 +1,5 @@
 export interface KnownRoute {
   method: string;
-  /** As registered, with `:name` for parameters. */
   path: string;
 }
 
@@ -26,7 +25,6 @@ export function nearestRoute(method: string, pathname: string, routes: readonly 
   return nearest === null ? null : `${nearest.method} ${nearest.path.replaceAll(/:(\w+)/g, '{$1}')}`;
 }
 
-/** What it costs to turn one path into the other, part by part. */
 function pathCost(asked: readonly string[], known: string): number {
   const parts = known.split('/').filter((part) => part !== '');
   return cheapest(asked, parts, {
@@ -40,7 +38,6 @@ function letterCost(from: string, to: string): number {
   return cheapest(from.toLowerCase(), to.toLowerCase(), { drop: () => 1, swap: (a, b) => (a === b ? 0 : 1) });
 }
 
-/** The edit distance of two sequences. */
 function cheapest(
   from: ArrayLike<string>,
   to: ArrayLike<string>,

@@ -13,7 +13,6 @@ import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { OperationName } from '../core/operations.ts';
 
-/** What the sandbox keeps about a request while it is answered. */
 export interface Exchange {
   /** Goes out as `request_id` of an error body. */
   errorId: string;
@@ -21,14 +20,11 @@ export interface Exchange {
   apiKey: string | null;
   entry: JournalEntry | null;
   capture: Capture | null;
-  /** The route that may have been meant, where there is none. */
   hint: string | null;
   hits: FaultHit[];
-  /** The sandbox itself cut the connection. */
   cut: boolean;
   /** Parameters of the query that are not known here, as a header can tell them. */
   ignored: string[];
-  /** Set for batch requests whose body was read. */
   batch: Omit<BatchPointInfo, 'point'> | null;
 }
 
@@ -38,7 +34,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operation?: OperationName;
-    /** One of the sandbox's own controls. */
     control?: ControlAbout;
     /** No operation of the contract, but an API key is needed. */
     keyed?: boolean;
@@ -85,7 +80,6 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
   }
 }
 
-/** Returns how many requests are in progress. */
 function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, censorUrl }: OpeningParts): number {
   const { journal } = service;
   const { exchange } = request;
@@ -107,7 +101,6 @@ function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, c
   return entry.parallel;
 }
 
-/** Begins what the journal keeps of a request. */
 export function beginEntry(
   { journal, clock, conduct }: Service,
   request: IncomingMessage,

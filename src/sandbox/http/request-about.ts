@@ -9,7 +9,6 @@ interface About {
   numbers: string[];
 }
 
-/** Which agents and numbers a request names, in its path, query or body, or by the conversation that it reads. */
 export function aboutOf(request: FastifyRequest, service: Service): About {
   const parameters = fieldsOf(request.params);
   const query = fieldsOf(request.query);
@@ -30,7 +29,6 @@ export function aboutOf(request: FastifyRequest, service: Service): About {
   };
 }
 
-/** The request as fault rules look at it. */
 export function faultedRequest(request: FastifyRequest, service: Service): FaultedRequest {
   let known: About | null = null;
   const about = (): About => (known ??= aboutOf(request, service));

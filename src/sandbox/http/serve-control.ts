@@ -3,11 +3,8 @@ import { z } from 'zod';
 import { validate } from '../schemas/validate.ts';
 import { pathParameter } from './serve-operation.ts';
 
-/** What the index and the OpenAPI document say of a control. */
 export interface ControlAbout {
-  /** One sentence. */
   says: string;
-  /** What the request is checked with. */
   query?: z.ZodType;
   body?: z.ZodType;
   bodyIsOptional?: boolean;
@@ -15,7 +12,6 @@ export interface ControlAbout {
   takes?: string;
   /** Media types of the answer, the usual one first; JSON when left out. */
   answers?: readonly string[];
-  /** Answered without the control token. */
   open?: boolean;
   /** Longest body; the server's limit when left out. */
   longestBytes?: number;
@@ -25,7 +21,6 @@ export interface ControlAbout {
 interface Asked<Query, Body> {
   request: FastifyRequest;
   reply: FastifyReply;
-  /** The parameter in the path. Throws 404 where there is none. */
   id: () => string;
   /** Throws 422, as `body` does. */
   query: () => Query;
@@ -65,7 +60,6 @@ export function serveControl<Query, Body>(
   });
 }
 
-/** A control as it is installed, such as `GET /_sandbox/calls`. */
 export interface ControlRoute {
   method: string;
   path: string;

@@ -15,7 +15,6 @@ interface CapturedMessage {
   length: number;
 }
 
-/** One exchange. */
 export interface Capture {
   readonly sequence: number;
   request: CapturedMessage;
@@ -23,7 +22,6 @@ export interface Capture {
   reply: CapturedMessage | null;
 }
 
-/** The newest thousand exchanges, in a ring. */
 export class Captures {
   #ring: (Capture | undefined)[] = [];
 

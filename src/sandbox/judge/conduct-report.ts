@@ -27,13 +27,11 @@ interface Tally {
   /** Occasions that could not be judged, for want of facts. */
   notJudged: number;
   violationCount: number;
-  /** The first 100. */
   violations: Violation[];
 }
 
 export interface ConductReport {
   ok: boolean;
-  /** Epoch milliseconds of service time. */
   at: number;
   /** How many came since the judge began. Without one nothing was judged, whatever `ok` says. */
   requests: number;

@@ -12,7 +12,6 @@ export interface CallingHours {
   end: string;
 }
 
-/** What the conduct report holds a caller to. */
 export interface ConductLimits {
   /** A number accepted again within this many service seconds counts as dialled twice. Default 60. */
   redialWithinSeconds: number;

@@ -2,24 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationName } from '../core/operations.ts';
 import { Captures, type Capture } from './captures.ts';
 
-/** One request as it happened. Holds no body, no key, and no address that carries one. */
 export interface JournalEntry {
   sequence: number;
   method: string;
   path: string;
   operation: OperationName | null;
-  /** Nothing is served at its address. */
   unmatched: boolean;
   /** What may have been meant, where nothing is served. */
   hint: string | null;
   requestId: string | null;
   apiKey: '[redacted]' | null;
-  /** Epoch milliseconds of service time and of the machine. */
   at: number;
   realAt: number;
-  /** Requests in progress when this one came, itself included. */
   parallel: number;
-  /** Fault rules that hit it. */
   faults: string[];
   batchId: string | null;
   callsRequested: number | null;
@@ -34,7 +29,6 @@ export interface JournalEntry {
 
 export interface JournalFilter {
   operation?: OperationName | undefined;
-  /** `404`, or a class such as `4xx`. */
   status?: string | undefined;
   unmatched?: boolean | undefined;
 }
@@ -85,12 +79,10 @@ export class Journal {
     return this.#inProgress;
   }
 
-  /** Of these, the ones that queue calls. */
   get batchesInProgress(): number {
     return this.#batchesInProgress;
   }
 
-  /** Sequence number of the newest request; 0 before the first. */
   get last(): number {
     return this.#sequence;
   }
@@ -99,7 +91,6 @@ export class Journal {
     return this.#entries[sequence - (this.#entries[0]?.sequence ?? 1)] ?? null;
   }
 
-  /** Headers and bodies of a request; null when it is not one of the newest. */
   captureOf(sequence: number): Capture | null {
     return this.get(sequence) === null ? null : this.#captures.of(sequence);
   }

@@ -4,7 +4,6 @@ import type { CredentialKind } from '../core/state/credential-store.ts';
 import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Admission } from './socket-call.ts';
 
-/** Where a signed URL leads. */
 export const conversationPath = '/v1/convai/conversation';
 /** Where a conversation token is taken in place of a LiveKit server. */
 export const rtcPath = '/v1/convai/rtc';

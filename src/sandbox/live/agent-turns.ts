@@ -16,7 +16,6 @@ interface Speaking {
   eventId: number;
   reply: AgentReply;
   at: number;
-  /** When the last word is heard. */
   until: number;
   stream: AudioStream | null;
 }
@@ -28,9 +27,7 @@ export interface AgentTurnParts {
   outbox: Outbox;
   format: AudioFormat;
   nextEventId: () => number;
-  /** The agent has finished what it said. */
   spoken: (reply: AgentReply, at: number) => void;
-  /** The agent cannot go on. */
   failed: (error: unknown) => void;
 }
 
@@ -41,7 +38,6 @@ export class AgentTurns {
   readonly #begin: Timer;
   readonly #end: Timer;
   #thinking = false;
-  /** More was said while the agent was thinking. */
   #outdated = false;
   #speaking: Speaking | null = null;
   #stopped = false;
@@ -53,7 +49,6 @@ export class AgentTurns {
     this.#end = new Timer(parts.service.scheduler);
   }
 
-  /** It speaks, thinks, or is about to speak. */
   get busy(): boolean {
     return this.#thinking || this.#speaking !== null;
   }
@@ -103,14 +98,12 @@ export class AgentTurns {
     });
   }
 
-  /** The conversation is over. */
   stop(at: number): void {
     this.#stopped = true;
     this.#begin.clear();
     if (this.#speaking !== null) this.#cutOff(this.#speaking, at);
   }
 
-  /** Returns what was heard. */
   #cutOff(speaking: Speaking, at: number): string {
     speaking.stream?.stop();
     this.#end.clear();

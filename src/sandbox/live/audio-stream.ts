@@ -11,7 +11,6 @@ export interface SpokenTurn {
   audio: Buffer;
   format: AudioFormat;
   eventId: number;
-  /** When the first sample is heard, service time. */
   startAt: number;
 }
 

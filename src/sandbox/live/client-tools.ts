@@ -94,7 +94,6 @@ interface ClientToolParts {
 
 const longestResult = 20_000;
 
-/** Has the client run its tools: it is asked over the socket, and its answer waited for. */
 export class ClientTools {
   readonly #parts: ClientToolParts;
   readonly #open = new Map<string, (result: ToolResult) => void>();
@@ -133,7 +132,6 @@ export class ClientTools {
     this.#open.get(toolCallId)?.({ text: text.slice(0, longestResult), isError });
   }
 
-  /** The client is gone. */
   stop(): void {
     for (const settle of this.#open.values()) settle({ text: 'The client has gone.', isError: true });
   }

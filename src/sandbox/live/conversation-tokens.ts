@@ -6,16 +6,13 @@ export interface TokenVerdict {
   /** Signature and times are right. */
   valid: boolean;
   reason: 'expired' | 'not_yet_valid' | 'wrong_signature' | 'wrong_issuer' | 'malformed' | null;
-  /** Null where they cannot be read. */
   claims: JWTPayload | null;
 }
 
 interface TokenFacts {
-  /** The room, which is the conversation. */
   room: string;
   identity: string;
   agentId: string;
-  /** Whole seconds of service time since the epoch. */
   issuedAt: number;
   expiresAt: number;
 }

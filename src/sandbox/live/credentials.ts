@@ -48,7 +48,6 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
 const verifyBody = z.strictObject({ token: z.string().min(1) });
 const verifyQuery = z.strictObject({ consume: z.stringbool().default(false) });
 
-/** Conversation tokens from the other side: what a media server would make of them. */
 export function controlTokens(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
   serveControl(app, 'GET /_sandbox/rtc', {
     says: 'Tells for which media server conversation tokens are signed.',

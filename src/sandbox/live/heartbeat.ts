@@ -8,7 +8,6 @@ interface HeartbeatParts {
   outbox: Outbox;
   settings: SocketSettings;
   nextEventId: () => number;
-  /** Called when an answer is overdue. */
   dead: (at: number) => void;
 }
 

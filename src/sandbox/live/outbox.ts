@@ -35,7 +35,6 @@ export interface ServerEvents {
 
 export type ServerEventType = keyof ServerEvents;
 
-/** The field of an event in which its facts stand. */
 const fields: Readonly<Record<ServerEventType, string>> = {
   conversation_initiation_metadata: 'conversation_initiation_metadata_event',
   audio: 'audio_event',
@@ -51,7 +50,6 @@ const fields: Readonly<Record<ServerEventType, string>> = {
   error: 'error_event',
 };
 
-/** An event as it travels. */
 export function serverEvent<Type extends ServerEventType>(type: Type, facts: ServerEvents[Type]): string {
   return JSON.stringify({ type, [fields[type]]: facts });
 }
@@ -103,7 +101,6 @@ export class Outbox {
     this.#giveUp();
   }
 
-  /** Whether a stream may go on. */
   get takesMore(): boolean {
     return this.#socket.bufferedAmount < Math.min(streamAheadBytes, this.#maxUnsentBytes / 2);
   }

@@ -29,12 +29,10 @@ export class Patience {
     this.#limit = new Timer(parts.scheduler);
   }
 
-  /** Something other than a pong came. */
   heardFrom(at: number): void {
     this.#noInput.set(at + this.#parts.noInputMs, this.#parts.deaf);
   }
 
-  /** From now on the agent waits for a word. */
   waitForUser(config: ConversationConfig, at: number): void {
     this.#again.set(at + turnTimeoutMs(config), this.#parts.askAgain);
     const limitMs = silenceLimitMs(config);

@@ -4,14 +4,11 @@ import { ServiceError } from '../core/service-error.ts';
 import { ClientMistake } from './client-messages.ts';
 import type { ServerEvents } from './outbox.ts';
 
-/** How a session ends: what the record says, and with which code the connection closes. */
 export interface Ending {
   reason: string;
   code: number;
-  /** Told to the client as an `error` event first. */
   errorType?: string | undefined;
   brokeDown?: boolean;
-  /** Epoch milliseconds of service time; now when left out. */
   at?: number;
 }
 
@@ -40,7 +37,6 @@ export function closeReason({ reason, errorType }: Ending): string {
     .replace(/\uFFFD$/, '');
 }
 
-/** What a client is told before the connection closes. */
 export function errorOf(ending: Ending): ServerEvents['error'] {
   const errorType = closeReason(ending);
   return { code: ending.code, error_type: errorType, message: ending.reason, reason: errorType };

@@ -40,7 +40,6 @@ export interface SessionParts {
   socket: WebSocket;
   admission: Admission;
   readMessage: (frame: string) => ClientMessage | null;
-  /** Called once, when the session is over. */
   over: (session: Session) => void;
 }
 
@@ -101,7 +100,6 @@ export class Session {
     });
   }
 
-  /** The connection is gone. */
   disconnected(code: number): void {
     const left = code === 1000 || code === 1001;
     this.end({ reason: left ? endings.remote : endings.lost, code: 1000 });
@@ -251,7 +249,6 @@ export class Session {
     }
   }
 
-  /** What went wrong ends the conversation, with a code of its own. */
   fail(error: unknown): void {
     this.end(endingFor(error));
   }

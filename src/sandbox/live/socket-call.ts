@@ -10,7 +10,6 @@ import type { Agent } from '../core/state/agent.ts';
 import { newCall, openCourse, type Call, type Channel, type SocketFacts } from '../core/state/call.ts';
 import { type Initiation, ClientMistake } from './client-messages.ts';
 
-/** What a credential has opened. */
 export interface Admission {
   agentId: string;
   channel: Exclude<Channel, 'phone'>;

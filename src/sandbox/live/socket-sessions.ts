@@ -5,7 +5,6 @@ import { Session } from './session.ts';
 import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Admission } from './socket-call.ts';
 
-/** The conversations that are held over sockets now. */
 export class SocketSessions {
   readonly #service: Service;
   readonly #modelCaller: ModelCaller;
@@ -28,7 +27,6 @@ export class SocketSessions {
     return this.#open.size;
   }
 
-  /** Holds a conversation over a socket that has been admitted. */
   hold(socket: WebSocket, admission: Admission): void {
     const { scheduler, clock, settings } = this.#service;
     const session = new Session({
@@ -57,7 +55,6 @@ export class SocketSessions {
     session.open();
   }
 
-  /** Ends all of them: their state is about to go. */
   stop(reason: string): void {
     for (const session of this.#open) session.end({ reason, code: 1001 });
   }

@@ -8,7 +8,6 @@ import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import { completionsAddress, requireAllowed, sendableHeaders } from './outbound.ts';
 import { Patience } from './patience.ts';
 
-/** A message of the chat completions contract. */
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
   content: string;
@@ -30,7 +29,6 @@ export interface ModelQuestion {
 export interface AnswerFacts {
   status: number | null;
   streamed: boolean | null;
-  /** From the question to the first word, real milliseconds. */
   firstTokenMs: number | null;
   durationMs: number | null;
 }

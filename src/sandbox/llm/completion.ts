@@ -19,12 +19,10 @@ export interface ReportedUsage {
   outputTokens: number;
 }
 
-/** What a model answered, whether in one piece or as a stream. */
 export interface Completion {
   text: string;
   tools: RequestedTool[];
   finishReason: string | null;
-  /** Null when the model did not say. */
   usage: ReportedUsage | null;
 }
 
@@ -62,7 +60,6 @@ const answerPart = z.looseObject({
   error: z.unknown().optional(),
 });
 
-/** Puts together what a model answers, in one part or in many. */
 export class CompletionBuilder {
   #text = '';
   readonly #tools = new Map<number, { id: string | null; name: string; argumentsText: string }>();
@@ -86,7 +83,6 @@ export class CompletionBuilder {
     for (const [position, tool] of (tool_calls ?? []).entries()) this.#addTool(tool.index ?? position, tool);
   }
 
-  /** A word or a tool has been seen. */
   get begun(): boolean {
     return this.#text.trim() !== '' || this.#tools.size > 0;
   }

@@ -29,7 +29,6 @@ const endCallTool = {
 export interface ModelLink {
   settings: SandboxSettings;
   caller: ModelCaller;
-  /** Models of the service that give no answers now. */
   unavailableModels: ReadonlySet<string>;
   /** Aborted when nobody waits for the conversation any more. */
   signal: AbortSignal;
@@ -89,7 +88,6 @@ function delay(reply: AgentReply, { settings }: ModelLink, waitedMs: number): Ag
   return { ...reply, usage: { ...reply.usage, latencyMs: reply.usage.latencyMs + waitedMs } };
 }
 
-/** One turn of the agent: its words, and whether they are the last. */
 async function ask({ call, model, link }: ModelTalk, turns: readonly Turn[]): Promise<AgentReply> {
   const { settings, caller, signal } = link;
   const prompt = promptForModel(call);
@@ -130,7 +128,6 @@ async function ask({ call, model, link }: ModelTalk, turns: readonly Turn[]): Pr
   };
 }
 
-/** What a model is told of a conversation so far. */
 function messagesOf(prompt: string, turns: readonly Turn[]): ChatMessage[] {
   const system: ChatMessage[] = prompt === '' ? [] : [{ role: 'system', content: prompt }];
   const said = turns.filter(({ text }) => text !== '');

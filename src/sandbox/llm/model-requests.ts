@@ -7,11 +7,9 @@ import { identifier } from '../schemas/building-blocks.ts';
 import type { AnswerFacts } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 
-/** One question to a model behind an address, and what came of it. Holds names of headers, never their values. */
 export interface ModelRequest extends AnswerFacts {
   sequence: number;
   conversationId: string;
-  /** Epoch milliseconds of service time. */
   at: number;
   /** Without the values of its query. */
   address: string;
@@ -26,7 +24,6 @@ export interface ModelRequest extends AnswerFacts {
 const longest = 1_000;
 const longestRequest = 32_768;
 
-/** The last 1,000 questions to models, oldest first. */
 export class ModelRequestLog {
   #entries: ModelRequest[] = [];
   readonly #forgotten = new Set<string>();
@@ -54,7 +51,6 @@ export class ModelRequestLog {
     return this.#entries.filter((entry) => conversationId === undefined || entry.conversationId === conversationId);
   }
 
-  /** A conversation that is deleted leaves nothing behind. */
   forget(conversationId: string): void {
     this.#forgotten.add(conversationId);
     this.#entries = this.#entries.filter((entry) => entry.conversationId !== conversationId);

@@ -12,17 +12,14 @@ import type { Service } from '../core/service/service.ts';
 import { controlModelRequests, ModelRequestLog } from './model-requests.ts';
 
 interface HeldTalk {
-  /** What was said when the model was asked last. */
   turns: readonly Turn[];
   abort: AbortController;
 }
 
 export interface ModelTalks extends LiveTalks {
-  /** Gives up the talks that are being held; others may begin. */
   stop(): void;
 }
 
-/** Calls whose agent speaks through the model behind its own address. */
 export function createModelTalks(settings: SandboxSettings, caller: ModelCaller, unavailableModels: ReadonlySet<string>): ModelTalks {
   let stopping = new AbortController();
   const held = new Map<Call, HeldTalk>();
@@ -64,7 +61,6 @@ export function createModelTalks(settings: SandboxSettings, caller: ModelCaller,
   }
 }
 
-/** Agents that speak through a model behind an address of their own. */
 export function installLlm(app: FastifyInstance, service: Service): { modelCaller: ModelCaller } {
   const { settings, clock, unavailableModels } = service;
   const requests = new ModelRequestLog();

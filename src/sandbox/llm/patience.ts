@@ -1,6 +1,5 @@
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
 
-/** Waits for a model until its time is over: for the first word, then for each next one, and for the whole. */
 export class Patience {
   readonly #controller = new AbortController();
   readonly #limits: Pick<ModelLimits, 'firstTokenMs' | 'idleMs' | 'wholeMs'>;
@@ -22,7 +21,6 @@ export class Patience {
     return Math.round(performance.now() - this.#startedAt);
   }
 
-  /** Something came. */
   heard(): void {
     const { idleMs, wholeMs } = this.#limits;
     const leftMs = wholeMs - this.elapsedMs;

@@ -9,11 +9,9 @@ export interface ModelPrices {
   readonly cachedInput: number;
 }
 
-/** A language model of the service. Names, prices and latencies are fictional: the contract gives none. */
 export interface LanguageModel {
   readonly modelId: string;
   readonly group: ModelGroup;
-  /** May be used where patient data is. */
   readonly hipaaEligible: boolean;
   readonly contextTokens: number;
   readonly prices: ModelPrices;
@@ -83,7 +81,6 @@ export const catalogue: readonly LanguageModel[] = Object.entries(rows).flatMap(
 
 const byId = new Map(catalogue.map((model) => [model.modelId, model]));
 
-/** The model of an agent that names none. */
 export const defaultModelId = 'search_flash';
 
 /** Takes over by default when another model gives no answer. */
@@ -98,7 +95,6 @@ export function findModel(modelId: string): LanguageModel | undefined {
 }
 
 export interface TokenUsage {
-  /** All of the input, cached or not. */
   inputTokens: number;
   /** How many of `inputTokens` the model had seen before. */
   cachedInputTokens: number;

@@ -1,6 +1,5 @@
 import { findModel } from './catalogue.ts';
 
-/** The contract's settings of the thinking budget. */
 export type ThinkingLevel = 'disabled' | 'low' | 'medium' | 'high';
 
 /** Upstream's words (gaps A.4), among which are the contract's None, Low, Medium and High. */
@@ -44,7 +43,6 @@ export function plainBackup({ preference, order, model_id: modelId }: BackupChoi
 /** Where the model is none of the service's, service milliseconds. */
 const unknownModelMs = 400;
 
-/** Service milliseconds. */
 const thinkingMs: Readonly<Record<ThinkingLevel, number>> = { disabled: 0, low: 500, medium: 1_500, high: 4_000 };
 
 /** Service milliseconds until a model's first word. A model that cannot think is as fast with any budget. */

@@ -76,7 +76,6 @@ function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
   };
 }
 
-/** Such as `post_clock_advance`. */
 function operationId({ method, path }: ControlRoute): string {
   return [method.toLowerCase(), ...(path.match(/\w+/g) ?? []).slice(1)].join('_');
 }

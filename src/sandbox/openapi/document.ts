@@ -7,7 +7,6 @@ export interface OpenApiDocument {
   servers: { url: string; description: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
-  /** By path and method in small letters. */
   paths: Record<string, Record<string, JsonSchema>>;
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, JsonSchema>>;
 }

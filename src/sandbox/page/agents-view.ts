@@ -37,7 +37,6 @@ export function agentsView({ service }: ViewRequest): View {
   };
 }
 
-/** One agent with all its settings; what is secret in them is left out. */
 export function agentView({ service, parameter }: ViewRequest): View {
   const agent = service.state.agents.get(parameter('id'));
   if (agent === undefined) return missingView('agent', 'agents', 'Agents');

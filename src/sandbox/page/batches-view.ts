@@ -8,7 +8,6 @@ import type { View, ViewRequest } from './view.ts';
 
 const mostBatches = 100;
 
-/** What was accepted in one request, and how far it has come. */
 export function batchesView({ service, now }: ViewRequest): View {
   // A batch is known by its calls.
   const batches = callsByBatch(service.state.calls.toReversed()).slice(0, mostBatches);

@@ -6,7 +6,6 @@ import type { ServiceState } from '../core/state/service-state.ts';
 export interface CallFilter {
   state?: CallState | 'ended' | undefined;
   batchId?: string | undefined;
-  /** How the number of the other party ends. */
   number?: string | undefined;
 }
 

@@ -28,7 +28,6 @@ import { missingView, type View, type ViewRequest } from './view.ts';
 /** Real milliseconds between two looks at a talk that goes on. */
 const listenEveryMs = 1_000;
 
-/** One call: its facts, what was said, how it sounds, and what came of it. */
 export function callView({ service, now, parameter }: ViewRequest): View {
   const call = findCall(service, parameter('id'));
   if (call === undefined) return missingView('call', 'calls', 'Calls');
@@ -75,7 +74,6 @@ function numberOf({ agentNumber, phoneNumberId }: Call): HtmlValue {
   return phoneNumberId === '' ? null : id(phoneNumberId);
 }
 
-/** Another course than its own, for a call that is not over. */
 function courseForms(call: Call, now: number): HtmlValue {
   const state = stateOf(call, now);
   const request = `POST /_sandbox/calls/${call.callId}/course`;

@@ -18,7 +18,6 @@ export function resultOf({ course }: Call, now: number): string | null {
   return course.brokeDown ? `${resultWords[course.result]}, broke down` : resultWords[course.result];
 }
 
-/** The other party, as a link to the call. */
 export function partyOf(call: Call): Html {
   return link(viewPath('call', { id: call.callId }), call.to === '' ? channelWords(call) : phone(call.to));
 }
@@ -27,7 +26,6 @@ export function directionOf({ direction }: Call): string {
   return direction === 'inbound' ? 'Inbound' : 'Outbound';
 }
 
-/** What a call is held over. */
 export function channelWords({ channel = 'phone' }: Call): string {
   if (channel === 'phone') return 'By telephone';
   return channel === 'websocket' ? 'Over a socket' : 'Over WebRTC';

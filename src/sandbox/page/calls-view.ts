@@ -26,7 +26,6 @@ const mostLive = 60;
 const mostWaiting = 20;
 const perPage = 50;
 
-/** Who is on the line, who waits, and what came of the others. */
 export function callsView({ service, now, parameter }: ViewRequest): View {
   const state = callStates.find((known) => known === parameter('state'));
   const batchId = parameter('batch') || undefined;

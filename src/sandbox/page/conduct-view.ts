@@ -5,7 +5,6 @@ import type { View, ViewRequest } from './view.ts';
 
 const mostViolations = 20;
 
-/** Whether the caller has behaved. */
 export function conductView({ service }: ViewRequest): View {
   const { ok, checks, requests } = service.conduct.report();
   const broken = checks.filter((check) => !check.ok);

@@ -6,7 +6,6 @@ import { sandboxVersion } from '../core/version.ts';
 import { button } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
-/** How time runs, what this sandbox is, and the way back to its start. */
 export function controlView({ service, now }: ViewRequest): View {
   return {
     title: 'Control',
@@ -32,7 +31,6 @@ export function controlView({ service, now }: ViewRequest): View {
   };
 }
 
-/** How the clock runs, in words. */
 export function clockWords({ clock }: Service): string {
   if (clock.speed === 0) return 'stands, moved by hand';
   return clock.speed === 1 ? 'real time' : `${clock.speed.toLocaleString('en')} × real time`;

@@ -27,16 +27,12 @@ export function viewPath(view: string, more: Record<string, string | number | un
 }
 
 export interface ButtonRequest {
-  /** `POST /_sandbox/…` */
   request: string;
   body?: unknown;
-  /** What is told when it worked. */
   said: string;
-  /** Asked before. */
   confirm?: string;
 }
 
-/** A button that asks the sandbox's controls for something. */
 export function button(text: string, { request, body, said, confirm }: ButtonRequest, attributes: HtmlValue = null): Html {
   const asked = confirm === undefined ? null : html`data-confirm="${confirm}"`;
   const sent = body === undefined ? null : html`data-body="${JSON.stringify(body)}"`;

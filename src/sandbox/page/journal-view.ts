@@ -26,7 +26,6 @@ import { viewPath } from './elements.ts';
 import { missingView, type View, type ViewRequest } from './view.ts';
 
 const perPage = 100;
-/** How many of the newest are looked through for those that match. */
 const searched = 20_000;
 
 interface Choice {
@@ -51,7 +50,6 @@ function classOf({ socketRefusal, ending, status }: JournalEntry): string | unde
   return ending === 'sent' ? String(status).charAt(0) : undefined;
 }
 
-/** What was asked, the newest first. */
 export function journalView({ service, parameter }: ViewRequest): View {
   const choice = choices.find(({ value }) => value === parameter('show')) ?? choices[0];
   const { found, more } = newest(service, choice);
@@ -87,7 +85,6 @@ export function journalView({ service, parameter }: ViewRequest): View {
   };
 }
 
-/** One request with its headers and bodies. */
 export function requestView({ service, parameter }: ViewRequest): View {
   const { journal, settings } = service;
   const sequence = Number(parameter('id'));

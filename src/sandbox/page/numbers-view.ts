@@ -6,7 +6,6 @@ import { agentLink } from './call-words.ts';
 import { button } from './elements.ts';
 import type { View, ViewRequest } from './view.ts';
 
-/** Imported numbers, whether they are verified, and a way to have somebody call them. */
 export function numbersView({ service }: ViewRequest): View {
   const numbers = [...service.state.numbers.values()];
   return {

@@ -5,11 +5,9 @@ import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { viewPath } from './elements.ts';
 
-/** What stands in the main part of the page. */
 export interface View {
   title: string;
   body: HtmlValue;
-  /** What was asked for is not there. */
   missing?: true;
   /** What changes it, beside calls, the clock, faults and a reset, which change every view. */
   follows?: ServiceEventType[];
@@ -21,7 +19,6 @@ export interface ViewRequest {
   service: Service;
   webhooks: Webhooks;
   now: number;
-  /** From the address; empty where it says nothing. */
   parameter: (name: string) => string;
 }
 

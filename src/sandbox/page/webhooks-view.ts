@@ -90,15 +90,13 @@ function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): 
     table(
       'Webhooks',
       webhooks.map((webhook) => {
-        const { events, retries, enabled, consecutive_failures: failures, pending_retries } = webhook.describe();
+        const { events, retries, pending_retries } = webhook.describe();
         return {
           key: `webhook-${webhook.webhookId}`,
           cells: {
             Address: addressOf(webhook),
-            State: enabled ? badge('good', 'Enabled') : badge('quiet', 'Disabled'),
             Id: id(webhook.webhookId),
             Events: events.map((event) => eventWords[event]).join(', '),
-            'Failures in a row': figure(String(failures)),
             'Pending retries': retries ? figure(String(pending_retries)) : muted('No retries'),
           },
         };
@@ -114,7 +112,6 @@ function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): 
   );
 }
 
-/** As a link to what was delivered there. */
 function addressOf(webhook: Subscriber): Html {
   const path = viewPath('webhooks', { webhook: webhook.webhookId });
   return html`<a class="request-line" href="${path}">${address(webhook.describe().url)}</a>`;

@@ -181,7 +181,6 @@ class Keeper implements Storage {
     state.conversations.onDelete = (call) => this.#note(call);
   }
 
-  /** The members of the object that a line is. */
   #takeChanges(state: ServiceState): string[] {
     const changes: string[] = [];
     const put = (name: string, text: string): void => {

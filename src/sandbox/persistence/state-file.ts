@@ -43,7 +43,6 @@ export class StateFile {
     }
   }
 
-  /** Whether it is time to write all anew. */
   get isLong(): boolean {
     return this.#changedBytes > Math.max(mostChangedBytes, mostTimesFirst * this.#firstBytes);
   }
@@ -57,7 +56,6 @@ export class StateFile {
     this.#changedBytes += line.length;
   }
 
-  /** Puts a state in the place of all lines, all or nothing. */
   write(state: string): void {
     const header = JSON.stringify({ format, version, key: digestOf(this.#key) });
     const first = this.#seal(state, 1);
@@ -202,7 +200,6 @@ function lock(path: string): { release(): void } {
   };
 }
 
-/** What the machine calls a failure, such as `ENOENT`. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

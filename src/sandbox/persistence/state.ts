@@ -22,7 +22,6 @@ export function takeState(service: Service) {
   const calls = allCalls(state);
   return {
     ...takeSmall(service),
-    /** In the order of creation; null for those that were deleted. */
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
     agent_versions: Object.fromEntries(calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]]))),
     calls: calls.map(writeCall),
@@ -33,7 +32,6 @@ export function takeState(service: Service) {
   };
 }
 
-/** What does not grow with the calls. */
 export function takeSmall(service: Service) {
   const { state, scheduler, clock, generation, faults, unavailableModels, people, settings } = service;
   return {
@@ -41,7 +39,6 @@ export function takeSmall(service: Service) {
     version: stateVersion,
     made_by: sandboxVersion,
     seed: settings.seed,
-    /** Epoch milliseconds of service time. */
     now: clock.now(),
     /** Everything due by then has happened. */
     ran_until: scheduler.ranUntil,
@@ -49,7 +46,6 @@ export function takeSmall(service: Service) {
     numbers: [...state.numbers.values()].map(({ sealedToken: _left, ...number }) => number),
     /** Ids in the order of creation, with those of deleted numbers; left out by sandboxes that could not delete numbers. */
     number_order: [...state.numberOrder] as string[] | undefined,
-    sip_trunks: [...state.sipTrunks.values()],
     next_courses: [...state.nextCourses],
     unavailable_models: [...unavailableModels],
     world: people.world,
@@ -140,7 +136,6 @@ function readState(document: StateDocument): ServiceState {
   const numbers = document.numbers.map((number): PhoneNumber => ({ ...number, sealedToken: null }));
   state.restoreNumbers(document.number_order ?? numbers.map(({ phoneNumberId }) => phoneNumberId), numbers);
   for (const [series, value] of document.counters) state.setCounter(series, value);
-  for (const trunk of document.sip_trunks) state.sipTrunks.set(trunk.trunkId, trunk);
   for (const [to, courses] of document.next_courses) state.nextCourses.set(to, courses);
   const calls = new Map(document.calls.map((call) => [call.callId, readCall(call, document.agent_versions)]));
   for (const call of calls.values()) if (call.direction === 'outbound') state.calls.push(call);

@@ -88,7 +88,6 @@ const collectionItem = z.looseObject({
   enum: z.array(z.string()).min(1).optional(),
 });
 
-/** What an agent evaluates and collects. */
 const platformSettings = z.looseObject({
   evaluation: z.looseObject({ criteria: z.array(evaluationCriterion).optional() }).optional(),
   data_collection: z.record(identifier, collectionItem).optional(),
@@ -98,7 +97,6 @@ export type PlatformSettings = z.infer<typeof platformSettings>;
 export type CollectionItem = z.infer<typeof collectionItem>;
 export type Workflow = z.infer<ReturnType<typeof workflowSettings>>;
 
-/** What a caller may set of an agent. */
 export type AgentInput = z.infer<ReturnType<typeof createAgentSchemas>['create']>;
 
 /** Parts of an agent's input, at any depth. Null clears a field. */

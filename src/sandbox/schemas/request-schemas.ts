@@ -125,7 +125,6 @@ export function createBatchCallingSchemas<Config extends z.ZodType>(mode: Schema
   };
 }
 
-/** What a read shows in place of a credential. */
 export const concealed = '[redacted]';
 
 /** The settings with the values of headers that are sent to a model taken out: they are credentials. */

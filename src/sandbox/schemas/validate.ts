@@ -46,7 +46,6 @@ export function isSecretPlace(loc: readonly PropertyKey[]): boolean {
   return loc.some((part) => secretFields.has(String(part)));
 }
 
-/** Whether it is an address with a password in it, perhaps. */
 export function holdsUser(input: unknown): boolean {
   return typeof input === 'string' && userInAddress.test(input);
 }
@@ -73,7 +72,6 @@ function allowedValues({ values, message }: z.core.$ZodIssueInvalidValue): strin
   return values.length === 1 ? message : `it must be one of ${values.map(String).join(', ')}.`;
 }
 
-/** Such as `people[0].name`. */
 export function pathOf(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   return text === '' ? 'the file' : text.replace(/^\./, '');

@@ -6,33 +6,21 @@ export const webhookEvents = ['post_call_transcription', 'post_call_audio', 'cal
 
 export type WebhookEventType = (typeof webhookEvents)[number];
 
-const secret = z
-  .string()
-  .min(8, 'Must have at least 8 characters: it signs what is delivered.')
-  .max(200, 'Must have at most 200 characters.');
-
-const fields = {
-  url: z.string().max(2_000),
-  secret,
-  events: z.array(z.enum(webhookEvents)).min(1, 'Must name at least one event.'),
-  retries: z.boolean(),
-  duplicates: z.boolean(),
-};
-
 export const webhookInput = z.strictObject({
-  ...fields,
-  events: fields.events.default([...webhookEvents]),
+  url: z.string().max(2_000),
+  secret: z.string().min(8, 'Must have at least 8 characters: it signs what is delivered.').max(200, 'Must have at most 200 characters.'),
+  events: z
+    .array(z.enum(webhookEvents))
+    .min(1, 'Must name at least one event.')
+    .default([...webhookEvents]),
   /** Try again after 5xx, 429 and 408. */
-  retries: fields.retries.default(false),
+  retries: z.boolean().default(false),
   /** Deliver everything twice, as happens in a real network. */
-  duplicates: fields.duplicates.default(false),
+  duplicates: z.boolean().default(false),
 });
-
-export const webhookChange = z.strictObject({ ...fields, enabled: z.boolean() }).partial();
 
 export type WebhookInput = z.input<typeof webhookInput>;
 export type WebhookFacts = z.output<typeof webhookInput>;
-export type WebhookChange = z.output<typeof webhookChange>;
 
 /** Says why an address may not be delivered to, or null when it may. */
 export function refuseAddress(address: string, outbound: Outbound): string | null {

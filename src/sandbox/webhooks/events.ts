@@ -7,15 +7,12 @@ import { recordingOf } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 
-/** Something that happened to a call; what is delivered of it is made when it is delivered. */
 export interface WebhookEvent {
   type: WebhookEventType;
   call: Call;
-  /** Epoch milliseconds of service time. */
   at: number;
 }
 
-/** What there is to tell of a call that is over and analysed. */
 export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
   const { course } = call;
   if (course === null || call.recordDeleted) return [];

@@ -74,7 +74,6 @@ test('requests, changes of agents, numbers and trunks, faults, clock and state a
     conversation_config: { agent: { first_message: 'Hi.' } },
   });
   await sandbox.request('POST', '/_sandbox/numbers/pn_main/unverify');
-  await sandbox.request('POST', '/_sandbox/sip-trunks', { label: 'PBX', address: 'pbx.example.test' });
   await sandbox.batch(['+12125550101'], { agent_id: 'agent_survey' });
   await sandbox.request('PUT', '/_sandbox/clock', { mode: 'manual' });
   await sandbox.request('POST', '/_sandbox/reset');
@@ -89,7 +88,6 @@ test('requests, changes of agents, numbers and trunks, faults, clock and state a
     { change: 'changed', phone_number_id: 'pn_main', verified: false },
     { change: 'changed', phone_number_id: 'pn_second', agent_id: null },
   ]);
-  expect(of('sip_trunk')).toMatchObject([{ change: 'created', label: 'PBX' }]);
   expect(of('fault')).toMatchObject([{ rule_id: 'lost', operation: 'batch_calls' }]);
   expect(of('request').map(({ operation, status }) => [operation, status])).toEqual([
     ['create_agent', 200],

@@ -41,7 +41,6 @@ async function fill(sandbox: TestSandbox): Promise<void> {
     telephony_account_sid: 'account',
     telephony_auth_token: 'provider-token-in-clear',
   });
-  await sandbox.request('POST', '/_sandbox/sip-trunks', { label: 'PBX', address: 'pbx.example.test' });
   await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
     call_name: 'Later',
     agent_id: 'agent_reminders',

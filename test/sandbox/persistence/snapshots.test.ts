@@ -25,7 +25,6 @@ const steps = fc.array(
       'cancel',
       'model',
       'fault',
-      'trunk',
       'order',
       'course',
       'advance',
@@ -111,12 +110,6 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         });
       case 'fault':
         return request('POST', '/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } });
-      case 'trunk':
-        return request('POST', '/_sandbox/sip-trunks', {
-          label: 'PBX',
-          address: 'pbx.example.test',
-          agent_id: await agentId(),
-        });
       case 'order':
         return request('POST', '/_sandbox/numbers/next-course', { to: pickOf(dialled, pick), result: 'voicemail' });
       case 'course': {
@@ -146,7 +139,6 @@ async function readAll(sandbox: TestSandbox): Promise<string[]> {
     '/v1/convai/phone-numbers',
     '/_sandbox/calls?direction=any',
     '/_sandbox/faults',
-    '/_sandbox/sip-trunks',
   ])
     await note(path);
   for (let cursor = ''; ;) {

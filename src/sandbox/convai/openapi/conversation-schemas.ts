@@ -9,7 +9,6 @@ const status = z.enum(['initiated', 'in-progress', 'processing', 'done', 'failed
 const success = z.enum(['success', 'failure', 'unknown']);
 const direction = z.enum(['inbound', 'outbound']);
 
-/** A conversation as read (operation 6) and as listed (operation 7). */
 export function createConversationSchemas(mode: SchemaMode) {
   const startTime = sourced('contract', { start_time: instant });
   const baseMetadata = {

@@ -26,7 +26,6 @@ export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
   Object.entries(names).map(([status, [name, description]]) => [name, describeRefusal(status, description)]),
 );
 
-/** The refusals of one operation, by status. */
 export function refusalsOf(operation: OperationName): JsonSchema {
   const { request, refusals = [] } = operationTexts[operation];
   const statuses = [...always, ...refusals, ...(request === undefined ? [] : ofBodies)];

@@ -50,7 +50,6 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
   });
 }
 
-/** The schemas of all bodies, by their names in the document. */
 function bodySchemas(requests: RequestSchemas, dialect: Dialect): Record<RequestName | ResponseName, z.ZodType> {
   return {
     CreateAgentRequest: requests.createAgent,

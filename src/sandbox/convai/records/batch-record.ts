@@ -4,12 +4,10 @@ import { stateOf, type Call } from '../../core/state/call.ts';
 import { unixSeconds } from '../../core/times.ts';
 import { sentAlong } from './conversation-record.ts';
 
-/** Why a call that was taken back ended. */
 export const cancelledReason = 'The batch was cancelled.';
 
 type RecipientStatus = 'pending' | 'initiated' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'voicemail';
 
-/** A batch in upstream's form (gaps A.5), as its calls stand now. */
 export function describeBatch(batch: Batch, state: ServiceState, now: number): Record<string, unknown> {
   const statuses = batch.recipients.map(({ call }) => recipientStatus(call, now));
   const [first] = batch.recipients;

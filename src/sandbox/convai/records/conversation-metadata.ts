@@ -3,7 +3,6 @@ import { describeCharging } from './charging.ts';
 import { recipientIdOf, type SocketFacts } from '../../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 
-/** What the contract names of it: start, end, duration, agent. */
 export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
   const { call, startedAt, ended, course, durationSeconds } = seen;
   return {
@@ -13,7 +12,6 @@ export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
   };
 }
 
-/** The inner fields of gaps A.3. */
 export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
   const { call, course, ended } = seen;
   const channel = call.channel ?? 'phone';
@@ -25,7 +23,7 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
     termination_reason: reasonOf(seen),
     error: ended && course.brokeDown ? { code: 1011, reason: course.terminationReason } : null,
     ...describeCharging(seen.turns),
-    main_language: languageOfConversation(seen),
+    main_language: languageOfAgent(configOf(call)),
     conversation_initiation_source: { phone: 'telephony', websocket: 'websocket', webrtc: 'webrtc' }[channel],
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
@@ -54,14 +52,6 @@ function describePhoneCall({ call, course, hasCarrierResult, shown }: SeenConver
   };
 }
 
-/** The agent's, unless it went over to the other party's. */
-function languageOfConversation({ call, turns }: SeenConversation): string {
-  const switched = turns.flatMap(({ tools = [] }) => tools).findLast(({ name }) => name === 'language_detection');
-  const language = switched?.parameters['language'];
-  return typeof language === 'string' ? language : languageOfAgent(configOf(call));
-}
-
-/** Metadata of the conversation's record. */
 function describeSocketFacts(facts: SocketFacts): Record<string, unknown> {
   const { feedback, contextualUpdates } = facts;
   const likes = feedback.filter(({ score }) => score === 'like').length;

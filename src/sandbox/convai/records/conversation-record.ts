@@ -15,7 +15,6 @@ const wireStatuses: Record<CallState, string> = {
   failed: 'failed',
 };
 
-/** The full record, as operation 6 answers it at this moment. */
 export function describeConversation(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
   const extended = view.dialect === 'extended';
@@ -41,7 +40,6 @@ export function describeConversation(call: Call, view: ConversationView): Record
   };
 }
 
-/** The entry that operation 7 lists. */
 export function describeListEntry(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
   if (view.dialect === 'spec') return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
@@ -78,7 +76,6 @@ function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld:
   };
 }
 
-/** What came with the request for a call. */
 export function sentAlong(call: Call): Record<string, unknown> {
   return {
     dynamic_variables: concealSecrets(call.variables),

@@ -12,9 +12,7 @@ export interface ConversationView {
   dialect: Dialect;
   now: number;
   habits: RecordHabits;
-  /** What the service's clock showed at an instant. */
   shownTime: (at: number) => number;
-  /** Where the recording of a conversation is to be had. */
   audioUrl: (conversationId: string) => string | null;
 }
 
@@ -24,11 +22,9 @@ export class SeenConversation {
   readonly course: CallCourse;
   readonly state: CallState;
   readonly startedAt: number;
-  /** Whole seconds from pick-up to the end, or until now. */
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
-  /** What of all this the record tells. */
   readonly shown: ShownRecord;
   readonly #view: ConversationView;
   #talk: Talk | null = null;
@@ -56,12 +52,10 @@ export class SeenConversation {
     return (this.#talk ??= recallTalk(this.#view.seed, this.call));
   }
 
-  /** Turns that have begun by now. */
   get turns(): readonly Turn[] {
     return (this.#turns ??= this.talk.turns.filter((turn) => turn.at <= this.#view.now));
   }
 
-  /** ISO time and whole seconds of an instant, by the clock that the service had then. */
   isoTime(at: number): string {
     return isoTime(this.#view.shownTime(at));
   }

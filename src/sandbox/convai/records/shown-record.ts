@@ -34,7 +34,6 @@ export class ShownRecord {
     return turns.length > 0 && this.#happens('withheld', this.#habits.withheld);
   }
 
-  /** The turns as the record has them; undefined for no such field. */
   turns(talk: Talk, begun: readonly Turn[]): readonly Turn[] | undefined {
     if (this.withholds(talk)) return this.#habits.withheld_form === 'absent' ? undefined : [];
     const first = begun.findIndex(({ speaker }) => speaker === 'agent');

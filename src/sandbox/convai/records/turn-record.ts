@@ -1,6 +1,5 @@
 import type { ToolUse, Turn, TurnUsage } from '../../core/state/talk.ts';
 
-/** The inner fields of a turn, of gaps A.3. */
 export function innerTurn(turn: Turn, answeredAt: number, channel: string): Record<string, unknown> {
   const { usage, tools = [] } = turn;
   return {

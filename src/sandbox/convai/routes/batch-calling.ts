@@ -108,7 +108,6 @@ function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batc
   return existing(findBatch(state, id), 'batch', id);
 }
 
-/** Takes back the calls that have not been dialled; others go on. */
 function cancelWaiting({ clock, network }: Service, { recipients }: Batch): void {
   const now = clock.now();
   for (const { call } of recipients) {
@@ -116,7 +115,6 @@ function cancelWaiting({ clock, network }: Service, { recipients }: Batch): void
   }
 }
 
-/** Upstream dials those again whom a call failed to reach. */
 function needsRetry(call: Call, now: number): boolean {
   return ['failed', 'voicemail', 'cancelled'].includes(recipientStatus(call, now));
 }

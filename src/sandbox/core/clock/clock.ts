@@ -4,9 +4,7 @@ export interface Clock {
   readonly speed: number;
   readonly anchorRealMs: number;
   readonly anchorServiceMs: number;
-  /** Epoch milliseconds of service time, whole. */
   now(): number;
-  /** Epoch milliseconds of the machine's clock. */
   realNow(): number;
   /** Real milliseconds that pass while `serviceMs` pass on this clock; Infinity when none ever do. */
   toRealMs(serviceMs: number): number;

@@ -9,10 +9,8 @@ const longestStepMs = 20;
 const progressEveryMs = 200;
 
 export interface ClockMove {
-  /** Epoch milliseconds of service time. */
   from: number;
   to: number;
-  /** Instants at which something was due. */
   instants: number;
 }
 
@@ -76,7 +74,6 @@ export class ClockMover {
     return done;
   }
 
-  /** A move under way stops where it is. */
   close(): void {
     this.#closed = true;
   }

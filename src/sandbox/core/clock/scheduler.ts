@@ -31,7 +31,6 @@ export class Scheduler {
     return this.#ranUntil;
   }
 
-  /** When the next thing is due; Infinity when nothing waits. */
   get nextAt(): number {
     return this.#waiting.at(-1)?.at ?? Infinity;
   }

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-/** What can be followed live: what happens to calls, what is asked, and what changes. */
-export type ServiceEventType = 'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'sip_trunk' | 'clock' | 'state';
+export type ServiceEventType = 'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'clock' | 'state';
 
 export interface ServiceEvent {
   /** Counts from 1 in one life of the sandbox. */
@@ -15,7 +14,6 @@ export interface ServiceEvent {
 
 const longestRing = 5_000;
 
-/** The newest events in a ring, and whoever listens. */
 export class ServiceEvents {
   readonly #emitter = new EventEmitter<{ event: [ServiceEvent] }>().setMaxListeners(0);
   readonly #ring: ServiceEvent[] = [];
@@ -47,7 +45,6 @@ export class ServiceEvents {
     return { events, missed: Math.max(0, from - id - 1) };
   }
 
-  /** Returns how to stop listening. */
   listen(listener: (event: ServiceEvent) => void): () => void {
     this.#emitter.on('event', listener);
     return () => this.#emitter.off('event', listener);

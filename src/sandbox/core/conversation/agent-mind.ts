@@ -3,18 +3,15 @@ import type { Call } from '../state/call.ts';
 
 export interface AgentReply {
   text: string;
-  /** The agent ends the call after these words. */
   ends: boolean;
   usage?: TurnUsage;
   tools?: readonly ToolUse[];
 }
 
-/** What makes up the agent's words at once: the built-in agent. */
 export interface BuiltInMind {
   reply(turns: readonly Turn[]): AgentReply;
 }
 
-/** What makes up the agent's words elsewhere: a model behind an address. */
 export interface ModelMind {
   /** Throws `ModelUnavailable` when neither the model nor a backup answers. */
   reply(turns: readonly Turn[]): Promise<AgentReply>;

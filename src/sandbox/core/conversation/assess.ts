@@ -74,10 +74,9 @@ function judgePoints(points: [string, CollectionItem][], goal: string, collected
 }
 
 /** Where there is nothing to be found out, what counts is how the person took it. */
-function judgeTone(said: readonly string[], { terminationReason, turns }: Talk): Evaluated {
+function judgeTone(said: readonly string[], { terminationReason }: Talk): Evaluated {
   const answers = said.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
-  if (said.some((text) => languageAsked(text) !== null) && !turns.some(({ tools = [] }) => tools.length > 0))
-    return missed('The person spoke a language that the agent does not.');
+  if (said.some((text) => languageAsked(text) !== null)) return missed('The person spoke a language that the agent does not.');
   if (answers.length === 0) return { result: 'unknown', rationale: 'The person answered nothing.', score: null };
   if (answers.every((text) => refusesToAnswer(text) || yesOrNo(text) === false) && !terminationReason.includes('end_call'))
     return missed('The person refused and hung up.');

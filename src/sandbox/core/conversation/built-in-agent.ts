@@ -1,19 +1,18 @@
 import type { Call } from '../state/call.ts';
 import { agentLines } from '../world/lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
-import { configOf, innerSettings, languageOfAgent } from './call-config.ts';
-import { meantIn, type ToolUse, type Turn } from '../state/talk.ts';
+import { configOf, languageOfAgent } from './call-config.ts';
+import { meantIn, type Turn } from '../state/talk.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, languageAsked, nameAskedFor, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
-import { languageNames, languageOfTag, type Language } from '../world/person.ts';
+import { languageNames } from '../world/person.ts';
 import { goalsOf, nameInPrompt } from './prompt-goals.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';
-import { fillIn, promptOf, variablesOf } from './variables.ts';
+import { promptOf } from './variables.ts';
 
 /** How often a question is asked when nothing that answers it is said. */
 const mostTries = 2;
-const languageTool = 'language_detection';
 
 /**
  * The agent that speaks where no model is asked. It makes sure whom it speaks with, goes through what it is to find out, asks
@@ -21,11 +20,9 @@ const languageTool = 'language_detection';
  * language that it does not have. What it says is a function of the call and of what was said so far.
  */
 export function builtInMindOf(call: Call): BuiltInMind {
-  const config = configOf(call);
-  const own = languageOfAgent(config);
+  const own = languageOfAgent(configOf(call));
   const prompt = promptOf(call);
   const name = nameOfCallee(call);
-  const presets = innerSettings(config).language_presets ?? {};
 
   const items = questionsOf(call.agent?.platform.data_collection);
   const questions = items.length > 0 ? items : askedByPrompt(prompt);
@@ -39,18 +36,11 @@ export function builtInMindOf(call: Call): BuiltInMind {
   };
 
   function decide(turns: readonly Turn[]): AgentReply {
-    const spoken = switchedTo(turns) ?? own;
     const heard = turns.at(-1)?.speaker === 'user' ? (turns.at(-1)?.text ?? '') : '';
     if (asksToStop(heard)) return ends(agentLines.optedOut);
     if (saysWrongPerson(heard) || deniesName(turns, heard)) return ends(agentLines.wrongPerson);
     const theirs = languageAsked(heard);
-    if (theirs !== null && theirs !== spoken) {
-      const preset = presetOf(presets, theirs);
-      if (preset === null) return ends(agentLines.otherLanguage(languageNames[theirs]));
-      const goOn = fillIn(preset.firstMessage ?? agentLines.goOn(languageNames[theirs]), () => variablesOf(call));
-      const next = nextQuestion(turns, questions);
-      return { text: join(goOn, next?.question.text), ends: false, tools: [switchTool(theirs, turns.length)] };
-    }
+    if (theirs !== null && theirs !== own) return ends(agentLines.otherLanguage(languageNames[theirs]));
     if (hasSaidGoodbye(turns)) return ends(agentLines.goodbyeAgain);
     const identity = asksWhoCalls(heard) ? introduce(call, prompt) : '';
     if (name !== null && !turns.some((turn) => turn.speaker === 'agent' && meantIn(turn).includes(name)))
@@ -116,7 +106,6 @@ function nameOfCallee(call: Call): string | null {
   return name === '' ? null : name;
 }
 
-/** Whether somebody answers "no" to being who was meant. */
 function deniesName(turns: readonly Turn[], heard: string): boolean {
   const question = turns.at(-2);
   if (question?.speaker !== 'agent') return false;
@@ -138,29 +127,4 @@ function acknowledge(turns: readonly Turn[], heard: string): string {
   const first = turns.filter(({ speaker }) => speaker === 'user').length <= 1;
   if (first || isNoAnswer(heard)) return '';
   return agentLines.acknowledgements[turns.length % agentLines.acknowledgements.length] ?? '';
-}
-
-function switchedTo(turns: readonly Turn[]): Language | null {
-  const uses = turns.flatMap(({ tools = [] }) => tools.filter(({ name }) => name === languageTool));
-  return languageOfTag(uses.at(-1)?.parameters['language'] as string | undefined);
-}
-
-function switchTool(language: Language, position: number): ToolUse {
-  return {
-    toolCallId: `tool_${languageTool}_${position}`,
-    name: languageTool,
-    parameters: { language },
-    result: `The conversation goes on in ${languageNames[language]}.`,
-    isError: false,
-  };
-}
-
-/** What the agent has for a language, in upstream's shape: `language_presets.es.overrides.agent.first_message`. */
-function presetOf(presets: Record<string, unknown>, language: Language): { firstMessage: string | null } | null {
-  const key = Object.keys(presets).find((tag) => languageOfTag(tag) === language);
-  if (key === undefined) return null;
-  let value: unknown = presets[key];
-  for (const step of ['overrides', 'agent', 'first_message'])
-    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined;
-  return { firstMessage: typeof value === 'string' ? value : null };
 }

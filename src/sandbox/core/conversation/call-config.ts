@@ -3,20 +3,17 @@ import { mergeDeep } from '../json.ts';
 import type { Call } from '../state/call.ts';
 import { languageOfTag, type Language } from '../world/person.ts';
 
-/** The settings that count in a call: the agent's, as it was when the call was dialled, under the call's own. */
 export function configOf({ agent, override }: Call): ConversationConfig {
   const config = agent?.config ?? {};
   return override === undefined ? config : mergeDeep(config, override);
 }
 
-/** What only the extended dialect knows of the settings. */
 interface InnerSettings {
   agent?: {
     language?: string | null;
     /** Upstream's place for the defaults of variables: `dynamic_variable_placeholders` in here. */
     dynamic_variables?: Record<string, unknown> | null;
   } | null;
-  language_presets?: Record<string, unknown> | null;
   turn?: Record<string, unknown> | null;
   conversation?: Record<string, unknown> | null;
 }

@@ -74,7 +74,6 @@ function observe({ description = '' }: CollectionItem, turns: readonly Turn[]): 
   return told(sentence !== undefined, sentence, 'Nothing of the kind was said.');
 }
 
-/** What the person said, turn by turn. */
 export function saidBy(turns: readonly Turn[]): string[] {
   return turns.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : []));
 }

@@ -7,9 +7,7 @@ import { fillTalk } from './fill-talk.ts';
 export interface CalleeReply {
   /** Null when they say nothing. */
   text: string | null;
-  /** They are gone after this. */
   hangsUp: boolean;
-  /** They begin before the agent has finished. */
   interrupts: boolean;
   /** From the end of the agent's words (or of the half that was heard) to their own, milliseconds. */
   pauseMs: number;
@@ -29,7 +27,6 @@ export interface Callee {
 }
 
 export interface TalkSetup {
-  /** Key of the draws for pauses. */
   seed: string;
   conversationId: string;
   answeredAt: number;
@@ -37,9 +34,7 @@ export interface TalkSetup {
   callee: Callee;
   /** The talk lasts at least this long: people say something to themselves, look for a pen, come back. */
   leastMs: number;
-  /** The agent ends the call after this long. */
   mostMs: number;
-  /** How long the agent waits for a word before it asks again, each time. */
   silenceMs: number;
   /** After how long without a word it ends the call; null where its settings do not say. */
   silenceLimitMs: number | null;
@@ -59,7 +54,6 @@ export const endings = {
   lost: 'The connection was lost.',
 } as const;
 
-/** A whole conversation with a mind that answers at once. */
 export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
   const steps = converse(setup);
   let step = steps.next();
@@ -156,7 +150,6 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   return end(endings.duration);
 }
 
-/** From the end of what was heard to the agent's first word. */
 function latencyOf(usage: TurnUsage | undefined, random: Random): number {
   return usage === undefined ? random.between(300, 900) : turnTakingMs + usage.latencyMs;
 }

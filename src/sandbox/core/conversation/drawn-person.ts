@@ -8,19 +8,14 @@ import { answerPauseMs } from '../state/talk.ts';
 import { questionIn, type Question } from './questions.ts';
 
 export interface PersonFacts {
-  /** Key of the draws. */
   seed: string;
   conversationId: string;
   person: Person;
-  /** Whether they give the answers that the caller hopes for. */
   cooperative: boolean;
-  /** What the agent may ask them for. */
   questions: readonly Question[];
-  /** The agent's language. */
   calledIn: Language;
 }
 
-/** An answering machine: says its piece and records what follows. */
 export function drawMachine(seed: string, conversationId: string): Callee {
   const random = new Random(seed, conversationId, 'person');
   return {

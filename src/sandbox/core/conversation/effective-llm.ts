@@ -9,7 +9,6 @@ export const defaultTemperature = 0.5;
 /** Seconds before a backup takes over, where the agent does not say (gaps A.4: 2 to 15). */
 const defaultCascadeSeconds = 8;
 
-/** The language-model settings that count. */
 export interface EffectiveLlm {
   modelId: string;
   /** Models that take over when it gives no answer, in this order; none where that is disabled. */
@@ -60,7 +59,6 @@ export type OwnModel = NonNullable<EffectiveLlm['custom']> &
     thinkingMs: number;
   };
 
-/** Null when the agent speaks through a model of the service. */
 export function ownModelOf({ agent, override }: Call): OwnModel | null {
   // Asked for every call there is, so settings are resolved only where it matters.
   const modelId = override?.agent?.llm?.model_id ?? agent?.config.agent?.llm?.model_id;

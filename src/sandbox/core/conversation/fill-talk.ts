@@ -4,11 +4,9 @@ import { asksToStop, saysWrongPerson } from './hearing.ts';
 import { speakingMs, type Talk, type Turn } from '../state/talk.ts';
 
 interface Filling {
-  /** Key of the draws. */
   seed: string;
   conversationId: string;
   answeredAt: number;
-  /** The talk lasts at least this long. */
   leastMs: number;
   machine: boolean;
 }

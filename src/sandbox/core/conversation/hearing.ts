@@ -96,7 +96,6 @@ const idle = new Set(
   why will with would yes no you your there about any ask asked asks want wants like customer caller user callee main`.split(/\s+/),
 );
 
-/** The words that carry meaning, in lower case and without common endings, so that "appointments" is "appointment". */
 export function contentWords(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => !idle.has(word)).map(stem);

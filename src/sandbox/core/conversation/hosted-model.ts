@@ -5,7 +5,6 @@ import { Random } from '../random.ts';
 import type { Call, CallCourse } from '../state/call.ts';
 import type { Turn, TurnUsage } from '../state/talk.ts';
 
-/** Milliseconds after pick-up at which a conversation without a model is over. */
 const breakdownMs = 1_500;
 const charactersPerToken = 4;
 

@@ -6,9 +6,7 @@ import { asksForNumber, isYesNoQuestion, type Question } from './questions.ts';
 import { numberIn } from './read-value.ts';
 
 export interface Asked {
-  /** What was heard. */
   heard: string;
-  /** What of the agent's items it asks for, if it is one of them. */
   question: Question | null;
 }
 
@@ -25,7 +23,6 @@ export function answerOf(person: Person, { heard, question }: Asked, cooperative
   return cooperative ? inWords(heard, person, random) : personLines.rather;
 }
 
-/** By the item's id first, then by the longest key whose words were all said. */
 function knownAnswer(person: Person, heard: string, question: Question | null): AnswerValue | null {
   const { answers } = person;
   if (question !== null && Object.hasOwn(answers, question.id)) return answers[question.id] ?? null;

@@ -2,11 +2,9 @@ import type { CollectionItem } from '../../schemas/agent-schemas.ts';
 import { agentLines } from '../world/lines.ts';
 import { contentWords } from './hearing.ts';
 
-/** Something that an agent is to find out. */
 export interface Question {
   id: string;
   item: CollectionItem;
-  /** The words in which it is asked. */
   text: string;
   /** The same without choices and hints: what a repetition has in common with it. */
   core: string;
@@ -29,7 +27,6 @@ export function kindOf(id: string, item: CollectionItem): ItemKind {
 
 const known = new WeakMap<object, readonly Question[]>();
 
-/** What is to be asked of the callee, in order. */
 export function questionsOf(items: Record<string, CollectionItem> | undefined): readonly Question[] {
   if (items === undefined) return [];
   const made = known.get(items) ?? makeQuestions(items);

@@ -73,7 +73,6 @@ function choiceByConsent(choices: readonly string[], answer: string): string | n
   return fitting.length === 1 ? (fitting[0] ?? null) : null;
 }
 
-/** The first number in digits or words. */
 export function numberIn(text: string): number | null {
   const digits = /-?\d+(?:[.,]\d{3})*(?:[.,]\d+)?/.exec(text)?.[0];
   if (digits !== undefined) return parseDigits(digits);
@@ -100,7 +99,6 @@ function isMereGoodbye(text: string): boolean {
   return saysGoodbye(text) && text.length < 40;
 }
 
-/** A text as a part of a pattern that finds it. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

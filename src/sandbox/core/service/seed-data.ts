@@ -81,7 +81,6 @@ export function seedService(service: Service): void {
   loadFixture(service, service.settings.fixture);
 }
 
-/** Adds the agents and numbers of a fixture that was checked. */
 export function loadFixture({ state, clock }: Service, { agents, numbers }: Pick<Fixture, 'agents' | 'numbers'>): void {
   const now = clock.now();
   for (const { agent_id: agentId, ...input } of agents)

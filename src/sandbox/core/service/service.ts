@@ -21,11 +21,9 @@ import { isoTime } from '../times.ts';
 /** Why the state goes on which a feature stands; a replaced one has another put in its place. */
 export type Parting = 'reset' | 'replaced' | 'closed';
 
-/** What the core tells a feature that was added to it. */
 export interface Feature {
   /** The state is about to go: what hangs on it ends now. */
   leave(why: Parting): void;
-  /** A conversation was deleted. */
   forget?(conversationId: string): void;
   /** Takes its part of a fixture that is loaded while the sandbox runs. */
   load?(fixture: Fixture): void;
@@ -33,7 +31,6 @@ export interface Feature {
   underWay?(): Partial<FeaturesUnderWay>;
 }
 
-/** Where the state is kept beside memory. */
 export interface Storage {
   /** Resolves when everything that has happened is in the file. */
   flush(): Promise<void>;
@@ -53,20 +50,16 @@ export class Service {
   /** Work under way that a clock moved by hand has to wait for. */
   readonly pendingWork = new Set<Promise<unknown>>();
   readonly callListeners = new Set<CallListener>();
-  /** What can be followed live. */
   readonly events = new ServiceEvents();
   readonly clockMover: ClockMover;
   readonly clockSteps = new ClockSteps();
-  /** Keeps the state in a file; null when it is in memory only. */
   storage: Storage | null = null;
   readonly features: Feature[] = [];
   /** Talks whose words come from elsewhere; there are none before a feature holds them. */
   live: LiveTalks = noLiveTalks;
   /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
   recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
-  /** Models that give no answer now. */
   readonly unavailableModels: Set<string>;
-  /** Who is behind the numbers. */
   readonly people: People;
   state: ServiceState;
   network: PhoneNetwork;
@@ -94,7 +87,6 @@ export class Service {
     seedService(this);
   }
 
-  /** Tells the features that the state is about to go. */
   leave(why: Parting): void {
     for (const feature of this.features) feature.leave(why);
   }
@@ -129,7 +121,6 @@ export class Service {
   }
 }
 
-/** Tells those who follow live what happens to calls, and of a batch with its first call. */
 export function followCalls({ callListeners, events }: Pick<Service, 'callListeners' | 'events'>): void {
   let batchId: string | null = null;
   callListeners.add((call, change, at) => {

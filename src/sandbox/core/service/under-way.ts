@@ -5,7 +5,6 @@ import { countStates, stateOf, type Call } from '../state/call.ts';
 export interface FeaturesUnderWay {
   /** Open for a conversation, whose end is up to the client. */
   sockets: number;
-  /** Waiting, being sent, or to be tried again. */
   webhook_deliveries: number;
 }
 

@@ -34,13 +34,10 @@ export interface LiveKitSettings {
  * How long and how much is waited for from a model behind an address, by default. Real milliseconds: the model is real, whatever the clock.
  */
 export const defaultModelLimits = {
-  /** Until the connection stands. */
   connectMs: 5_000,
   /** From the question to the first word (gaps A.11); shorter where a backup model waits. */
   firstTokenMs: 20_000,
-  /** Between two words. */
   idleMs: 10_000,
-  /** From the question to the last word. */
   wholeMs: 60_000,
   answerBytes: 1_048_576,
 };

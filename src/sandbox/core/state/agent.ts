@@ -20,7 +20,6 @@ export interface PhoneNumber {
   readonly phoneNumber: string;
   readonly label: string;
   readonly type: NumberType;
-  /** The telephony provider, in the importer's word. */
   readonly provider: string;
   readonly accountSid: string | null;
   agentId: string | null;
@@ -32,17 +31,4 @@ export interface PhoneNumber {
 /** Purchased numbers take calls; a verified caller id, which is not owned, can only be shown when calling out (contract, number types). */
 export function takesInbound({ type }: PhoneNumber): boolean {
   return type === 'purchased';
-}
-
-export const sipTransports = ['udp', 'tcp', 'tls'] as const;
-
-/** A connection of somebody's own exchange or gateway to an agent. Only its data is here: no SIP is spoken. */
-export interface SipTrunk {
-  readonly trunkId: string;
-  readonly label: string;
-  /** Host, or host and port, of the exchange or gateway. */
-  readonly address: string;
-  readonly transport: (typeof sipTransports)[number];
-  readonly agentId: string | null;
-  readonly createdAt: number;
 }

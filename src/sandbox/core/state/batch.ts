@@ -1,7 +1,6 @@
 import type { Call } from './call.ts';
 import type { ServiceState } from './service-state.ts';
 
-/** A batch as upstream knows it (gaps A.5). */
 export interface Batch {
   readonly batchId: string;
   readonly name: string;
@@ -25,7 +24,6 @@ export function allBatches(state: ServiceState): Batch[] {
   return callsByBatch(state.calls).map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
 }
 
-/** The calls of each batch, in the order in which they are met. */
 export function callsByBatch(calls: readonly Call[]): [batchId: string, calls: [Call, ...Call[]]][] {
   const batches = new Map<string, [Call, ...Call[]]>();
   for (const call of calls) {

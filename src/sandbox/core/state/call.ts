@@ -8,7 +8,6 @@ import type { Person } from '../world/person.ts';
 export interface SocketFacts {
   readonly authorizationMethod: 'signed_url' | 'livekit_token';
   readonly textOnly: boolean;
-  /** What the client said of itself. */
   readonly sourceInfo: Readonly<Record<string, unknown>> | null;
   readonly contextualUpdates: readonly {
     readonly at: number;
@@ -35,29 +34,22 @@ export interface CallCourse {
   answeredAt: number | null;
   /** Infinity while the end cannot be known: the agent's words come from elsewhere. */
   endedAt: number;
-  /** When evaluation and collected values are there. */
   analysedAt: number;
-  /** From the end until then. */
   analysisMs: number;
-  /** The talk is not shorter than this. */
   leastTalkMs: number;
-  /** Only the agent spoke. */
   silent: boolean;
   optedOut: boolean;
   cooperative: boolean;
   /** Who picked up, where more is known of them than the three lines above. */
   person?: Person;
-  /** The model that speaks because the agent's own was not available. */
   backupModelId?: string;
   /** Picked up, but the conversation broke down before a word was said. */
   brokeDown: boolean;
   terminationReason: string;
 }
 
-/** What was ordered to happen to a call, in place of what would have. */
 export interface ForcedCourse {
   readonly result: CallResult;
-  /** Somebody picks up and says nothing. */
   readonly silent: boolean;
   readonly optsOut: boolean;
   /** The talk lasts at least this long; drawn when left out. */
@@ -74,20 +66,16 @@ export interface Call {
   /** Over what the other party is heard; `phone` when left out. */
   readonly channel?: Channel;
   readonly batchId: string | null;
-  /** Of the recipient in its batch, where the caller gave one. */
   readonly recipientId?: string | undefined;
   /** So many calls of its batch are on the line at once; as many as there are lines when left out. */
   readonly batchLines?: number | undefined;
   readonly requestId: string | null;
   readonly agentId: string;
   readonly phoneNumberId: string;
-  /** Number of the other party. */
   readonly to: string;
-  /** Which dial of that number this is, from 1. */
   readonly nth: number;
   readonly variables: CallVariables;
   readonly override: ConversationConfig | undefined;
-  /** Told to the agent's own model (gaps A.11), where the caller gave them. */
   readonly userId?: string | undefined;
   readonly modelExtraBody?: Record<string, unknown> | undefined;
   readonly acceptedAt: number;
@@ -102,18 +90,15 @@ export interface Call {
   course: CallCourse | null;
   /** It is not dialled before; epoch milliseconds. */
   notBefore?: number | undefined;
-  /** What was ordered to happen to it while it waited to be dialled. */
   forced?: ForcedCourse | undefined;
   /** What was said, where it is not a function of the call: a model elsewhere or a person at a socket had part in it. */
   live: Talk | null;
-  /** Where it is held over a socket: what is known beside what was said. */
   socket?: SocketFacts | undefined;
   /** When its conversation record was made; null while or where there is none. */
   recordedAt: number | null;
   recordDeleted: boolean;
 }
 
-/** A call of which nothing has happened yet but what `facts` say. */
 export function newCall(
   facts: Pick<Call, 'callId' | 'conversationId' | 'agentId' | 'phoneNumberId' | 'to' | 'nth' | 'acceptedAt' | 'realAcceptedAt'> &
     Partial<Call>,
@@ -137,7 +122,6 @@ export function newCall(
   };
 }
 
-/** The course of a call that is picked up, until its end is known. */
 export function openCourse(answeredAt: number, facts: Pick<CallCourse, 'analysisMs' | 'cooperative'> & Partial<CallCourse>): CallCourse {
   return {
     result: 'answered',
@@ -195,7 +179,6 @@ export function isRecorded(course: CallCourse, talk: Talk, now: number): boolean
   return course.answeredAt !== null && now >= course.endedAt && talk.turns.length > 0;
 }
 
-/** The call in its batch as it is told to others; null for a call of none. */
 export function recipientIdOf({ batchId, recipientId, callId }: Call): string | null {
   return batchId === null ? null : (recipientId ?? callId);
 }

@@ -21,7 +21,6 @@ export function changeAgent(agent: Agent, change: AgentChange): AgentInput {
   );
 }
 
-/** Null takes all of it back. */
 function changePart<Part extends object>(part: Part, change: object | null | undefined): Part {
   if (change === undefined) return part;
   return change === null ? ({} as Part) : mergeDeep(part, change);

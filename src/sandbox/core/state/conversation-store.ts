@@ -11,12 +11,10 @@ export interface ConversationPage {
  * moves, so a page costs what it shows, however many records there are and whatever is added meanwhile.
  */
 export class ConversationStore {
-  /** Deleted ones too. */
   readonly #byId = new Map<string, Call>();
   readonly #everything: Call[] = [];
   readonly #byAgent = new Map<string, Call[]>();
   readonly #positions = new WeakMap<Call, number>();
-  /** Told of every record that is deleted. */
   onDelete: ((call: Call) => void) | null = null;
 
   /** Also for a state that is read back, record by record in their order: deleted ones keep their position. */
@@ -42,17 +40,14 @@ export class ConversationStore {
     return true;
   }
 
-  /** Every call that has, or had, a record, in the order in which the records were made. */
   get everything(): readonly Call[] {
     return this.#everything;
   }
 
-  /** Those of them that no batch has asked for. */
   get inbound(): Call[] {
     return this.#everything.filter(({ direction }) => direction === 'inbound');
   }
 
-  /** Where a call's record stands in that order; null without one. */
   positionOf(call: Call): number | null {
     return this.#positions.get(call) ?? null;
   }

@@ -23,14 +23,12 @@ export class CredentialStore {
   readonly #open = new Map<string, Credential>();
   readonly #spent = new Map<string, { state: 'used' | 'expired'; credential: Credential }>();
 
-  /** Makes the secret part of a signed URL. */
   issueSignature(agentId: string, now: number): string {
     const secret = `cvsig_${randomBytes(24).toString('base64url')}`;
     this.keep(secret, { kind: 'signed_url', agentId, expiresAt: now + lifetimeMs.signed_url }, now);
     return secret;
   }
 
-  /** Takes in a credential that was made elsewhere. */
   keep(secret: string, credential: Credential, now: number): void {
     this.#forgetExpired(now);
     this.#open.set(secret, credential);

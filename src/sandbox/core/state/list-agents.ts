@@ -2,9 +2,7 @@ import type { Agent } from './agent.ts';
 import type { ServiceState } from './service-state.ts';
 
 export interface AgentListing {
-  /** Text that the name contains, in any case. */
   search: string | null;
-  /** One of these is among the agent's; empty for no matter. */
   tags: readonly string[];
   /** Null for no matter. */
   archived: boolean | null;

@@ -1,12 +1,11 @@
 import type { Call, ForcedCourse } from './call.ts';
-import type { Agent, PhoneNumber, SipTrunk } from './agent.ts';
+import type { Agent, PhoneNumber } from './agent.ts';
 import type { Batch } from './batch.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { CredentialStore } from './credential-store.ts';
 import { deriveId } from '../random.ts';
 import { conflict } from '../service-error.ts';
 
-/** Everything that the service knows; a reset replaces it whole. */
 export class ServiceState {
   readonly agents = new Map<string, Agent>();
   /** Ids in the order of creation. Positions never move; ids of deleted agents stay. */
@@ -16,11 +15,9 @@ export class ServiceState {
   readonly numberOrder: string[] = [];
   readonly conversations = new ConversationStore();
   readonly credentials = new CredentialStore();
-  /** Accepted outbound calls, in the order accepted. */
   readonly calls: Call[] = [];
   /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
   readonly batches = new Map<string, Batch>();
-  readonly sipTrunks = new Map<string, SipTrunk>();
   /** Courses that were ordered for the next calls to a number, first come, first served. */
   readonly nextCourses = new Map<string, ForcedCourse[]>();
   /** Told of every series that has counted on. */
@@ -59,7 +56,6 @@ export class ServiceState {
     return !this.numbers.has(phoneNumberId) && this.numberOrder.includes(phoneNumberId);
   }
 
-  /** The next number of a series, from 1. */
   count(series: string): number {
     const next = (this.#counters.get(series) ?? 0) + 1;
     this.#counters.set(series, next);
@@ -67,7 +63,6 @@ export class ServiceState {
     return next;
   }
 
-  /** How far each series has counted. */
   get counters(): ReadonlyMap<string, number> {
     return this.#counters;
   }

@@ -1,6 +1,5 @@
 export type Speaker = 'agent' | 'user';
 
-/** What a model was asked and gave for one turn of the agent. */
 export interface TurnUsage {
   modelId: string;
   inputTokens: number;
@@ -8,11 +7,9 @@ export interface TurnUsage {
   outputTokens: number;
   /** From the end of what was heard to the first word, milliseconds of service time. */
   latencyMs: number;
-  /** The backup model answered, since the agent's own did not. */
   fallback: boolean;
 }
 
-/** A tool that the agent used in a turn. */
 export interface ToolUse {
   toolCallId: string;
   name: string;
@@ -25,13 +22,9 @@ export interface ToolUse {
 /** One turn. Times are epoch milliseconds of service time. */
 export interface Turn {
   readonly speaker: Speaker;
-  /** What was heard of it. */
   readonly text: string;
-  /** When the first word was said. */
   readonly at: number;
-  /** When the last word was over, or the turn was cut off. */
   readonly until: number;
-  /** The other side cut in before it was over. */
   readonly interrupted?: true;
   /** Where it was cut off: the whole of what was to be said. */
   readonly original?: string;
@@ -41,7 +34,6 @@ export interface Turn {
   readonly tools?: readonly ToolUse[];
 }
 
-/** Everything that was said, from pick-up to the end. */
 export interface Talk {
   readonly turns: readonly Turn[];
   readonly endedAt: number;
@@ -66,7 +58,6 @@ export interface Evaluated {
   score?: number | null;
 }
 
-/** What came of a conversation, by id of the item or criterion. */
 export interface Assessment {
   collected: Record<string, CollectedItem>;
   evaluation: Record<string, Evaluated>;
@@ -85,14 +76,12 @@ export function answerPauseMs(share: number): number {
   return 300 + 1_700 * share ** 2;
 }
 
-/** The turn as far as it was heard by `at`, at which it was cut off; whole where it was over by then. */
 export function cutTurn(turn: Turn, at: number): Turn {
   if (turn.until <= at) return turn;
   const text = heardPart(turn.text, (at - turn.at) / (turn.until - turn.at));
   return { ...turn, until: at, interrupted: true, text, original: turn.original ?? turn.text };
 }
 
-/** What its speaker meant to say, heard or not. */
 export function meantIn({ text, original }: Turn): string {
   return original ?? text;
 }

@@ -20,17 +20,14 @@ export function tellCall(seed: string, call: Call, now: number) {
     dialedAt: call.dialedAt,
     endedAt: course !== null && !isOpen(call, now) ? course.endedAt : null,
     state: stateOf(call, now),
-    /** Null until it is decided on the line. */
     result: known ? course.result : null,
     silent: known && course.silent,
     optedOut: known && course.optedOut,
     conversationId: call.recordedAt === null ? null : call.conversationId,
-    /** Turns of the whole conversation, spoken yet or not. */
     transcriptTurns: countTurns(seed, call),
     openingLine: call.openingLine,
     /** When its record comes, or came, into the list; null while or where there is none. */
     listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
-    /** Its record stands in the list now. */
     visible: isListed(call, now),
   };
 }

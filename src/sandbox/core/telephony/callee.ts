@@ -7,7 +7,6 @@ import { openCourse, type CallCourse, type CallResult } from '../state/call.ts';
 import { asksToStop } from '../conversation/hearing.ts';
 import type { Talk } from '../state/talk.ts';
 
-/** Relative weights of what happens to a call whose number is not a magic one. */
 export interface OutcomeMix {
   answered: number;
   busy: number;
@@ -26,7 +25,6 @@ export const unansweredCalls = {
 export interface DialedNumber {
   seed: string;
   number: string;
-  /** Which dial of this number, from 1. */
   nth: number;
   dialedAt: number;
   people: People;
@@ -49,7 +47,6 @@ export function decideCourse(dialed: DialedNumber): CallCourse {
   return unanswered(result, dialedAt + random.between(least, most), reason);
 }
 
-/** Somebody calls in, and is heard at once. */
 export function decideInbound(dialed: DialedNumber): CallCourse {
   const { seed, number, nth, people, dialedAt } = dialed;
   const random = new Random(seed, number, nth, 'inbound');
@@ -79,7 +76,6 @@ function behaveAs({ person }: Inhabitant, result: CallResult, random: Random): B
   return { result, person, cooperative: random.chance(goodwill[person.mood]) };
 }
 
-/** Null where the world does not say how this person can be reached. */
 function drawReached(reach: Reach | null, random: Random): CallResult | null {
   if (reach === null) return null;
   const { busy, absent, voicemail, failed } = reach;
@@ -87,7 +83,6 @@ function drawReached(reach: Reach | null, random: Random): CallResult | null {
   return drawResult(random, { busy, no_answer: absent, voicemail, failed, answered });
 }
 
-/** A call that the network could not place at all. */
 export function failedCourse(endedAt: number, terminationReason: string): CallCourse {
   return unanswered('failed', endedAt, terminationReason);
 }
@@ -145,7 +140,6 @@ function unanswered(result: CallResult, endedAt: number, terminationReason: stri
   return { ...course, answeredAt: null, endedAt: at, analysedAt: at };
 }
 
-/** The course once it is known what was said. */
 export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
   const { endedAt, terminationReason, brokeDown } = talk;
   return {

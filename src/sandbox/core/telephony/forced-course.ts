@@ -6,7 +6,6 @@ import { openCourse, type Call, type CallCourse, type CallResult, type ForcedCou
 
 const hungUpReason = 'The call was hung up.';
 
-/** Milliseconds from dialling until the ordered result is there. */
 const resultAfterMs: Record<CallResult, { least: number; most: number }> = {
   answered: { least: 3_000, most: 12_000 },
   voicemail: { least: 4_000, most: 20_000 },

@@ -4,10 +4,8 @@ import type { PhoneNumber } from '../state/agent.ts';
 import { newCall, type Call, type ForcedCourse } from '../state/call.ts';
 import type { Switchboard } from './phone-network.ts';
 
-/** What another system, or a colleague, has the agent of a number say to somebody. */
 export interface ForeignOrder {
   to: string;
-  /** The agent's own when left out. */
   firstMessage?: string | undefined;
   variables: CallVariables;
   course: ForcedCourse;

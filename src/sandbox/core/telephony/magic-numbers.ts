@@ -2,7 +2,6 @@ import { personLines } from '../world/lines.ts';
 import type { CallResult } from '../state/call.ts';
 import { stranger, type Person } from '../world/person.ts';
 
-/** What happens when a number is dialled, as far as it is fixed. */
 export interface Behaviour {
   result: CallResult;
   person?: Person;

@@ -16,7 +16,6 @@ import { renderOpeningLine } from '../conversation/variables.ts';
 export interface NetworkParts {
   settings: {
     seed: string;
-    /** Calls on the line at once. */
     concurrency: number;
     unansweredCreateRecord: boolean;
     meanTalkSeconds: number;
@@ -33,7 +32,6 @@ export interface NetworkParts {
   callListeners: ReadonlySet<CallListener>;
 }
 
-/** What calls outside the batches are made with. */
 export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'people'> & { network: PhoneNetwork };
 
 /** Dials queued calls first come, first served, with a limited number of lines, which inbound calls share. */
@@ -90,20 +88,17 @@ export class PhoneNetwork {
     this.#dialNext(at);
   }
 
-  /** Gives an open call another course, from now on. */
   redirect(call: Call, course: CallCourse, at: number): void {
     call.course = course;
     this.#tell(call, 'redirected', at);
     this.#hold(call, at);
   }
 
-  /** Gives a call that waits to be dialled the course that it will take. */
   order(call: Call, forced: ForcedCourse, at: number): void {
     call.forced = forced;
     this.#tell(call, 'redirected', at);
   }
 
-  /** Ends a call that was held over a socket. */
   hangUp(call: Call, talk: Talk): void {
     if (this.#closed || call.course === null || call.course.endedAt !== Infinity) return;
     this.#end(call, call.course, talk);
@@ -139,7 +134,6 @@ export class PhoneNetwork {
     }
   }
 
-  /** The oldest that its batch does not hold back. */
   #takeNext(): Call | undefined {
     let place = this.#head;
     while (this.#isHeldBack(this.#queue[place])) place += 1;

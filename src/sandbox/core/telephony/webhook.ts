@@ -2,14 +2,12 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { e164 } from '../../schemas/building-blocks.ts';
 
-/** Where the provider reports a call that comes in on a number, as import configures it. */
 export function voiceWebhookPath(phoneNumberId: string): string {
   return `/_sandbox/telephony/${encodeURIComponent(phoneNumberId)}/voice`;
 }
 
 export const telephonySignatureHeader = 'x-telephony-signature';
 
-/** What the provider reports of a call that comes in, as its form has it. */
 export const voiceReport = z.strictObject({
   CallSid: z.string().min(1),
   AccountSid: z.string(),
@@ -22,7 +20,6 @@ export type VoiceReport = z.output<typeof voiceReport>;
 
 export type RejectReason = 'no_agent' | 'outbound_only' | 'no_free_line';
 
-/** What the provider is told to do with it. */
 export type VoiceInstruction = { connect: { conversationId: string; agentId: string } } | { reject: { reason: RejectReason } };
 
 /**
@@ -42,7 +39,6 @@ export function isSignedByProvider(url: string, form: string, signature: unknown
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** The markup in which instructions go to the provider. */
 export function writeInstruction(instruction: VoiceInstruction): string {
   const inner =
     'connect' in instruction
@@ -51,7 +47,6 @@ export function writeInstruction(instruction: VoiceInstruction): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${inner}</Response>\n`;
 }
 
-/** Reads what `writeInstruction` wrote; null for anything else. */
 export function readInstruction(markup: string): VoiceInstruction | null {
   const connect = /<Conversation id="([^"<>&]+)" agent="([^"<>&]+)"\/>/.exec(markup);
   if (connect !== null) return { connect: { conversationId: connect[1] ?? '', agentId: connect[2] ?? '' } };

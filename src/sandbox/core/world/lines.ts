@@ -1,10 +1,7 @@
-/** Everything that people, answering machines and the built-in agent say by themselves. */
-
 import type { Mood } from './person.ts';
 
 type Lines = readonly [string, ...string[]];
 
-/** What the built-in agent says by itself. Questions come from the agent's own settings. */
 export const agentLines = {
   optedOut: 'I understand. You will not be called again. Goodbye.',
   wrongPerson: 'I am sorry to have disturbed you, I must have the wrong number. Goodbye.',
@@ -12,7 +9,6 @@ export const agentLines = {
   goodbyeAgain: 'I see. I really have to say goodbye now. Goodbye.',
   again: 'Sorry, I did not get that.',
   otherLanguage: (language: string) => `I am sorry, I do not speak ${language}. Somebody else will have to call you. Goodbye.`,
-  goOn: (language: string) => `Of course, let us go on in ${language}.`,
   isThis: (name: string) => `Am I speaking with ${name}?`,
   calling: (who: string) => `This is ${who}.`,
   automated: (about: string) => `This is an automated call: ${about}.`,
@@ -27,7 +23,6 @@ export const agentLines = {
   acknowledgements: ['Thank you.', 'All right.', 'I see.'] as Lines,
 };
 
-/** What people say of themselves. */
 export const personLines = {
   farewells: ['Goodbye.', 'Thank you, bye.', 'All right, bye.'] as Lines,
   yes: 'Yes.',
@@ -46,7 +41,6 @@ export const personLines = {
   onlySpeak: (language: string) => `I only speak ${language}.`,
 };
 
-/** First words, by mood. */
 export const greetings: Readonly<Record<Mood, Lines>> = {
   neutral: ['Hello?', 'Yes, speaking.', 'Hello, who is this?', 'Hi, yes?'],
   friendly: ['Hello! How are you?', 'Hi there, yes, speaking.', 'Good day, hello!'],

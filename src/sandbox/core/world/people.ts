@@ -6,7 +6,6 @@ import { plainHabits, type Lateness, type RecordHabits } from './record-habits.t
 import type { KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
 import { localTime } from '../times.ts';
 
-/** Somebody together with when they can be reached. */
 export interface Inhabitant {
   person: Person;
   /** Whose clock they live by, where the world says so. */
@@ -40,7 +39,6 @@ export class People {
     return this.#world.records ?? plainHabits;
   }
 
-  /** Milliseconds that a call waits in front of the lines. */
   ringDelayMs(seed: string, conversationId: string): number {
     return drawLateness(this.#world.late_rings, new Random(seed, conversationId, 'late ring'));
   }
@@ -64,7 +62,6 @@ export class People {
     this.#kinds = (world.population ?? []).map((kind) => ({ weight: kind.weight, inhabitant: settle(kind) }));
   }
 
-  /** Who is named with this very number. */
   named(number: string): Inhabitant | null {
     return this.#byNumber.get(number) ?? null;
   }
@@ -75,7 +72,6 @@ export class People {
     return this.#patterns.find(fits)?.inhabitant ?? null;
   }
 
-  /** The zone that the world names for whoever is behind a number. */
   zoneOf(number: string): string | null {
     return (this.named(number) ?? this.byPattern(number))?.zone ?? null;
   }

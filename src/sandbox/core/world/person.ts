@@ -1,11 +1,9 @@
 export const moods = ['friendly', 'neutral', 'impatient', 'hostile'] as const;
 export type Mood = (typeof moods)[number];
 
-/** How somebody talks, whatever their mood. */
 export const personas = ['plain', 'talkative', 'terse', 'confused', 'suspicious'] as const;
 export type Persona = (typeof personas)[number];
 
-/** One line of a scripted dialogue. */
 export interface ScriptLine {
   /** Null for saying nothing. */
   readonly say: string | null;
@@ -31,7 +29,6 @@ export function languageOfTag(tag: string | undefined): Language | null {
 
 export type AnswerValue = string | number | boolean;
 
-/** Somebody who may pick up. Plain data, shared by all calls to them and never changed. */
 export interface Person {
   readonly name: string | null;
   readonly persona: Persona;
@@ -40,14 +37,11 @@ export interface Person {
   readonly language: Language | null;
   /** By id of a collection item, or by words that a question contains. */
   readonly answers: Readonly<Record<string, AnswerValue>>;
-  /** Their first words; drawn when null. */
   readonly greeting: string | null;
-  /** They speak before the agent does. */
   readonly greetsFirst: boolean;
   readonly script: readonly ScriptLine[] | null;
   /** What they say instead of answering the first question, to be called no more. */
   readonly optsOut: string | null;
-  /** What they say when somebody else was meant. */
   readonly wrongPerson: string | null;
   readonly silent: boolean;
   /** Chance that they begin before the agent has finished, at each of their turns. */
@@ -59,7 +53,6 @@ export interface Person {
   readonly talksOn: boolean;
 }
 
-/** Somebody of whom nothing is known. */
 export const stranger: Person = {
   name: null,
   persona: 'plain',

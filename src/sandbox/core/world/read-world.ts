@@ -16,7 +16,6 @@ export class WorldError extends Error {
 
 const mostProblems = 20;
 
-/** As many problems as a person reads, and how many more there are. */
 export function firstOf(problems: readonly string[]): readonly string[] {
   const more = problems.length - mostProblems;
   return more > 0 ? [...problems.slice(0, mostProblems), `and ${more} more`] : problems;
@@ -37,7 +36,6 @@ export function checkWorld(value: unknown, source: string): World {
   throw new WorldError(source, problems);
 }
 
-/** One line for each number that is given to more than one person. */
 export function doubledNumbers({ people }: World): string[] {
   const owners = new Map<string, string>();
   const problems: string[] = [];

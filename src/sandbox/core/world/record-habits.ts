@@ -17,13 +17,9 @@ export type Lateness = z.output<typeof lateness>;
  * record from the seed and its id alone.
  */
 export const recordHabits = z.strictObject({
-  /** Talks in whose first line of the agent a letter is another one. */
   altered: share.default(0),
-  /** Talks whose first line of the agent breaks off after some words. */
   shortened: share.default(0),
-  /** Talks in which somebody cut in after the agent's first word. */
   bare_hello: share.default(0),
-  /** Talks without their words. */
   withheld: share.default(0),
   withheld_form: z.enum(['empty', 'absent']).default('empty'),
   /** A talk without its words is without recording and results too. */
@@ -35,7 +31,6 @@ export const recordHabits = z.strictObject({
   direction_shown: share.default(1),
   /** `full`: as the dialect has it; `bare`: nothing but times; `ring`: and the duration counts the ring; `none`: no record. */
   unanswered: z.enum(['full', 'bare', 'ring', 'none']).default('full'),
-  /** Records that come into the list later than they are made. */
   listed_late: lateness.optional(),
 });
 export type RecordHabits = z.output<typeof recordHabits>;

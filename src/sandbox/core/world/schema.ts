@@ -93,13 +93,11 @@ export const worldSchema = z.strictObject({
   people: z.array(somebody).max(100_000).default([]),
   population: z.array(kind).min(1).max(1_000).optional(),
   records: recordHabits.optional(),
-  /** Accepted calls that wait in front of the lines for so long. */
   late_rings: lateness.optional(),
 });
 
 /** A world as written in a file. */
 export type WorldInput = z.input<typeof worldSchema>;
-/** The same, checked and with defaults filled in. */
 export type World = z.output<typeof worldSchema>;
 export type SomebodyInput = z.output<typeof somebody>;
 export type KindInput = z.output<typeof kind>;

@@ -163,17 +163,6 @@ test.each([
   expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
 });
 
-test('points of a list that is to be asked need not be questions', async () => {
-  const sandbox = await startTestSandbox();
-  const prompt = 'Find out the following:\n- whether they will renew\n- Their new address\n\nRules:\n- Be polite.';
-  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
-  const { agent } = await talk(sandbox, agentId);
-  const asked = agent.join(' ');
-  expect(asked).toContain('May I ask whether you will renew?');
-  expect(asked).toContain('Could you tell me your new address?');
-  expect(asked).not.toContain('polite');
-});
-
 test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async () => {
   const sandbox = await startTestSandbox();
   const agentId = await createAgent(sandbox, {

@@ -11,8 +11,8 @@ async function burst(sandbox: TestSandbox, count: number): Promise<number> {
   return answers.filter(({ status }) => status === 200).length;
 }
 
-test.each(planNames)('the plan %s limits requests, lines, parallel requests and SIP trunks', async (plan) => {
-  const { concurrency, requestsPerSecond, maxParallelRequests, sipTrunks } = plans[plan];
+test.each(planNames)('the plan %s limits requests, lines and parallel requests', async (plan) => {
+  const { concurrency, requestsPerSecond, maxParallelRequests } = plans[plan];
   const sandbox = await startTestSandbox({ plan });
   const asked = (requestsPerSecond ?? 100) + 5;
   expect(await burst(sandbox, asked)).toBe(requestsPerSecond ?? asked);
@@ -21,7 +21,6 @@ test.each(planNames)('the plan %s limits requests, lines, parallel requests and 
   expect(headers.get('maximum-concurrent-requests')).toBe(String(maxParallelRequests));
   await sandbox.batch(plainNumbers(40));
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(concurrency);
-  expect((await sandbox.get('/_sandbox/sip-trunks')).body.limit).toBe(sipTrunks);
   expect((await sandbox.get('/_sandbox/info')).body.plan).toBe(plan);
 });
 
