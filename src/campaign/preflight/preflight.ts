@@ -5,7 +5,8 @@ import { compileTemplates, type Personalisation } from '../../rules/personalisat
 import { recipientFields } from '../../rules/columns.ts';
 import { forecastCampaign, usualAssumptions, type CampaignForecast, type ForecastAssumptions } from './campaign-forecast.ts';
 import { WordsCounter } from '../../rules/forecast/words-forecast.ts';
-import { FunnelCounter, type ExclusionReason, type Funnel, type LedgerFindings } from './funnel.ts';
+import type { ExclusionReason } from '../../rules/attempts/eligibility.ts';
+import { CallableRows, type CallableCounts, type LedgerFindings } from './callable-rows.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import {
   describeOpeningLines,
@@ -41,7 +42,7 @@ export interface CheckedRow {
   excluded: ExclusionReason | null;
 }
 
-export interface PreflightReport extends Funnel {
+export interface PreflightReport extends CallableCounts {
   rejections: RejectionSummary[];
   examples: RenderedExample[];
   openingLines: OpeningLines;
@@ -67,7 +68,7 @@ export class Preflight {
   readonly #rules: CampaignRules;
   readonly #at: number;
   readonly #personalisation: Personalisation;
-  readonly #funnel: FunnelCounter;
+  readonly #callable: CallableRows;
   readonly #rejected = new Map<RejectionReason, RejectionExample[]>();
   readonly #examples: RenderedExample[] = [];
   readonly #words: WordsCounter;
@@ -78,14 +79,14 @@ export class Preflight {
     this.#rules = rules;
     this.#at = at;
     this.#personalisation = compileTemplates(rules);
-    this.#funnel = new FunnelCounter(rules, at);
+    this.#callable = new CallableRows(rules, at);
     this.#words = new WordsCounter(speakableColumns(rules.list));
   }
 
   /** Answers the rows with what would become of each. `ledger`: what the database says about them; null when none was asked. */
   add(rows: readonly ListRow[], ledger: LedgerFindings | null): CheckedRow[] {
     return rows.map((row) => {
-      const excluded = this.#funnel.add(row, ledger);
+      const excluded = this.#callable.add(row, ledger);
       if (row.verdict === 'rejected') this.#addRejection(row);
       else {
         this.#accepted += 1;
@@ -96,10 +97,10 @@ export class Preflight {
   }
 
   report(): PreflightReport {
-    const funnel = this.#funnel.counts();
+    const counts = this.#callable.counts();
     return {
-      ...funnel,
-      rejections: funnel.rejections.map(({ reason, count }) => ({
+      ...counts,
+      rejections: counts.rejections.map(({ reason, count }) => ({
         reason,
         count,
         examples: this.#rejected.get(reason) ?? [],
@@ -114,7 +115,7 @@ export class Preflight {
     const { openingLines, dialable } = this.report();
     const words = lookAhead(this.#rules, openingLines, { dialable, startsAt: this.#at }, assumptions, records);
     if (dialable === 0) return { words, forecast: null };
-    const place = { rules: this.#rules, groups: this.#funnel.groups(), startsAt: this.#at };
+    const place = { rules: this.#rules, groups: this.#callable.groups(), startsAt: this.#at };
     return { words, forecast: forecastCampaign({ ...place, assumptions, accountLines, wordsLines: words.openAtOnce }) };
   }
 

@@ -1,7 +1,7 @@
 import { forecastCampaign, forecastOutlook, type CampaignForecast } from './campaign-forecast.ts';
 import { refusalOf, refusalOfRows, type CampaignFile } from '../file/file.ts';
 import type { CampaignFileError } from '../../shared/input/errors.ts';
-import { FunnelCounter, isForWantOfTime, type Funnel } from './funnel.ts';
+import { CallableRows, isForWantOfTime, type CallableCounts } from './callable-rows.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { dialsFrom, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { Forecast } from '../../rules/forecast/forecast.ts';
@@ -24,16 +24,16 @@ export interface StartTimeInput {
  * do-not-call list and earlier calls. Costs nothing for a campaign in which time cannot run out.
  */
 export class StartTime {
-  readonly #funnel: FunnelCounter | null;
+  readonly #callable: CallableRows | null;
   readonly #startsAt: number;
 
   constructor(rules: CampaignRules, now: number) {
     this.#startsAt = dialsFrom(rules, now);
-    this.#funnel = hasAnEnd(rules) ? new FunnelCounter(rules, this.#startsAt) : null;
+    this.#callable = hasAnEnd(rules) ? new CallableRows(rules, this.#startsAt) : null;
   }
 
   add(rows: readonly ListRow[]): void {
-    if (this.#funnel !== null) for (const row of rows) this.#funnel.add(row, null);
+    if (this.#callable !== null) for (const row of rows) this.#callable.add(row, null);
   }
 
   /**
@@ -41,11 +41,11 @@ export class StartTime {
    * @throws CampaignFileError when nobody can be called in time, or not everybody although all answer the first call.
    */
   judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
-    if (this.#funnel === null) return [];
-    const counts = this.#funnel.counts();
+    if (this.#callable === null) return [];
+    const counts = this.#callable.counts();
     refuseTooEarlyEnd(file, rules, counts);
     if (counts.dialable === 0) throw nobody(file, counts);
-    const request = { rules, groups: this.#funnel.groups(), startsAt: this.#startsAt, accountLines };
+    const request = { rules, groups: this.#callable.groups(), startsAt: this.#startsAt, accountLines };
     const { earliest, likely } = forecastOutlook(request);
     if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
     return [...lateRows(counts, impossibleRows), ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely))];
@@ -61,7 +61,7 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
   return [`the window is short: ${whom} before the end; a check of the file tells what it needs`];
 }
 
-function nobody(file: CampaignFile, { exclusions }: Funnel): CampaignFileError {
+function nobody(file: CampaignFile, { exclusions }: CallableCounts): CampaignFileError {
   const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
   return refusalOfRows(file, `none of the rows of ${file.settings.list.file} would be called (${why})`);
 }
@@ -78,7 +78,7 @@ function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignFo
   return refusalOf(file, byRows ? ['list', 'expires_at'] : ['ends_at'], message);
 }
 
-function lateRows({ exclusions }: Funnel, impossibleRows: number): string[] {
+function lateRows({ exclusions }: CallableCounts, impossibleRows: number): string[] {
   const late = exclusions.reduce((sum, { reason, count }) => sum + (isForWantOfTime(reason) ? count : 0), 0);
   const rows = late - impossibleRows;
   if (rows <= 0) return [];
@@ -94,8 +94,8 @@ export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
  * The first instant at which somebody could be called if the campaign ended later, where nobody can be and its end alone is to blame; null
  * otherwise.
  */
-export function opensTooLate({ endsAt }: CampaignRules, funnel: Funnel): number | null {
-  const { dialable, exclusions, opensAfterEnd } = funnel;
+export function opensTooLate({ endsAt }: CampaignRules, counts: CallableCounts): number | null {
+  const { dialable, exclusions, opensAfterEnd } = counts;
   if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
   return opensAfterEnd;
 }
@@ -104,8 +104,8 @@ export function opensTooLate({ endsAt }: CampaignRules, funnel: Funnel): number 
  * Refuses a campaign that ends before anybody of its list can be called.
  * @throws CampaignFileError with the end, and the first instant at which a row could be called.
  */
-export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, funnel: Funnel): void {
-  const opensAt = opensTooLate(rules, funnel);
+export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, counts: CallableCounts): void {
+  const opensAt = opensTooLate(rules, counts);
   if (opensAt === null) return;
   const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
   const message =

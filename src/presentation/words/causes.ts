@@ -1,5 +1,6 @@
 import { waitWords, type RowFieldKey } from '../../campaign/file/row-fields.ts';
-import type { Eligibility } from '../../rules/attempts/eligibility.ts';
+import type { ExclusionReason, WaitReason } from '../../rules/attempts/eligibility.ts';
+import type { CallableCounts } from '../../campaign/preflight/callable-rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 
 /** Why rows wait, of several of them and of one. */
@@ -15,9 +16,7 @@ interface ExclusionText {
   note: string;
 }
 
-type Reason<Verdict extends Eligibility['verdict']> = Extract<Eligibility, { verdict: Verdict; reason: string }>['reason'];
-
-const waits: Readonly<Record<Exclude<Reason<'wait'>, RowFieldKey>, WaitText>> = {
+const waits: Readonly<Record<Exclude<WaitReason, RowFieldKey>, WaitText>> = {
   number_busy: { several: 'another campaign has an open call to them', one: 'the number is on another open call' },
   attempt_budget: { several: "a retry's budget of attempts is used up", one: 'its attempts are used up until then' },
   frequency_cap: { several: 'a frequency cap is used up', one: 'a frequency cap is used up until then' },
@@ -34,7 +33,7 @@ const plannerWaits: Readonly<Record<string, string>> = {
 };
 
 /** Why an accepted row would never be called. */
-export const exclusions: Readonly<Record<Reason<'final'>, ExclusionText>> = {
+const exclusions: Readonly<Record<ExclusionReason, ExclusionText>> = {
   campaign_end: { one: 'the campaign ends before', label: 'due after the end', note: 'ends_at comes first' },
   row_expired: { one: 'the row expires before', label: 'row expired', note: 'list.expires_at has passed' },
   suppressed: { one: 'the number is on the do-not-call list', label: 'on the do-not-call list', note: '' },
@@ -80,4 +79,33 @@ export function verdictReason(reason: string): string {
 /** A reason that has no words of its own, as a person reads it. */
 export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
+}
+
+/** A line of the way from the rows of a list down to those who can be called. */
+interface CallableLine {
+  key: string;
+  label: string;
+  /** Negative: rows that fall away. */
+  rows: number;
+  note: string;
+  /** Whether it counts a part of those who can be called, by when. */
+  isPart: boolean;
+}
+
+/** Who of a list can be called, and why the others cannot. */
+export function callableLines({ rows, rejections, exclusions: excluded, dialable, start }: CallableCounts): CallableLine[] {
+  const line = (key: string, label: string, count: number, note = '') => ({ key, label, rows: count, note, isPart: false });
+  const parts = [
+    line('open', 'as soon as it starts', start.open),
+    line('hours', 'when their hours open', start.outsideHours),
+    line('not-before', 'when their own date has come', start.notBefore, 'list.not_before'),
+    line('capped', 'when limits of calls allow', start.capped, 'caps and budgets of attempts'),
+  ];
+  return [
+    line('rows', 'rows of the list', rows),
+    ...rejections.map(({ reason, count }) => line(reason, `rejected: ${reasonText(reason)}`, -count)),
+    ...excluded.map(({ reason, count }) => line(reason, exclusions[reason].label, -count, exclusions[reason].note)),
+    line('dialable', 'can be called', dialable),
+    ...parts.flatMap((part) => (part.rows === 0 ? [] : [{ ...part, isPart: true }])),
+  ];
 }

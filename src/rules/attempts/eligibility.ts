@@ -33,26 +33,26 @@ export interface EligibilityInput {
   attempted: boolean;
 }
 
+/** What keeps a recipient until later. */
+export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
+
+/** What keeps a recipient for ever, in the order in which a report lists them. */
+export const exclusionReasons = [
+  'campaign_end',
+  'row_expired',
+  'suppressed',
+  'attempts_used_up',
+  'unknown_timezone',
+  'no_open_window_before_end',
+  'capped_until_end',
+] as const;
+export type ExclusionReason = (typeof exclusionReasons)[number];
+
 /** `wait`: ask again at `until` (service time). `final`: the recipient ends so, and is never dialled in this round. */
 export type Eligibility =
   | { verdict: 'dial' }
-  | {
-      verdict: 'wait';
-      until: number;
-      reason: 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
-    }
-  | {
-      verdict: 'final';
-      outcome: Outcome;
-      reason:
-        | 'campaign_end'
-        | 'row_expired'
-        | 'suppressed'
-        | 'attempts_used_up'
-        | 'unknown_timezone'
-        | 'no_open_window_before_end'
-        | 'capped_until_end';
-    };
+  | { verdict: 'wait'; until: number; reason: WaitReason }
+  | { verdict: 'final'; outcome: Outcome; reason: ExclusionReason };
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression,
@@ -92,6 +92,25 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   return tooLate('no_open_window_before_end');
+}
+
+/** What lies before a recipient of whom nothing is known that may change: what keeps it, one after the other, until `at`. */
+export interface Foresight {
+  keptBy: WaitReason[];
+  at: number;
+  /** What keeps it for ever then; null: it may be dialled. */
+  never: ExclusionReason | null;
+}
+
+/** Asks `judgeEligibility` again whenever it says to wait, as the planner does. An open call to the number counts only at first. */
+export function foresee(input: EligibilityInput): Foresight {
+  const keptBy: WaitReason[] = [];
+  for (let { at, numberBusy } = input; ; numberBusy = false) {
+    const verdict = judgeEligibility({ ...input, at, numberBusy });
+    if (verdict.verdict !== 'wait') return { keptBy, at, never: verdict.verdict === 'final' ? verdict.reason : null };
+    keptBy.push(verdict.reason);
+    at = verdict.until;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FunnelCounter } from '../../../src/campaign/preflight/funnel.ts';
+import { CallableRows } from '../../../src/campaign/preflight/callable-rows.ts';
 import { forecast } from '../../../src/rules/forecast/forecast.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { describeOpeningLines, lookAhead, speakableColumns, type RecordsShown } from '../../../src/campaign/preflight/words-outlook.ts';
@@ -13,7 +13,7 @@ function lastStartIn(regions: readonly (readonly string[] | null)[], withLaw = t
   const dates = { hours: null, closedOn: [], from: null, until: null };
   const law = [{ ...dates, id: 'us-fl-calls', country: 'US', region: 'FL', caps, source: 'test' }];
   const rules = buildRules(withLaw ? { law } : {});
-  const counter = new FunnelCounter(rules, noon);
+  const counter = new CallableRows(rules, noon);
   for (const [index, states] of regions.entries())
     counter.add(
       {

@@ -2,10 +2,12 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 import {
+  foresee,
   judgeByBothClocks,
   judgeEligibility,
   numberBusyRecheckMs,
   type EligibilityInput,
+  type Foresight,
 } from '../../../src/rules/attempts/eligibility.ts';
 
 const noon = Date.parse('2026-01-15T12:00:00-05:00');
@@ -175,4 +177,18 @@ test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByB
 )('by two clocks: %s', (_name, aheadMs, changes, verdict) => {
   const input = { ...dialable, ...changes };
   expect(judgeByBothClocks(input.at + aheadMs, input)).toEqual(verdict);
+});
+
+test.each<[string, Partial<EligibilityInput>, Foresight]>(
+  // prettier-ignore
+  [
+    ['nothing', {}, { keptBy: [], at: noon, never: null }],
+    ['an open call to the number, at first', { numberBusy: true }, { keptBy: ['number_busy'], at: noon + numberBusyRecheckMs, never: null }],
+    ['its own beginning, then a cap', { rowStartsAt: noon + hour, capsAllowAt: noon + 2 * hour }, { keptBy: ['not_before', 'frequency_cap'], at: noon + 2 * hour, never: null }],
+    ['a cap until the night, then the hours', { capsAllowAt: night }, { keptBy: ['frequency_cap', 'outside_hours'], at: morning, never: null }],
+    ['a cap until the night, then the end', { capsAllowAt: night, endsAt: night + 2 * hour }, { keptBy: ['frequency_cap'], at: night, never: 'no_open_window_before_end' }],
+    ['the do-not-call list, whatever else', { suppressed: true, capsAllowAt: night }, { keptBy: [], at: noon, never: 'suppressed' }],
+  ],
+)('what lies before a recipient: %s', (_, change, expected) => {
+  expect(foresee({ ...dialable, ...change })).toEqual(expected);
 });

@@ -26,7 +26,7 @@ export interface CheckOptions {
 }
 
 const examples = `
-The funnel counts every row once. The times come from a simulation: earliest if everybody answers the first call, slowest if nobody
+Every row is counted once. The times come from a simulation: earliest if everybody answers the first call, slowest if nobody
 ever answers, likely according to --answer-rate and --call-seconds. The simulation ignores other campaigns and refusals.
 
 If SVC_API_KEY is set, the service is asked for agent and caller numbers. If there is a database, its do-not-call list and earlier

@@ -4,7 +4,7 @@ import { type CheckResult, verdictText, type CheckReport } from '../../../operat
 import type { LedgerState } from '../../../operations/control/check/ledger.ts';
 import type { ServiceState } from '../../../operations/control/check/service.ts';
 import { instantText } from '../../../shared/input/times.ts';
-import { exclusions } from '../../../presentation/words/causes.ts';
+import { callableLines } from '../../../presentation/words/causes.ts';
 import { renderForecast } from '../../../presentation/words/forecast.ts';
 import { lawSentences, renderLaw } from '../../../presentation/words/law.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
@@ -20,7 +20,7 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...listNotes.map((note) => `          ${printable(note)}`),
     ...renderLaw(file.law),
     `Clocks    time-zone data ${zoneDataRelease}`,
-    ...renderFunnel(report),
+    ...renderCallable(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
     ...renderOutlook(lawSentences(report.law)),
@@ -34,28 +34,13 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
   return `${lines.join('\n')}\n`;
 }
 
-function renderFunnel(report: PreflightReport): string[] {
-  const line = (label: string, times: number, note = ''): string =>
-    `  ${label.padEnd(34)}${count(times).padStart(9)}${note === '' ? '' : `  ${note}`}`;
-  const less = (label: string, times: number, note = ''): string =>
-    `  ${label.padEnd(34)}${`-${count(times)}`.padStart(9)}${note === '' ? '' : `  ${note}`}`;
-  const { start } = report;
-  const waiting = [
-    ['    as soon as it starts', start.open],
-    ['    when their hours open', start.outsideHours],
-    ['    when list.not_before has come', start.notBefore],
-    ['    when caps and budgets allow', start.capped],
-  ] as const;
-  return [
-    '',
-    'Who can be called',
-    line('rows of the list', report.rows),
-    ...report.rejections.map(({ reason, count: times }) => less(`rejected: ${reason}`, times)),
-    ...report.exclusions.map(({ reason, count: times }) => less(exclusions[reason].label, times, exclusions[reason].note)),
-    line('can be called', report.dialable),
-    ...waiting.flatMap(([label, times]) => (times === 0 ? [] : [line(label, times)])),
-    ...(start.nextAt === null ? [] : [`    the first of those who wait: ${instantText(start.nextAt)}`]),
-  ];
+function renderCallable(report: PreflightReport): string[] {
+  const { nextAt } = report.start;
+  const lines = callableLines(report).map(({ label, rows, note, isPart }) => {
+    const text = `  ${`${isPart ? '    ' : ''}${label}`.padEnd(34)}${count(rows).padStart(9)}`;
+    return note === '' ? text : `${text}  ${note}`;
+  });
+  return ['', 'Who can be called', ...lines, ...(nextAt === null ? [] : [`    the first of those who wait: ${instantText(nextAt)}`])];
 }
 
 function renderLedger(ledger: LedgerState): string[] {

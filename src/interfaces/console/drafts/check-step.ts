@@ -7,7 +7,8 @@ import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../../campaign/preflight/campaign-forecast.ts';
 import { shortfallText } from '../../../campaign/preflight/shortfall.ts';
 import { problemOf } from '../../api/core/problem.ts';
-import { exclusions } from '../../../presentation/words/causes.ts';
+import { callableLines } from '../../../presentation/words/causes.ts';
+import { capital } from '../../../shared/input/figures.ts';
 import { endText } from '../../../presentation/words/forecast.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import type { View, ViewRequest } from '../core/view.ts';
@@ -46,7 +47,7 @@ export async function checkStep(
       said,
       panel('What would happen', [verdict(checked), startForm(open, checked)]),
       rehearsals.isOffered && report.accepted > 0 ? rehearsalPanel(open, rehearsal) : null,
-      panel('Who can be called', funnel(checked)),
+      panel('Who can be called', callable(checked)),
       lawPanel(checked),
       report.rejections.length === 0 ? null : panel('Rows that cannot be called', rejections(checked)),
       report.forecast === null ? null : panel('When it would end', forecast(checked, report.forecast)),
@@ -152,29 +153,17 @@ function startForm(
   </form>`; // prettier-ignore
 }
 
-function funnel({ report }: CheckResult): HtmlValue {
-  const { start } = report;
-  const line = (key: string, what: HtmlValue, rows: number, note: HtmlValue = null) => ({
-    key: `funnel-${key}`,
-    cells: { Rows: what, Number: figure(rows), '': note },
-  });
-  const waiting = [
-    ['open', 'as soon as it starts', start.open],
-    ['hours', 'when their hours open', start.outsideHours],
-    ['not-before', 'when their own date has come', start.notBefore],
-    ['capped', 'when limits of calls allow', start.capped],
-  ] as const;
+function callable({ report }: CheckResult): HtmlValue {
+  const { nextAt } = report.start;
   return [
-    table('From the rows of the list to those who can be called', [
-      line('rows', 'In the list', report.rows),
-      ...report.rejections.map(({ reason, count }) => line(reason, `Rejected: ${reason.replaceAll('_', ' ')}`, -count)),
-      ...report.exclusions.map(({ reason, count }) =>
-        line(reason, `Left out: ${exclusions[reason].label}`, -count, muted(exclusions[reason].note)),
-      ),
-      line('dialable', html`<strong>Can be called</strong>`, report.dialable),
-      ...waiting.flatMap(([key, what, rows]) => (rows === 0 ? [] : [line(key, `… ${what}`, rows)])),
-    ]),
-    start.nextAt === null ? null : html`<p class="muted">The first of those who wait: ${instant(start.nextAt, 'full')}</p>`,
+    table(
+      'From the rows of the list to those who can be called',
+      callableLines(report).map(({ key, label, rows, note, isPart }) => ({
+        key: `callable-${key}`,
+        cells: { Rows: isPart ? `… ${label}` : capital(label), Number: figure(rows), '': note === '' ? null : muted(note) },
+      })),
+    ),
+    nextAt === null ? null : html`<p class="muted">The first of those who wait: ${instant(nextAt, 'full')}</p>`,
   ]; // prettier-ignore
 }
 

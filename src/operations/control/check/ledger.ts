@@ -1,4 +1,4 @@
-import type { LedgerFindings } from '../../../campaign/preflight/funnel.ts';
+import type { LedgerFindings } from '../../../campaign/preflight/callable-rows.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { partsOf } from '../../../ledger/parts.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FunnelCounter, type LedgerFindings } from '../../../src/campaign/preflight/funnel.ts';
+import { CallableRows, type LedgerFindings } from '../../../src/campaign/preflight/callable-rows.ts';
 import type { ListRow } from '../../../src/list/recipients.ts';
 import { forecast } from '../../../src/rules/forecast/forecast.ts';
 import { rejectionReasons, type RejectionReason } from '../../../src/rules/outcome.ts';
@@ -86,7 +86,7 @@ test('every row is in exactly one count, and whoever can be called is called whe
   fc.assert(
     fc.property(drawn, ({ rows, hours, endsAt, asked }) => {
       const rules = buildRules({ calendar: hours ? officeHours : { hours: null, closedOn: [] }, endsAt });
-      const counter = new FunnelCounter(rules, monday);
+      const counter = new CallableRows(rules, monday);
       const ledger = asked ? ledgerOf(rows) : null;
       rows.forEach((row, index) => counter.add(rowOf(row, index), ledger));
       const funnel = counter.counts();
@@ -152,7 +152,7 @@ test('each reason is told of the row it belongs to', () => {
     { ...clean, zone: 'Asia/Tokyo', expiresAt: monday + hourMs },
     { ...clean, capsAllowAt: monday + 40 * hourMs },
   ];
-  const counter = new FunnelCounter(buildRules({ calendar: officeHours, endsAt: monday + 30 * hourMs }), monday);
+  const counter = new CallableRows(buildRules({ calendar: officeHours, endsAt: monday + 30 * hourMs }), monday);
   rows.forEach((row, index) => counter.add(rowOf(row, index), ledgerOf(rows)));
   expect(counter.counts()).toEqual({
     rows: 13,

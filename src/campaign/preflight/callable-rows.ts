@@ -1,26 +1,14 @@
 import { windowAt } from '../../rules/hours/calling-window.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { judgeEligibility, type Eligibility } from '../../rules/attempts/eligibility.ts';
+import { exclusionReasons, foresee, type ExclusionReason } from '../../rules/attempts/eligibility.ts';
 import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
 import { capsFor } from '../../rules/attempts/legal-caps.ts';
 import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../../rules/outcome.ts';
 import type { ListRow } from '../../list/recipients.ts';
 
-/** Why an accepted row would never be called, in the order in which the reasons are looked for. */
-export const exclusionReasons = [
-  'campaign_end',
-  'row_expired',
-  'suppressed',
-  'attempts_used_up',
-  'unknown_timezone',
-  'no_open_window_before_end',
-  'capped_until_end',
-] as const;
-export type ExclusionReason = (typeof exclusionReasons)[number];
-
 /** From the rows of a list down to those who can be called; every row is in exactly one count. */
-export interface Funnel {
+export interface CallableCounts {
   rows: number;
   rejected: number;
   rejections: { reason: RejectionReason; count: number }[];
@@ -70,15 +58,15 @@ interface History {
   budgetAllowsAt: number | null;
 }
 type Waiting = 'open' | 'outsideHours' | 'notBefore' | 'capped';
-type Judgement = { excluded: ExclusionReason; opensAt?: number | null } | { waiting: Waiting; until: number };
+type Judgement = { excluded: ExclusionReason; opensAt: number | null } | { waiting: Waiting; until: number };
 
 /** Ends of single rows, and ends of caps, are told apart no finer than this: each costs the forecast a group of its own. */
 const bucketMs = 15 * 60_000;
 /** Judgements kept to be used again; rows may each have an end of their own. */
 const mostJudgements = 10_000;
 
-/** Sorts rows into the funnel, and those who can be called into groups for the forecast. */
-export class FunnelCounter {
+/** Counts who of a list can be called and who not, by the rules of the dial transaction as far as they can be known before it; and sorts those who can be called into groups for the forecast. */
+export class CallableRows {
   readonly #rules: CampaignRules;
   readonly #at: number;
   readonly #rejections = new Map<RejectionReason, number>();
@@ -115,7 +103,7 @@ export class FunnelCounter {
     });
     if ('excluded' in judgement) {
       increase(this.#exclusions, judgement.excluded);
-      const { opensAt = null } = judgement;
+      const { opensAt } = judgement;
       if (opensAt !== null) this.#opensAfterEnd = Math.min(this.#opensAfterEnd ?? Infinity, opensAt);
       return judgement.excluded;
     }
@@ -125,7 +113,7 @@ export class FunnelCounter {
     return null;
   }
 
-  counts(): Funnel {
+  counts(): CallableCounts {
     const rejected = sum(this.#rejections);
     const excluded = sum(this.#exclusions);
     const accepted = this.#rows - rejected;
@@ -160,22 +148,26 @@ export class FunnelCounter {
   }
 
   #judgeAnew(row: AcceptedRow, { suppressed, capsAllowAt, budgetAllowsAt }: History): Judgement {
-    const firstAt = Math.max(this.#at, row.notBefore ?? this.#at);
-    const verdict = this.#eligibility(row, firstAt, suppressed);
-    if (verdict.verdict === 'final') {
-      const excluded = exclusionOf(verdict.reason);
-      return isForWantOfTime(excluded) ? { excluded, opensAt: this.#opensWithoutEnd(row, firstAt) } : { excluded };
-    }
-    if (budgetAllowsAt === null) return { excluded: 'attempts_used_up' };
-    const allowedAt = Math.max(capsAllowAt, budgetAllowsAt);
-    if (allowedAt > firstAt) {
-      const later = this.#eligibility(row, allowedAt, false);
-      if (later.verdict === 'final') return { excluded: budgetAllowsAt > capsAllowAt ? 'attempts_used_up' : 'capped_until_end' };
-      return { waiting: 'capped', until: later.verdict === 'wait' ? later.until : allowedAt };
-    }
-    const until = verdict.verdict === 'wait' ? verdict.until : firstAt;
-    if (firstAt > this.#at) return { waiting: 'notBefore', until };
-    return { waiting: verdict.verdict === 'dial' ? 'open' : 'outsideHours', until };
+    const { zones, country, regions, notBefore, expiresAt = null } = row;
+    // What is due after the end gets its outcome at the end.
+    const from = Math.max(this.#at, notBefore ?? this.#at);
+    const { keptBy, at, never } = foresee({
+      at: from,
+      endsAt: this.#rules.endsAt,
+      rowEndsAt: expiresAt,
+      calendars: calendarsFor(this.#rules, { country, regions }),
+      zones,
+      marginMs: this.#rules.timing.dispatchMarginMs,
+      suppressed,
+      numberBusy: false,
+      capsAllowAt,
+      budgetAllowsAt,
+      attempted: false,
+    });
+    if (never !== null) return { excluded: never, opensAt: isForWantOfTime(never) ? this.#opensWithoutEnd(row, at) : null };
+    if (keptBy.some((reason) => reason !== 'outside_hours')) return { waiting: 'capped', until: at };
+    if (from > this.#at) return { waiting: 'notBefore', until: at };
+    return { waiting: keptBy.length === 0 ? 'open' : 'outsideHours', until: at };
   }
 
   /** When the row could be called if the campaign had no end; null: not in sight, or not before the row's own end. */
@@ -184,23 +176,6 @@ export class FunnelCounter {
     const { dispatchMarginMs: marginMs } = this.#rules.timing;
     const window = windowAt({ calendars, zones, at, marginMs, endsAt: expiresAt });
     return window.open ? at : window.opensAt;
-  }
-
-  /** By the rules of the dial transaction, as far as they can be known before it. */
-  #eligibility({ zones, country, regions, expiresAt = null }: AcceptedRow, at: number, suppressed: boolean): Eligibility {
-    return judgeEligibility({
-      at,
-      endsAt: this.#rules.endsAt,
-      rowEndsAt: expiresAt,
-      calendars: calendarsFor(this.#rules, { country, regions }),
-      zones,
-      marginMs: this.#rules.timing.dispatchMarginMs,
-      suppressed,
-      numberBusy: false,
-      capsAllowAt: at,
-      budgetAllowsAt: at,
-      attempted: false,
-    });
   }
 
   #addToGroup({ zones, country, regions, expiresAt = null }: AcceptedRow, firstAt: number): void {
@@ -226,11 +201,6 @@ export class FunnelCounter {
 /** Whether a later end of the campaign may be all that the row lacks. */
 export function isForWantOfTime(reason: ExclusionReason): boolean {
   return reason === 'campaign_end' || reason === 'no_open_window_before_end';
-}
-
-function exclusionOf(reason: Extract<Eligibility, { verdict: 'final' }>['reason']): ExclusionReason {
-  if (reason === 'attempts_used_up') throw new Error('A row that was never called has not been called too often.');
-  return reason;
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {
