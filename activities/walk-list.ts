@@ -1,6 +1,6 @@
 import type { RecordPage } from '../src/service/port/call-service.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
-import { unreadableId } from '../src/service/port/storable-id.ts';
+import { unreadableId } from '../src/service/port/record-values.ts';
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 import type { ConversationFacts } from '../src/rules/conversation-facts.ts';
 import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';

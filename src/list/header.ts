@@ -4,9 +4,8 @@ import type { CampaignFile } from '../campaign/file/file.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { namedColumns } from '../campaign/file/columns-of-rules.ts';
 import { linesAboveRows } from './format/delimiter.ts';
-import { describeList } from './description.ts';
+import { describeList, readListRecords } from './records.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';
-import { readListRecords } from './records.ts';
 
 export interface ListHeader {
   /** Column names exactly as written, in file order. */

@@ -11,7 +11,7 @@ import type { ListHeader } from './header.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
-import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/spreadsheet-damage.ts';
+import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/cells.ts';
 import { ownFields } from '../campaign/file/row-fields.ts';
 
 interface AcceptedRow extends RowTerms {

@@ -1,8 +1,7 @@
 import { type CampaignRules, usTerritories } from '../rules/campaign-rules.ts';
 import type { RejectionReason } from '../rules/outcome.ts';
 import { isTimeZoneName } from '../rules/time-zone.ts';
-import { readRegion, regionsOfNumber } from '../shared/geography/number-regions.ts';
-import { zonesOfNumber } from '../shared/geography/number-zones.ts';
+import { readRegion, regionsOfNumber, zonesOfNumber } from '../shared/geography/number-places.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { readZip, placeOfZip, type ZipPlace } from '../shared/geography/zip-places.ts';
 

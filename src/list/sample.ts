@@ -1,10 +1,10 @@
 import { readPhoneNumber } from '../rules/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { describeList, type ListChoice } from './description.ts';
+import { describeList, type ListChoice, readListRecords } from './records.ts';
 import { linesAboveRows } from './format/delimiter.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';
 import { findHeader } from './header.ts';
-import { readListRecords } from './records.ts';
+import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
 
 /** What a list begins with. */
 export interface ListSample {
@@ -67,4 +67,40 @@ const phoneName = /\b(?:phone|mobile|cell|telephone|number|tel|telefon|mobil|han
 
 function looksLikeHeader(cells: string[]): boolean {
   return cells.length > 1 && cells.some((cell) => cell.length <= 60 && phoneName.test(cell.replaceAll('_', ' ')));
+}
+
+/**
+ * Guesses which column is for what, by names, and for phone numbers and time zones by what stands in them. A use that no column or several
+ * fit equally is left out: a person says.
+ */
+export function guessColumns(columns: readonly string[], rows: readonly (readonly string[])[]): Partial<Record<RowFieldKey, string>> {
+  const guess: Partial<Record<RowFieldKey, string>> = {};
+  for (const { key, names, looksRight } of rowFieldList) {
+    const named = columns.filter((column) => names.test(folded(column)));
+    const fitting = named.length === 1 ? named : byContent(looksRight, named.length > 0 ? named : columns, columns, rows);
+    const [only] = fitting;
+    if (only !== undefined && fitting.length === 1 && !Object.values(guess).includes(only)) guess[key] = only;
+  }
+  return guess;
+}
+
+function byContent(
+  looksRight: ((cell: string) => boolean) | undefined,
+  among: readonly string[],
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string[] {
+  if (looksRight === undefined) return [];
+  return among.filter((column) => {
+    const cells = rows.map((row) => row[columns.indexOf(column)]?.trim() ?? '').filter((cell) => cell !== '');
+    return column !== '' && cells.length > 0 && cells.filter(looksRight).length * 2 > cells.length;
+  });
+}
+
+function folded(column: string): string {
+  return column
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s.-]+/g, '_')
+    .replaceAll(/_+$/g, '');
 }

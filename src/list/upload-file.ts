@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../rules/campaign-rules.ts';
 import { theColumn } from '../rules/columns.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import type { ListChoice } from './description.ts';
+import type { ListChoice } from './records.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../shared/config.ts';
-import { programFile } from './binary-probe.ts';
+import { programFile } from './programs.ts';
 import { tryProcessLock } from '../ledger/worker-lock.ts';
 
 /** The version that is downloaded or built. 1.5.1 is the newest that `go install` accepts: later ones carry replace directives. */

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { temporalCliVersion } from './binary-cache.ts';
-import { programFile } from './binary-probe.ts';
-import { lastLine, runChild } from './child-run.ts';
+import { programFile, lastLine, runChild } from './programs.ts';
 
 /** Limits of the download, in milliseconds. A blocked network must fail over in seconds; a slow one may take its time. */
 export const downloadLimits = {

@@ -1,8 +1,7 @@
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { temporalCliVersion } from './binary-cache.ts';
-import { programFile } from './binary-probe.ts';
-import { lastLine, runChild } from './child-run.ts';
+import { programFile, lastLine, runChild } from './programs.ts';
 
 /** A command of a public Go module at a version without replace directives, which `go install` would refuse. */
 export interface GoProgram {

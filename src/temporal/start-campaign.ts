@@ -9,11 +9,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { batchIdOf, campaignQueues, campaignWorkflowId } from '../rules/ids.ts';
 import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
-import type { Config } from '../shared/config.ts';
+import { type Config, ConfigError } from '../shared/config.ts';
 import { serviceAddress } from '../service/port/address.ts';
 import { failureTypes } from '../rules/failure-types.ts';
 import { undecidedStates, unsentStates } from '../rules/ledger.ts';
-import { requireHookSecret } from './hook-secret.ts';
 import { isSameService, otherServiceText } from '../rules/service-address.ts';
 import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
@@ -210,4 +209,22 @@ function requireOwnRun({ taskQueue, status }: LastRun, { workflowId, campaignId 
   throw new WorkflowConflictError(
     `The workflow ${workflowId} has ended (${status.name}) although the database says that its round is still running: was the database set back? Give the campaign a new id, and take out the rows that were called.`,
   );
+}
+
+type HookRules = { [Setting in 'preDial' | 'onCompletion' | 'onPause']: { url: string } | null };
+
+/** Throws ConfigError when the campaign has hooks and nothing to sign their requests with is set. */
+export function requireHookSecret(config: Config, campaignId: string, rules: HookRules): void {
+  if (config.CARILLON_HOOK_SECRET !== undefined) return;
+  const settings = hooksOf(rules).map(({ setting }) => setting);
+  if (settings.length === 0) return;
+  throw new ConfigError(
+    `CARILLON_HOOK_SECRET is not set, and campaign ${campaignId} has ${settings.join(' and ')}, whose requests are signed with it. Set the same secret (16 characters or more) here, for every worker and at the receiver.`,
+  );
+}
+
+/** The settings of a campaign that lead to signed requests, and where these go. */
+export function hooksOf({ preDial, onCompletion, onPause }: HookRules): { setting: string; url: string }[] {
+  const hooks = Object.entries({ pre_dial: preDial, on_completion: onCompletion, on_pause: onPause });
+  return hooks.flatMap(([setting, hook]) => (hook === null ? [] : [{ setting, url: hook.url }]));
 }

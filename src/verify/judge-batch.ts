@@ -1,8 +1,20 @@
-import type { BatchBook, JudgedLine } from './campaign-book.ts';
-import { takeBackStarts } from './judge-limits.ts';
+import { type BatchBook, type JudgedLine, callsOf, rowNumber, type AttemptBook } from './campaign-book.ts';
+import { takeBackStarts, countOnLine, judgeDelay, limitsOf } from './judge-limits.ts';
 import { numberOf, textOf } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
-import { mayBatchMove } from './transitions.ts';
+import { reached } from './judge-outcome.ts';
+
+/** How a batch may change. Written down anew: that the dialler allows a change is no reason to. */
+const batchMoves: Readonly<Record<string, readonly string[]>> = {
+  intent: ['posting', 'released'],
+  posting: ['confirmed', 'refused', 'not_sent', 'unknown'],
+  not_sent: ['posting', 'released', 'unknown'],
+  unknown: ['confirmed', 'not_sent', 'refused', 'held'],
+  held: ['confirmed', 'redial', 'given_up'],
+  refused: ['unknown'],
+  redial: ['confirmed'],
+  given_up: ['confirmed'],
+};
 
 /** The state that a verdict brings about, from the states in which it has a say. */
 const broughtBy: Readonly<Record<string, readonly string[]>> = {
@@ -89,7 +101,7 @@ export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLin
 function changeState(batch: BatchBook, to: string, violate: Violate): void {
   const from = batch.state;
   batch.state = to;
-  if (!mayBatchMove(from, to)) violate('illegal_change', `batch ${batch.batchId} went from ${from} to ${to}`);
+  if (batchMoves[from]?.includes(to) !== true) violate('illegal_change', `batch ${batch.batchId} went from ${from} to ${to}`);
 }
 
 /** A verdict changes the batch in the same breath: any other line about it shows that the change was taken out. */
@@ -97,4 +109,71 @@ export function settleDebt(batch: BatchBook, violate: Violate): void {
   const { batchId, owes } = batch;
   batch.owes = null;
   if (owes !== null) violate('cause_missing', `batch ${batchId} has the verdict ${owes}, and never became so`);
+}
+
+/** Notes a batch that was planned. Those of a round have no gap: one that is missing was taken out of the log. */
+export function planBatch({ campaign, event, data, violate }: JudgedLine): void {
+  const { batchId = '', at } = event;
+  const batch: BatchBook = {
+    batchId,
+    state: 'intent',
+    serviceId: null,
+    size: Number(data['size']),
+    planned: 0,
+    k: 0,
+    verdicts: [],
+    told: [],
+    firstPostedAt: null,
+    denied: false,
+    calls: [],
+    posted: 0,
+    owes: null,
+    lacksMatch: null,
+    limits: limitsOf(campaign, at),
+    onLine: countOnLine(campaign, at),
+  };
+  campaign.batches.set(batchId, batch);
+  const [, round, number] = /\/(\d+)\/(\d+)$/.exec(batchId) ?? [];
+  if (round === undefined) return;
+  const before = campaign.batchesOf.get(round) ?? 0;
+  campaign.batchesOf.set(round, Number(number));
+  if (Number(number) !== before + 1) violate('log_incomplete', `batch ${batchId} was planned, and the last one of its round was ${before}`);
+}
+
+/** Notes an attempt that was planned. Those of a row have no gap either. */
+export function planAttempt(line: JudgedLine): void {
+  const { campaign, event, violate } = line;
+  const { attemptId = '', recipientId = '', batchId = '' } = event;
+  const calls = callsOf(campaign, recipientId);
+  judgeDelay(line, recipientId);
+  const batch = campaign.batches.get(batchId);
+  const attempt: AttemptBook = {
+    attemptId,
+    // One text for all of its calls: there may be a million.
+    batchId: batch?.batchId ?? batchId,
+    call: null,
+    postedAt: null,
+    endedAt: null,
+    state: null,
+    disposition: null,
+    detail: null,
+    counted: false,
+    budget: campaign.budgets.get(recipientId) ?? 0,
+    conversation: null,
+    evidence: null,
+    retryFrom: null,
+    zones: null,
+    overAt: null,
+  };
+  campaign.calls.set(recipientId, [...calls, attempt]);
+  campaign.open.add(attempt);
+  if (batch !== undefined) batch.planned += 1;
+  const outcome = campaign.outcomes.get(recipientId);
+  // Of those who were reached the call itself is named.
+  if (outcome !== undefined && !reached.includes(outcome))
+    violate('outcome_changed', `call ${attemptId} was planned although the outcome was ${outcome}`);
+  if (rowNumber(campaign, recipientId) === null)
+    violate('log_incomplete', `call ${attemptId} was planned for ${recipientId}, which is no row of the list`);
+  if (attemptId !== `${recipientId}/${calls.length + 1}`)
+    violate('log_incomplete', `call ${attemptId} was planned, and the log has ${calls.length} before it`);
 }

@@ -1,8 +1,7 @@
 import type { JudgedLine } from './campaign-book.ts';
 import type { LoggedEvent } from './log.ts';
-import { judgeHours, lawAt, placeOf } from './judge-hours.ts';
-import { textOf, type Cap, type JudgedRules } from './judged-rules.ts';
-import { hourMs } from './local-time.ts';
+import { textOf, type Cap, type JudgedRules, numberOf, type Calendar, type Law } from './judged-rules.ts';
+import { hourMs, localTime, minuteMs } from './local-time.ts';
 import type { PlacedCall } from './number-book.ts';
 
 type JudgedCall = Omit<JudgedLine, 'campaign'> & { campaign: Pick<JudgedLine['campaign'], 'rules'> };
@@ -54,4 +53,69 @@ function isBroken(cap: Cap, calls: readonly PlacedCall[], at: number): boolean {
 function describeCap(cap: Cap): string {
   if ('afterTalkMs' in cap) return `${cap.afterTalkMs} ms after a talk with the ${cap.by}`;
   return `${cap.calls} calls per ${cap.withinMs} ms to the ${cap.by}`;
+}
+
+/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
+interface Place {
+  country: string | null;
+  regions: readonly string[] | null;
+}
+
+function placeOf({ data = {} }: LoggedEvent): Place {
+  const regions = data['regions'];
+  return { country: textOf(data['country']), regions: Array.isArray(regions) ? (regions as string[]) : null };
+}
+
+/** Parts of the US with a code of their own. */
+const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
+
+/**
+ * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours
+ * of the whole country, also the rules for all such countries.
+ */
+export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
+  const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
+    rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
+  const found = law.filter(
+    (rule) => holds(rule, country, regions) || (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
+  );
+  const isRuled = found.some((rule) => rule.region === null && rule.hours !== null);
+  return isRuled ? found : found.concat(law.filter((rule) => rule.country === '*'));
+}
+
+/** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
+export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | null {
+  const { at, data = {} } = event;
+  const until = at + rules.timing.dispatchMarginMs;
+  if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
+  if (at < (numberOf(data['notBefore']) ?? at)) return 'before its row allowed it';
+  if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
+  if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
+  const calendars: DatedCalendar[] = [rules.calendar, ...lawAt(rules, placeOf(event))].filter(restricts);
+  if (calendars.length === 0) return null;
+  const zones = data['zones'] as readonly string[];
+  if (zones.length === 0) return 'where nobody knows what time it is';
+  for (const zone of zones)
+    for (let minute = Math.floor(at / minuteMs); minute <= Math.floor(until / minuteMs); minute += 1)
+      if (!calendars.every((calendar) => isOpen(calendar, zone, minute * minuteMs)))
+        return `when it must not be (${zone}, ${new Date(minute * minuteMs).toISOString()})`;
+  return null;
+}
+
+type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until' | 'eves'>>;
+
+function restricts({ hours, closedOn }: Calendar): boolean {
+  return hours !== null || closedOn.length > 0;
+}
+
+function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: string, at: number): boolean {
+  const local = localTime(zone, at);
+  if (local === null) return false;
+  const { date, weekday, minute } = local;
+  // Dates of one form are in order as texts.
+  if (date < (from ?? date) || date > (until ?? date)) return true;
+  if (closedOn.includes(date)) return false;
+  const opens = ({ from: first, to: end }: { from: number; to: number }) => minute >= first && minute < end;
+  const usual = hours === null ? [{ from: 0, to: 1440 }] : (hours[weekday] ?? []);
+  return (usual.length > 0 && eves?.dates.includes(date) === true ? eves.windows : usual).some(opens);
 }

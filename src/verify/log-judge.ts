@@ -1,17 +1,14 @@
 import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
-import { beginPost, moveBatch, takeVerdict } from './judge-batch.ts';
+import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
-import { judgeDebts, judgeEnd } from './judge-end.ts';
+import { moveCampaign, judgeDebts, judgeEnd, TimeBook } from './judge-campaign.ts';
 import { adjustLimits, linesBeyond } from './judge-limits.ts';
 import { judgeOutcome, noteOutcome, takePending } from './judge-outcome.ts';
-import { planAttempt, planBatch } from './judge-plan.ts';
-import { TimeBook } from './judge-times.ts';
 import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
 import type { LogRule, LogViolation, Violate } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
-import { mayCampaignMove } from './transitions.ts';
 
 type Data = Record<string, unknown>;
 
@@ -252,17 +249,6 @@ export class LogJudge {
     this.#violations.push(violation);
     return violation;
   }
-}
-
-function moveCampaign({ campaign, event, violate }: JudgedLine, to: string, from: string | null): void {
-  if (from !== null && from !== campaign.state)
-    violate('cause_missing', `the campaign left ${from}, and the log has it as ${campaign.state}`);
-  else if (!mayCampaignMove(campaign.state, to)) violate('illegal_change', `the campaign went from ${campaign.state} to ${to}`);
-  if (campaign.owesRoundEnd !== null) violate('cause_missing', `the campaign is ${to} again, and the end of its round is not told`);
-  const ended = to === 'completed' || to === 'cancelled';
-  campaign.owesRoundEnd = ended && campaign.rounds > 0 ? event : null;
-  campaign.state = to;
-  campaign.requeued.clear();
 }
 
 function withBatch({ campaign, event, violate }: JudgedLine, judge: (batch: BatchBook) => void): void {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readInstant } from '../../src/shared/input/instant-cell.ts';
+import { readInstant } from '../../src/shared/input/cells.ts';
 import { importList } from './campaign-folder.ts';
 
 const newYork = ['America/New_York'];

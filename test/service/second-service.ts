@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { noPointers, type ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { createTransport, type Success } from '../../src/service/http/transport.ts';
-import type { CallReport, CallService, Found, ServiceRecord } from '../../src/service/port/call-service.ts';
+import { type CallReport, type CallService, type Found, type ServiceRecord, placingOf } from '../../src/service/port/call-service.ts';
 import { BadResponseError, ServiceError } from '../../src/service/port/errors.ts';
-import { placingOf } from '../../src/service/port/placing.ts';
 
 /** One call as the second service tells it. */
 interface Talk {

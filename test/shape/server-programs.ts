@@ -2,8 +2,7 @@ import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readConfig } from '../../src/shared/config.ts';
 import { installBinary, temporalCache, withCacheLock } from '../../src/temporal/binary-cache.ts';
-import { findOnPath, programFile } from '../../src/temporal/binary-probe.ts';
-import { lastLine, runChild } from '../../src/temporal/child-run.ts';
+import { findOnPath, programFile, lastLine, runChild } from '../../src/temporal/programs.ts';
 import { buildWithGo, goLimits, type GoProgram } from '../../src/temporal/go-build.ts';
 
 /** The newest that a Go of today builds without another toolchain. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
 import { retryAt } from '../../src/rules/attempts/retry-delay.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import { judgeHours } from '../../src/verify/judge-hours.ts';
+import { judgeHours } from '../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { localTime, nextMidnight } from '../../src/verify/local-time.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';

@@ -8,15 +8,13 @@ import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import { CampaignFileError, describeFileError, ListFileError } from '../../shared/input/errors.ts';
 import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
 import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
-import { timingRules } from './settings/advanced.ts';
-import { breakerRules } from './settings/breaker.ts';
+import { timingRules, timeRules } from './settings/times.ts';
+import { breakerRules, pacingRules } from './settings/pacing.ts';
 import { capRules } from './settings/caps.ts';
 import { hookRules } from './settings/hooks.ts';
-import { pacingRules } from './settings/pacing.ts';
 import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
 import { rulesOf } from './settings/setting.ts';
-import { timeRules } from './settings/times.ts';
 import { listTemplates, readTemplate, wordRules } from './settings/words.ts';
 
 /** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */

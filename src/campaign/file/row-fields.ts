@@ -3,10 +3,9 @@ import type { RejectionReason } from '../../rules/outcome.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
 import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
 import { timeZone } from '../../rules/time-zone.ts';
-import { instantForms, readInstant, type InstantKind } from '../../shared/input/instant-cell.ts';
+import { instantForms, readInstant, type InstantKind } from '../../shared/input/cells.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
-import { text } from './settings/kinds.ts';
-import type { Setting } from './settings/setting.ts';
+import { text, type Setting } from './settings/setting.ts';
 
 /** All that is known of one column of the list that a campaign file may name. */
 interface RowField extends Setting {

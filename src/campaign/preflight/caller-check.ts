@@ -3,7 +3,7 @@ import { RefusedError } from '../../service/port/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
-import { regionsOfNumber } from '../../shared/geography/number-regions.ts';
+import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =
   /** At least one number may call. `proven`: the service itself says so of all that may; otherwise the first calls have to show it. */

@@ -7,11 +7,9 @@ import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { readHeader, type ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
-import { describeImpossible, refuseImpossible } from './impossible-text.ts';
-import { WindowCensus } from './impossible-windows.ts';
-import { refuseMissingBasis } from './missing-basis.ts';
+import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
+import { refuseMissingBasis, unruledWarnings } from './legal-gaps.ts';
 import { StartTime } from './start-time.ts';
-import { unruledWarnings } from './unruled-countries.ts';
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
 export interface ReadCampaign {

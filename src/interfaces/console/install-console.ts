@@ -6,7 +6,7 @@ import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
-import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-assets.ts';
+import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
 import type { ConsoleAction, Given } from './core/action.ts';

@@ -6,7 +6,7 @@ import { readClock, readServiceTime } from './service.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
 import { partsOf } from '../../ledger/parts.ts';
-import { readIdList } from '../../list/id-list.ts';
+import { readIdList } from '../../list/one-column.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
 
 /** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */

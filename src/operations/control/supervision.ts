@@ -5,7 +5,7 @@ import type { Config } from '../../shared/config.ts';
 import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
 import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { countWorkers } from '../../temporal/queue-pollers.ts';
+import { countWorkers } from '../../temporal/connection.ts';
 import type { FailingStep, WorkflowLook } from '../../presentation/words/why.ts';
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign, type Session } from './control.ts';

@@ -5,7 +5,7 @@ import { parseDuration } from '../../shared/input/times.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
 import { accountScope, addSuppressions, findEntries, removeSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
-import { readNumberList } from '../../list/number-list.ts';
+import { readNumberList } from '../../list/one-column.ts';
 import { RowIndex } from '../../list/row-index.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';

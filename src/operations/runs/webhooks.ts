@@ -1,7 +1,7 @@
 import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWebhook, type ChangedWebhook } from '../control/webhooks.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
-import { webhookAsJson } from '../../presentation/words/webhooks.ts';
+import { webhookAsJson } from '../../presentation/words/hooks.ts';
 import type { Doing, Run, Runs } from './run.ts';
 
 const show = (webhook: Webhook) => withInstants(webhookAsJson(webhook));

@@ -1,6 +1,6 @@
 import { clockSpan, count, percentCell } from '../../shared/input/figures.ts';
 import type { CallerLine, CallLine, WeekHour } from '../../ledger/read/report.ts';
-import { drawBars } from './bars.ts';
+import { drawBars } from './drawing.ts';
 import type { Chart, FigureRow } from './chart.ts';
 import { drawMatrix } from './matrix.ts';
 import { asWords } from './rows.ts';

@@ -1,10 +1,9 @@
-import type { Outcome } from '../../rules/outcome.ts';
-import { outcomes } from '../../rules/outcome.ts';
+import { type Outcome, outcomes } from '../../rules/outcome.ts';
 import { html, type Html } from '../html/html.ts';
 import { count, percentCell } from '../../shared/input/figures.ts';
 import type { Funnel } from '../../ledger/read/funnel.ts';
 import type { CountLine } from '../../ledger/read/report.ts';
-import { drawBars } from './bars.ts';
+import { drawBars } from './drawing.ts';
 import type { Chart, FigureRow } from './chart.ts';
 import { inks } from './inks.ts';
 

@@ -1,5 +1,6 @@
 import { html, type Html, type HtmlValue } from './html.ts';
-import { assetFolder } from './page-assets.ts';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 export interface Shell {
   title: string;
@@ -42,3 +43,57 @@ export function renderShell({ title, brand, app, notice = null, isLive, token, a
       </body>
     </html>`;
 }
+
+/** Where pages have their scripts, styles and icon. */
+export const assetFolder = '/_page';
+
+/** A file that a browser is given as it stands. */
+export interface PageAsset {
+  name: string;
+  type: string;
+  text: string;
+}
+
+const sharedStyles = ['colours', 'base', 'frame', 'panels', 'facts', 'controls'];
+const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'times.js'];
+
+const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
+
+/**
+ * The files of a page: what all pages share, and scripts and styles of its own folder. The style sheet is one, `page.css`, in which what is
+ * `styles` comes last.
+ */
+export function readPageAssets(folder: string, { scripts, styles = '' }: { scripts: readonly string[]; styles?: string }): PageAsset[] {
+  const shared = new URL('browser/', import.meta.url).href;
+  const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
+  const script = (name: string, from: string): PageAsset => ({ name, type: 'text/javascript', text: read(name, from) });
+  return [
+    {
+      name: 'page.css',
+      type: 'text/css',
+      text: [...sharedStyles.map((name) => read(`styles/${name}.css`, shared)), styles].join('\n'),
+    },
+    { name: 'icon.svg', type: 'image/svg+xml', text: read('icon.svg', shared) },
+    { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },
+    ...sharedScripts.map((name) => script(name, shared)),
+    ...scripts.map((name) => script(name, folder)),
+  ];
+}
+
+/** What goes with every answer of a page. The policy: nothing from elsewhere, nothing inline, in no frame. */
+export const pageHeaders = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;

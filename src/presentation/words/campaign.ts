@@ -4,13 +4,16 @@ import { outcomes } from '../../rules/outcome.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { instantText } from '../../shared/input/times.ts';
-import { count, percentCell } from '../../shared/input/figures.ts';
+import { count, percentCell, plural, percent, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
-import { callerUseAsJson } from './callers.ts';
 import { hooksAsJson } from './hooks.ts';
-import { pacingAsJson } from './pacing.ts';
 import { idleReasonAsJson, whyText, type Reader, type Why } from './why.ts';
+import { faultWords, type CallerStanding } from '../../rules/caller-choice.ts';
+import type { CallerUse } from '../../ledger/limits/callers.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
+import { fullPace } from '../../rules/pacing/pace-control.ts';
+import type { LineLimits } from '../../ledger/limits/line-limits.ts';
 
 const stateWords: Readonly<Record<Campaign['state'], string>> = {
   importing: 'being imported',
@@ -129,5 +132,67 @@ export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<str
     doubt,
     clocksApartMs,
     standstill: idleReasonAsJson(why.idle),
+  };
+}
+
+/** `pn_main 40 calls`, `pn_second 12 calls, OUT: is not verified`: a line per number. */
+export function callerUseLines(callers: readonly CallerUse[]): string[] {
+  const width = Math.max(...callers.map(({ phoneNumberId }) => printable(phoneNumberId).length));
+  return callers.map(({ phoneNumberId, calls, out }) => {
+    const state = out === null ? '' : `, OUT: ${faultWords[out]}`;
+    return `${printable(phoneNumberId).padEnd(width)}  ${plural(calls, 'call')}${state}`;
+  });
+}
+
+/** The same for programs, before `withInstants`. */
+function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>[] {
+  return callers.map(({ phoneNumberId, out, checkedAt, calls }) => ({
+    phoneNumberId,
+    state: out === null ? 'in' : 'out',
+    reason: out,
+    checkedAt,
+    calls,
+  }));
+}
+
+/** What a start says of numbers that will not call while others do. */
+export function callersLeftOut(standings: readonly CallerStanding[]): string[] {
+  return standings.flatMap(({ phoneNumberId, fault }) =>
+    fault === null ? [] : [`Caller number ${printable(phoneNumberId)} ${faultWords[fault]}, so the others call without it.`],
+  );
+}
+
+/** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */
+export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number): [label: string, text: string][] {
+  const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
+  const reasons = [
+    ...(allowed === own ? [] : [`max_concurrent_calls ${count(own)}`]),
+    ...(warm === own ? [] : [`warming up: ${count(warm)}`]),
+    ...(pace === fullPace ? [] : [`pace ${percent(pace / 1000)}, cut ${span(now - clock.atReal(cutAt))} ago by a 429`]),
+    ...(account === null
+      ? []
+      : [`share ${count(account.share)} of the account's ${count(account.lines)}, ${count(account.free)} of them free`]),
+  ];
+  const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
+  const startsText = startsPerMinute === null ? '' : `${count(starts.count)} in the last minute, ${count(startsPerMinute)} allowed`;
+  return [
+    ['Lines', `${count(open)} in use, ${count(allowed)} allowed${why}`],
+    ['Starts', startsText],
+  ];
+}
+
+/** The same for programs, before `withInstants`. Shares and paces are parts of 1. */
+function pacingAsJson(limits: LineLimits): Record<string, unknown> {
+  const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
+  return {
+    maxConcurrentCalls: own,
+    warmUp: warm,
+    pace: pace / fullPace,
+    paceCutAt: cutAt === 0 ? null : cutAt,
+    account,
+    allowed,
+    onLine: open,
+    startsPerMinute,
+    startsInLastMinute: starts.count,
   };
 }

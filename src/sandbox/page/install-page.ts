@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { assetFolder, pageHeaders, readPageAssets } from '../../presentation/html/page-assets.ts';
+import { assetFolder, pageHeaders, readPageAssets } from '../../presentation/html/page-shell.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
-import { readApiKey } from './api-key.ts';
 import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from '../http/bodies.ts';
 import { readDate } from '../http/clock-readings.ts';
-import { BadResponseError, RequestInvalidError } from '../port/errors.ts';
+import { BadResponseError, RequestInvalidError, ServiceOptionsError } from '../port/errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
-import type { RetryCounts, Sleep } from '../http/rate-limit-retries.ts';
-import { isWellFormed } from '../port/storable-id.ts';
-import * as requests from './schemas-requests.ts';
-import * as responses from './schemas-responses.ts';
+import type { RetryCounts, Sleep } from '../http/rate-limits.ts';
+import { isWellFormed } from '../port/record-values.ts';
+import * as requests from './schemas.ts';
+import * as responses from './schemas.ts';
 import { createTransport, type RequestInfo, type Success, type WriteRequest } from '../http/transport.ts';
 import type { ServiceDate, ServiceReadings } from '../port/service-clock.ts';
 
@@ -273,4 +272,17 @@ function pathOf(method: string, collection: string, id: string): string {
 function serviceDateOf(success: Success): ServiceDate | null {
   const serverMs = readDate(success.headers);
   return serverMs === null ? null : { serverMs, sentAtMs: success.sentAtMs, receivedAtMs: success.receivedAtMs };
+}
+
+/**
+ * The key to send: the one given, else SVC_API_KEY of the environment, as the contract has it of client libraries. Throws
+ * ServiceOptionsError where there is none, and where a header cannot carry it.
+ */
+function readApiKey(given: string | undefined): string {
+  const key = given ?? process.env['SVC_API_KEY'];
+  if (key === undefined) {
+    throw new ServiceOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.');
+  }
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new ServiceOptionsError('The API key is empty, or a header cannot carry its characters. Check SVC_API_KEY.');
 }

@@ -1,12 +1,10 @@
 import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
-import type { CallerNumber, CallRequest, CallService, Placing, SendOnce } from '../port/call-service.ts';
+import { type CallerNumber, type CallRequest, type CallService, type Placing, type SendOnce, placingOf } from '../port/call-service.ts';
 import { BadResponseError, ServiceError, type RefusedError } from '../port/errors.ts';
-import { placingOf } from '../port/placing.ts';
-import { storableId } from '../port/storable-id.ts';
+import { storableId } from '../port/record-values.ts';
 import { root, type ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
-import type { BatchCallsRequest } from './schemas-requests.ts';
-import type { PhoneNumber } from './schemas-responses.ts';
+import type { BatchCallsRequest, PhoneNumber } from './schemas.ts';
 
 /** The service of the contract: nothing but the records of its calls shows what became of a request, and nothing can be taken back. */
 export function contractService(client: ConvaiClient): CallService {

@@ -24,7 +24,7 @@ export {
   type Knowledge,
   type RefusalDetail,
 } from '../port/errors.ts';
-export { parseServiceTime } from '../port/service-time.ts';
+export { parseServiceTime } from '../port/record-values.ts';
 export type {
   AssignPhoneNumberRequest,
   BatchCall,
@@ -33,7 +33,7 @@ export type {
   CreateAgentRequest,
   ImportPhoneNumberRequest,
   UpdateAgentRequest,
-} from './schemas-requests.ts';
+} from './schemas.ts';
 export type {
   Agent,
   AgentCreated,
@@ -43,4 +43,4 @@ export type {
   PhoneNumber,
   PhoneNumberImported,
   UpdatedPhoneNumber,
-} from './schemas-responses.ts';
+} from './schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { headerOf } from '../http/answer-errors.ts';
 import { BadResponseError, ServiceError } from '../port/errors.ts';
-import { readJson } from '../http/read-json.ts';
+import { readJson } from '../http/bodies.ts';
 import { createTransport } from '../http/transport.ts';
 import { realClock, type ServiceClock } from '../port/service-clock.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '../../rules/conversation-facts.ts';
 import type { ServiceRecord, Turn } from '../port/call-service.ts';
 import { isRecord } from '../http/refusal-detail.ts';
-import { parseServiceTime } from '../port/service-time.ts';
-import { storableId } from '../port/storable-id.ts';
+import { parseServiceTime, storableId } from '../port/record-values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

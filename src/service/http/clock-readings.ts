@@ -1,6 +1,5 @@
-import { headerOf } from './answer-errors.ts';
+import { headerOf, parseHttpDate } from './answer-errors.ts';
 import type { Headers } from './exchange.ts';
-import { parseHttpDate } from './retry-after.ts';
 import type { ClockReading, ServiceReadings } from '../port/service-clock.ts';
 
 /** Epoch milliseconds of an answer's Date, or null. With an `Age` it comes from a cache and tells an earlier time. */

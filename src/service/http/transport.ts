@@ -5,8 +5,7 @@ import { createClockReadings, readDate } from './clock-readings.ts';
 import type { ServiceReadings } from '../port/service-clock.ts';
 import { NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
-import { createRateLimitRetries, type RetryCounts, type Sleep } from './rate-limit-retries.ts';
-import { createTokenBucket } from './token-bucket.ts';
+import { createRateLimitRetries, type RetryCounts, type Sleep, createTokenBucket } from './rate-limits.ts';
 
 /** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
 export interface TransportOptions {

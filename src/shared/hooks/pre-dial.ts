@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBy } from '../../campaign/file/settings/kinds.ts';
+import { readBy } from '../../campaign/file/settings/setting.ts';
 import { parseDuration } from '../input/times.ts';
 import type { ScreeningVerdict } from '../../rules/screening.ts';
 import { HookError } from './errors.ts';

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { timeZone as tableZone } from '../../rules/time-zone.ts';
 
 /** Reads a date and time with its offset from UTC, such as `2030-11-30T17:00:00-05:00`, as epoch milliseconds; null for anything else. */
 export function parseInstant(value: unknown): number | null {
@@ -44,4 +45,23 @@ export function withInstants<Value>(value: Value): WithInstants<Value> {
       typeof inner === 'number' && instantName.test(name) ? new Date(inner).toISOString() : inner,
     ),
   ) as WithInstants<Value>;
+}
+
+/** An ISO instant as people of the zone read it. */
+export function localMinute(iso: string, timeZone: string | null): string {
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat('ccc yyyy-MM-dd HH:mm');
+}
+
+/** The next firings, as ISO instants, as people of the zone read them. */
+export function nextTimes({ nextAt, timeZone }: { nextAt: readonly string[]; timeZone: string | null }, most: number): string {
+  return nextAt
+    .slice(0, most)
+    .map((at) => localMinute(at, timeZone))
+    .join(', ');
+}
+
+/** The same instant, written as one of the zone. */
+export function inZone(iso: string | null, timeZone: string | null): string | null {
+  if (iso === null) return null;
+  return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CallableRows } from '../../../src/campaign/preflight/callable-rows.ts';
 import { forecast } from '../../../src/rules/forecast/forecast.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { describeOpeningLines, lookAhead, speakableColumns, type RecordsShown } from '../../../src/campaign/preflight/words-outlook.ts';
+import { describeOpeningLines, lookAhead, speakableColumns, type RecordsShown } from '../../../src/campaign/preflight/preflight.ts';
 import { WordsCounter } from '../../../src/rules/forecast/words-forecast.ts';
 
 const noon = Date.UTC(2026, 0, 5, 17);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BatchCallsRequest } from '../../../src/service/convai/schemas-requests.ts';
+import type { BatchCallsRequest } from '../../../src/service/convai/schemas.ts';
 import {
   BadResponseError,
   NotSentError,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { factsFromListEntry, factsFromRecord } from '../../../src/service/convai/record-facts.ts';
-import { parseServiceTime } from '../../../src/service/port/service-time.ts';
+import { parseServiceTime } from '../../../src/service/port/record-values.ts';
 
 const start = Date.UTC(2025, 2, 4, 10, 0, 0);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHttpDate, parseRetryAfter } from '../../../src/service/http/retry-after.ts';
+import { parseHttpDate, parseRetryAfter } from '../../../src/service/http/answer-errors.ts';
 
 const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const dateMs = Date.UTC(1994, 10, 6, 8, 49, 37);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTokenBucket } from '../../../src/service/http/token-bucket.ts';
+import { createTokenBucket } from '../../../src/service/http/rate-limits.ts';
 
 /** A clock that moves only when someone sleeps; sleepers wake in order of their time. */
 function fakeClock() {

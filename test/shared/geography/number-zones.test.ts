@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { regionsOfNumber } from '../../../src/shared/geography/number-regions.ts';
-import { zonesOfNumber } from '../../../src/shared/geography/number-zones.ts';
+import { regionsOfNumber, zonesOfNumber } from '../../../src/shared/geography/number-places.ts';
 
 test.each([
   ['+12125550101', 'US', ['America/New_York']],

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { text } from './kinds.ts';
-import type { SettingGroup } from './setting.ts';
+import { text, type SettingGroup } from './setting.ts';
 
 const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
 const id = z

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../../../rules/service-address.ts';
 import { isKeptUrl } from '../../../shared/input/kept-url.ts';
-import { duration, readBy } from './kinds.ts';
-import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { duration, readBy, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const longestUrl = 2000;
 /** How to write the address of a hook. */

@@ -2,8 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isTimeZoneName } from '../../../rules/time-zone.ts';
 import { rowFields } from '../row-fields.ts';
-import { readBy, text, textShape } from './kinds.ts';
-import { shapeOf, type SettingGroup } from './setting.ts';
+import { readBy, text, textShape, shapeOf, type SettingGroup } from './setting.ts';
 
 const delimiterFix = 'write one character in quotes, such as "," or ";" or "\\t"';
 const delimiter = z.string({ error: delimiterFix }).regex(/^[\t!#-/:-@[-`{-~]$/, { error: delimiterFix });

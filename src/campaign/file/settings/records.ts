@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { oneOrMore, readBy, scalarShape, text } from './kinds.ts';
-import { rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';

@@ -7,7 +7,7 @@ import { everyResult, readResultKeys, readResults, type RecipientResult, type Re
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
 import { renderHtmlReport } from '../../../presentation/report/html-report.ts';
-import { readReportData } from '../../../presentation/report/read-report.ts';
+import { readReportData } from '../../../presentation/report/report-data.ts';
 import { renderResults } from '../../../presentation/results/file.ts';
 import { resultsAsJson } from '../../../presentation/results/text.ts';
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';

@@ -7,7 +7,7 @@ import { describePackagedRules } from '../../../campaign/file/legal-rules.ts';
 import { type Config, listenText, type ListenAddress } from '../../../shared/config.ts';
 import { zoneDataRelease } from '../../../rules/time-zone.ts';
 import { cachedBinaryPath } from '../../../temporal/binary-cache.ts';
-import { findOnPath } from '../../../temporal/binary-probe.ts';
+import { findOnPath } from '../../../temporal/programs.ts';
 import { findTemporalBinary } from '../../../temporal/server-binary.ts';
 import { isOldZoneData, timeZoneDataAge } from '../../../operations/control/check/check.ts';
 import { readVersion } from '../terminal/own-command.ts';

@@ -10,8 +10,7 @@ import { createMigrations, type StoreDialect } from '../../../ledger/migrations.
 import { grantAdvice, missingRights, refuseInTheClear } from '../../../ledger/postgres-dialect.ts';
 import { isLedgerFile, judgeMigrations } from '../../../ledger/schema-state.ts';
 import { readSqliteTables } from '../../../ledger/sqlite-dialect.ts';
-import { connectTemporal } from '../../../temporal/connection.ts';
-import { countWorkers } from '../../../temporal/queue-pollers.ts';
+import { connectTemporal, countWorkers } from '../../../temporal/connection.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-machine.ts';
 import { codeOf } from '../../../shared/input/errors.ts';

@@ -6,7 +6,7 @@ import { connectService, readServiceClock } from '../../../service/registry.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-machine.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 
 const limitMs = 5_000;
 

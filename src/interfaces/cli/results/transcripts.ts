@@ -11,7 +11,7 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import type { OpenCampaign } from '../../../operations/control/control.ts';
 import { RowProgress } from '../terminal/answer.ts';
 import { withService } from '../../../operations/control/service.ts';
-import { renderTranscript } from '../../../presentation/words/transcript.ts';
+import { renderTranscript } from '../../../presentation/words/history.ts';
 
 const readsAtOnce = 4;
 const mostNamed = 20;

@@ -9,7 +9,7 @@ import { type ScheduleView, type LastFiring, notInTemporal } from '../../../oper
 import { tellMissingWorker } from '../../../operations/control/supervision.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
-import { nextTimes, inZone } from '../../../presentation/words/schedule-times.ts';
+import { nextTimes, inZone, withInstants } from '../../../shared/input/times.ts';
 import {
   continueSchedule,
   deleteSchedule,
@@ -20,7 +20,6 @@ import {
   listSchedules,
 } from '../../../operations/control/schedules/schedules.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { withInstants } from '../../../shared/input/times.ts';
 import { count, span } from '../../../shared/input/figures.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
 

@@ -13,7 +13,7 @@ import { webhookEventTypes, type WebhookEventType } from '../../../rules/webhook
 import { withInstants } from '../../../shared/input/times.ts';
 import { addressPlace } from '../../../shared/hooks/errors.ts';
 import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf, type Said } from '../terminal/command.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';

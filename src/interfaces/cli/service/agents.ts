@@ -14,7 +14,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { parseServiceTime } from '../../../service/port/service-time.ts';
+import { parseServiceTime } from '../../../service/port/record-values.ts';
 import { fieldAt, type Body } from '../terminal/body-file.ts';
 import type { Column } from '../terminal/table.ts';
 

@@ -13,7 +13,7 @@ import {
 } from './operation.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Column } from '../terminal/table.ts';
-import { renderTranscript } from '../../../presentation/words/transcript.ts';
+import { renderTranscript } from '../../../presentation/words/history.ts';
 
 const examples = `
 Examples:

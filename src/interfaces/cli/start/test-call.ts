@@ -8,10 +8,9 @@ import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { compileTemplates } from '../../../rules/personalisation.ts';
 import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { recipientFields } from '../../../rules/columns.ts';
-import { requireHookSecret } from '../../../temporal/hook-secret.ts';
+import { requireHookSecret, startCampaign } from '../../../temporal/start-campaign.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
-import { startCampaign } from '../../../temporal/start-campaign.ts';
 import { requireCaller } from '../../../operations/control/start.ts';
 import { readPositive } from '../terminal/flag-values.ts';
 import type { Io } from '../terminal/io.ts';
@@ -35,7 +34,7 @@ import { createCampaignView, watchCampaign, type CampaignView, type Snapshot } f
 import { describeFailure } from '../terminal/failure.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
-import { renderTranscript } from '../../../presentation/words/transcript.ts';
+import { renderTranscript } from '../../../presentation/words/history.ts';
 
 const examples = `
 The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It

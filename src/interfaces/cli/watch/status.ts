@@ -5,21 +5,21 @@ import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campai
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { writeJson } from '../terminal/answer.ts';
-import { callerUseLines } from '../../../presentation/words/callers.ts';
 import {
+  callerUseLines,
   campaignTitle,
   dispositionCounts,
   outcomeCounts,
   stateText,
   statusAsJson,
   viewAsJson,
+  pacingLines,
 } from '../../../presentation/words/campaign.ts';
 import { apartText, unresolvedLines } from '../../../presentation/words/doubts.ts';
 import { hookLines } from '../../../presentation/words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, withControl, type OpenCampaign } from '../../../operations/control/control.ts';
 import type { LedgerAccess } from '../../../operations/control/ledger.ts';
-import { pacingLines } from '../../../presentation/words/pacing.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
 import { whyText, workflowAsJson, workflowText, type Why } from '../../../presentation/words/why.ts';

@@ -7,7 +7,7 @@ import { count, facts, figure, link, table } from '../../../presentation/html/el
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-limits.ts';
-import { pacingLines } from '../../../presentation/words/pacing.ts';
+import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/press.ts';

@@ -7,7 +7,7 @@ import { apiCall, type ConsoleAction, type Given, actionForm } from '../core/act
 import { askSchedules } from '../core/asked-schedules.ts';
 import { pressView } from '../core/press.ts';
 import { createHash } from 'node:crypto';
-import { localMinute } from '../../../presentation/words/schedule-times.ts';
+import { localMinute } from '../../../shared/input/times.ts';
 
 const back = '/schedules';
 

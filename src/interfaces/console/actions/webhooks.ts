@@ -5,7 +5,7 @@ import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { operations, sentencesOf } from '../../../operations/list.ts';
 import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField } from '../core/fields.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api, ApiContext } from '../../api/core/app.ts';
 import { ProblemError } from '../../api/core/problem.ts';
-import { pageHeaders } from '../../../presentation/html/page-assets.ts';
+import { pageHeaders } from '../../../presentation/html/page-shell.ts';
 import { deleteDraft, sweepDrafts } from '../../../ledger/console/drafts.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';

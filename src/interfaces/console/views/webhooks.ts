@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable } from '../../../shared/input/printable.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
 import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/webhooks.ts';
+import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { webhookPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 

@@ -1,6 +1,6 @@
 import { ListFileError } from '../../../shared/input/errors.ts';
 import type { ListRecord } from '../record.ts';
-import type { WorkbookAnswer, WorkbookQuestion } from './workbook-dialogue.ts';
+import type { WorkbookAnswer, WorkbookQuestion } from './workbook-reader.ts';
 import { describeWorkbook, readSheetRecords } from './records.ts';
 
 /** The main program of the process in which workbooks are read: whatever a file does to it, it does to nothing else. */

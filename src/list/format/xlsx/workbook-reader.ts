@@ -2,8 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ListFileError } from '../../../shared/input/errors.ts';
-import type { ListDescription, ListRecord } from '../record.ts';
-import type { SheetOfWorkbook, WorkbookAnswer, WorkbookQuestion } from './workbook-dialogue.ts';
+import type { ListDescription, ListRecord, ListLayout, SheetLayout } from '../record.ts';
 
 export interface WorkbookLimits {
   memoryMb: number;
@@ -176,3 +175,21 @@ class WorkbookProcess {
 
 /** For everybody who reads lists. */
 export const workbooks = new WorkbookReader();
+
+type SheetOfWorkbook = SheetLayout & Pick<ListLayout, 'recordsAbove'>;
+
+/** What the process that reads workbooks is asked. `stop` is not answered; everything else is, once. */
+export type WorkbookQuestion =
+  | { ask: 'describe'; path: string; sheet: string | undefined }
+  /** Begins to read a sheet, and wants its first records. */
+  | { ask: 'read'; path: string; layout: SheetOfWorkbook; chunkSize: number }
+  | { ask: 'next' }
+  /** Nobody wants the rest of the sheet. */
+  | { ask: 'stop' };
+
+export type WorkbookAnswer =
+  | { kind: 'description'; description: ListDescription }
+  | { kind: 'records'; records: ListRecord[] }
+  | { kind: 'end' }
+  /** The file cannot be used; `reason` does not name it. */
+  | { kind: 'refusal'; reason: string };

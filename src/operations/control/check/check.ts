@@ -7,17 +7,21 @@ import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { readHeader } from '../../../list/header.ts';
 import { readRecipients, type ListRow } from '../../../list/recipients.ts';
 import type { ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
-import { describeImpossible, impossibleAsJson, refuseImpossible } from '../../../campaign/preflight/impossible-text.ts';
-import { WindowCensus, type ImpossibleWindows } from '../../../campaign/preflight/impossible-windows.ts';
+import {
+  describeImpossible,
+  impossibleAsJson,
+  refuseImpossible,
+  WindowCensus,
+  type ImpossibleWindows,
+} from '../../../campaign/preflight/impossible.ts';
 import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
-import { unruledWarnings, type UnruledCountry } from '../../../campaign/preflight/unruled-countries.ts';
-import { hooksOf } from '../../../temporal/hook-secret.ts';
+import { unruledWarnings, type UnruledCountry, refuseMissingBasis } from '../../../campaign/preflight/legal-gaps.ts';
+import { hooksOf } from '../../../temporal/start-campaign.ts';
 import { HookError } from '../../../shared/hooks/errors.ts';
 import { refuseClosed, refuseWritten } from '../../../shared/hooks/networks.ts';
 import { isKeptUrl } from '../../../shared/input/kept-url.ts';
 import { lacksBasis, type LawOutlook } from '../../../rules/hours/legal-hours.ts';
-import { refuseMissingBasis } from '../../../campaign/preflight/missing-basis.ts';
 import { lawAsJson } from '../../../presentation/words/law.ts';
 import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
 import { checkRecords, type RecordsState } from './records.ts';

@@ -5,7 +5,7 @@ import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { loadCampaignText } from '../../../shared/input/yaml-text.ts';
 import { putSchedule, removeSchedule, type Schedule } from '../../../ledger/campaign/schedules.ts';
 import { ListSourceError, readListSource, showSource, type ListSource } from '../../../list/source.ts';
-import { requireHookSecret } from '../../../temporal/hook-secret.ts';
+import { requireHookSecret } from '../../../temporal/start-campaign.ts';
 import {
   createSchedule as createInTemporal,
   describeSchedule,

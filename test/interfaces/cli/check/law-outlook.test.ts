@@ -9,7 +9,7 @@ import { importList, readCampaign } from '../../../../src/campaign/preflight/imp
 import { readLawOutlook } from '../../../../src/ledger/read/campaign-report.ts';
 import { findCampaign } from '../../../../src/ledger/rows/campaigns.ts';
 import { renderHtmlReport } from '../../../../src/presentation/report/html-report.ts';
-import { judgeHours } from '../../../../src/verify/judge-hours.ts';
+import { judgeHours } from '../../../../src/verify/judge-call.ts';
 import { readJudgedRules } from '../../../../src/verify/judged-rules.ts';
 import { openTestStore } from '../../../ledger/test-stores.ts';
 import { messageOf, minimalCampaign, writeCampaign } from '../../../list/campaign-folder.ts';

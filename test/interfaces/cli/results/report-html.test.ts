@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findCampaign } from '../../../../src/ledger/rows/campaigns.ts';
-import { readReportData } from '../../../../src/presentation/report/read-report.ts';
-import type { ReportData } from '../../../../src/presentation/report/report-data.ts';
+import { readReportData, type ReportData } from '../../../../src/presentation/report/report-data.ts';
 import type { ServiceList } from '../../../../src/verify/judge-list.ts';
 import { buildRows } from '../../../support/campaign-rules.ts';
 import { beginProven } from '../../../ledger/scenario.ts';

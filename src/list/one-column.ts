@@ -1,8 +1,7 @@
-import { findColumn } from '../rules/columns.ts';
+import { findColumn, theColumn } from '../rules/columns.ts';
 import { readPhoneNumber } from '../rules/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { describeList } from './description.ts';
-import { readListRecords } from './records.ts';
+import { describeList, readListRecords } from './records.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 
 export interface NumberListInput {
@@ -70,6 +69,41 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
   const [only] = numbers;
   if (only !== undefined && numbers.length === 1) return only;
   throw new ListFileError(path, `name the column of the numbers with --column; there are ${namesOf(first)}`);
+}
+
+/**
+ * Streams the ids of a file: the column of that name, or the only column there is, with or without a header. Empty cells are left out.
+ * @throws ListFileError when the file cannot be read or does not tell which column has the ids.
+ */
+export async function* readIdList(path: string, column: string): AsyncGenerator<string[]> {
+  const isHeader = (cells: readonly string[]): boolean => indexOf(column, cells) !== null;
+  const { layout } = await describeList({ path, lettersMatter: true, isWanted: isHeader });
+  let index: number | null = null;
+  for await (const records of readListRecords(path, layout, rowsPerChunk)) {
+    const ids: string[] = [];
+    for (const { row, cells, line, damage } of records) {
+      if (row < 0) continue;
+      if (index === null) {
+        index = indexOf(column, cells) ?? onlyColumn(path, column, cells);
+        if (isHeader(cells)) continue;
+      }
+      if (damage?.index === index) throw new ListFileError(path, `line ${line} cannot be used: ${damage.hint}`);
+      const id = (cells[index] ?? '').trim();
+      if (id !== '') ids.push(id);
+    }
+    if (ids.length > 0) yield ids;
+  }
+  if (index === null) throw new ListFileError(path, 'the file is empty; write one id per line');
+}
+
+function indexOf(column: string, cells: readonly string[]): number | null {
+  const found = theColumn(column, cells);
+  return found === null ? null : cells.indexOf(found);
+}
+
+function onlyColumn(path: string, column: string, first: readonly string[]): number {
+  if (first.length === 1) return 0;
+  throw new ListFileError(path, `there is no column ${JSON.stringify(column)}, which has the ids; there are ${namesOf(first)}`);
 }
 
 function namesOf(columns: readonly string[]): string {

@@ -1,5 +1,8 @@
-import { unruledCountries, weekdays, type CampaignRules, type WeeklyHours } from '../../rules/campaign-rules.ts';
+import { unruledCountries, weekdays, type CampaignRules, type WeeklyHours, basisWords } from '../../rules/campaign-rules.ts';
 import { windowText } from '../file/weekly-hours.ts';
+import { refusalOf, type CampaignFile } from '../file/file.ts';
+import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
+import { plural } from '../../shared/input/figures.ts';
 
 /** A country whose hours by law no rule knows, and the rows of the list that are there; null: numbers of no country. */
 export interface UnruledCountry {
@@ -40,4 +43,17 @@ function hoursText(hours: WeeklyHours): string {
     .filter(({ open }) => open !== '')
     .map(({ from, to, open }) => `${from === to ? from : `${from}-${to}`} ${open}`)
     .join(', ');
+}
+
+/**
+ * Refuses to begin a campaign that does not state what its calls rest on, where the law forbids them without consent.
+ * @throws CampaignFileError
+ */
+export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): void {
+  const lacking = lacksBasis(outlook);
+  const [first] = lacking;
+  if (first === undefined) return;
+  const where = lacking.map(({ country, rows, source }) => `${country} (${plural(rows, 'row')}; ${source})`).join(', ');
+  const message = `is missing, and the law asks for consent in ${where}; write what your calls rest on: ${basisWords}; or leave the rows out, or write law: { ${first.country}: none } if that law does not hold for your calls`;
+  throw refusalOf(file, ['basis'], message);
 }
