@@ -150,13 +150,13 @@ test('a running worker begins with a webhook that Temporal was not told of, and 
     await until('the worker is ready', () => worker.output().includes('is ready'));
     await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
     await run.start();
-    await until('it was tried twice', async () => (await webhookOf(run.store, idOf(run))).failures === 2);
+    await until('it was tried three times', async () => (await webhookOf(run.store, idOf(run))).failures === 3);
     hook.answerWith(taken);
-    // The next try would come after ten seconds.
+    // The next try would come after twenty seconds, however busy the machine is.
     const began = performance.now();
     await deliverNow({ config: run.config, store: run.store, client: run.client }, idOf(run));
     await until('it is taken', async () => (await webhookOf(run.store, idOf(run))).succeededReal !== null);
-    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(performance.now() - began).toBeLessThan(18_000);
     await run.untilEnd();
     await untilAllTaken(run, hook);
   });
