@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** For every save: the rules, the ledger on SQLite, lists, the client and the sending of a batch. They need neither Temporal nor PostgreSQL nor a build. */
 export default defineConfig({
   test: {
-    include: ['test/{domain,ledger,list,service}/**/*.test.ts', 'test/activities/{failures,lost-commit,posting-deadline,submit-*}.test.ts'],
+    include: ['test/{rules,ledger,list,service}/**/*.test.ts', 'test/activities/{failures,lost-commit,posting-deadline,submit-*}.test.ts'],
     // Long walks, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
     exclude: [
       'test/ledger/random-walk.test.ts',

@@ -1,20 +1,22 @@
-import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
-import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
-import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
-import { storeRead } from '../../src/ledger/doubt/conversations.ts';
 import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
+import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
 import { storeListed } from '../../src/ledger/collect/listed-records.ts';
 import { matchRecords } from '../../src/ledger/collect/matching.ts';
 import { settleFromRecord } from '../../src/ledger/collect/record-results.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
-import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
-import { planBatch, type Plan } from '../../src/ledger/plan/planning.ts';
-import { openPosting } from '../../src/ledger/dial/posting.ts';
-import type { PostingStep } from '../../src/ledger/dial/posting.ts';
-import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { leaseAgent, noteReadSucceeded } from '../../src/ledger/collect/sweeps.ts';
+import { openPosting, type PostingStep } from '../../src/ledger/dial/posting.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
+import { storeRead } from '../../src/ledger/doubt/conversations.ts';
+import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
+import { readEvents } from '../../src/ledger/events.ts';
+import { readLineLimits } from '../../src/ledger/limits/line-limits.ts';
+import type { Store } from '../../src/ledger/open-ledger.ts';
+import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
+import { type Campaign, findCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { settleAttempts } from '../../src/ledger/rows/settle.ts';
+import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 
@@ -167,4 +169,29 @@ export function answered(conversationId: string, calleeNumber: string, startedAt
     collected: { appointment: 'confirmed' },
     evaluation: {},
   };
+}
+
+export const accountId = 'http://service';
+
+type Pacing = RulesChanges['pacing'];
+
+/** A campaign of so many people, each with a number that no other campaign of the test has. */
+export function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
+  const rows = buildRows(numbers(people, from), (index) => `Guest ${index + from}`);
+  return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
+}
+
+export async function settle(scenario: Scenario, attemptIds: string[], now = noon): Promise<void> {
+  const result = { disposition: 'answered' as const, detail: null, counted: true };
+  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
+}
+
+export async function limitsOf(scenario: Scenario, now = noon) {
+  return readLineLimits(scenario.store.db, await scenario.campaign(), { now });
+}
+
+export async function told(scenario: Scenario, type: 'account.pace' | 'campaign.adjusted' | 'account.adjusted') {
+  const events = await readEvents(scenario.store.db, scenario.campaignId, { afterSeq: 0, limit: 1_000, types: [type] });
+  return events.map(({ data }) => data);
 }

@@ -11,8 +11,7 @@ import { deliverNowSignal, pauseUpdate, resumeUpdate, statusQuery } from '../../
 import type { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { webhook } from '../../workflows/webhook.ts';
 import { until } from '../support/until.ts';
-import { startCampaignServer, timeouts } from '../temporal/campaign-server.ts';
-import { fakeActivities } from '../temporal/fake-activities.ts';
+import { fakeActivities, startCampaignServer, timeouts } from '../temporal/campaign-server.ts';
 
 interface Branch {
   activities: Partial<Activities>;

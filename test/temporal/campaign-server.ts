@@ -1,15 +1,17 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
+import { onTestFinished } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
-import { readConfig } from '../../src/shared/config.ts';
 import type { CampaignQueues } from '../../src/rules/ids.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { type DevServer, startDevServer } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
+import type { campaign } from '../../workflows/campaign.ts';
 import type { CampaignTimeouts } from '../../workflows/messages.ts';
 import { sharedTemporal } from '../support/temporal-for-tests.ts';
 
@@ -74,4 +76,35 @@ async function startWithLimit(longAfter: number): Promise<DevServer> {
   const server = await startDevServer({ config: { ...config, CARILLON_TEMPORAL_BIN: program }, ui: false });
   await rm(folder, { recursive: true });
   return server;
+}
+
+export const progress = { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 };
+
+/** A campaign of `batches` batches that are all confirmed, without anything to wait for; `changes` is what is different. */
+export function fakeActivities(changes: Partial<Activities> = {}, batches = 1): Partial<Activities> {
+  return {
+    checkCallers: async () => ({ ok: true }),
+    plan: async ({ batchNumber }) =>
+      batchNumber <= batches ? { kind: 'batch', batchId: `spring/1/${batchNumber}`, size: 6 } : { kind: 'done' },
+    submit: async ({ batchId }) => ({ kind: 'verdict', batchId, state: 'confirmed' }),
+    collect: async () => ({ reason: 'nothing_outstanding', outstanding: false, state: 'running', progress }),
+    closeRound: async () => ({ closed: true, progress, end: null }),
+    changeState: async () => ({ changed: true }),
+    ...changes,
+  };
+}
+
+/** Runs the workflow of the campaign `spring` with these activities, for as long as the work takes, on this server or one of its own. */
+export async function withCampaign(
+  activities: Partial<Activities>,
+  work: (client: Client, handle: WorkflowHandle<typeof campaign>) => Promise<void>,
+  known?: CampaignServer,
+): Promise<void> {
+  const server = known ?? (await startCampaignServer());
+  if (known === undefined) onTestFinished(() => server.stop());
+  await server.workWith(activities, async (queues) => {
+    const options = { workflowId: `spring/${queues.campaign}`, taskQueue: queues.campaign };
+    const input = { campaignId: 'spring', round: 1, queues, timeouts, submitted: 0, callersChecked: false };
+    await work(server.client, await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }));
+  });
 }

@@ -1,17 +1,16 @@
 import { Context } from '@temporalio/activity';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities } from '../../activities/index.ts';
-import type { ServiceClock } from '../../src/service/port/service-clock.ts';
-import type { Planned } from '../../src/rules/next-step.ts';
+import { type Activities, createActivities } from '../../activities/index.ts';
 import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
-import { drainUpdate, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
+import type { Planned } from '../../src/rules/next-step.ts';
+import type { ServiceClock } from '../../src/service/port/service-clock.ts';
+import { drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
-import { startCampaignServer, type CampaignServer } from './campaign-server.ts';
-import { fakeActivities, progress } from './fake-activities.ts';
-import { withCampaign } from './one-campaign.ts';
+import { type CampaignServer, fakeActivities, progress, startCampaignServer, withCampaign } from './campaign-server.ts';
 
 const hourMs = 3_600_000;
 const waiting = { kind: 'wait', reason: 'due', inMs: hourMs, outstanding: false } satisfies Planned;
@@ -294,4 +293,108 @@ test('`temporal workflow cancel` does not break off the request that is under wa
     server,
   );
   expect(broken).toBe(false);
+});
+
+test('what the planner says together with a verdict is not asked for again, and a verdict without it is', async () => {
+  const asked: number[] = [];
+  const wanted: unknown[] = [];
+  const activities = fakeActivities({
+    plan: async ({ batchNumber }) => {
+      asked.push(batchNumber);
+      return batchNumber === 4 ? { kind: 'done' } : { kind: 'batch', batchId: `spring/1/${batchNumber}`, size: 6 };
+    },
+    submit: async ({ batchId, thenPlan }) => {
+      wanted.push(thenPlan);
+      const verdict = { kind: 'verdict', batchId, state: 'confirmed' } as const;
+      if (batchId === 'spring/1/2') return verdict;
+      const next = Number(batchId.at(-1)) + 1;
+      const planned: Planned = next > 3 ? { kind: 'done' } : { kind: 'batch', batchId: `spring/1/${next}`, size: 6 };
+      return { ...verdict, planned };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 3 });
+    },
+    server,
+  );
+  expect(asked).toEqual([1, 3]);
+  expect(wanted).toEqual([2, 3, 4].map((batchNumber) => ({ campaignId: 'spring', round: 1, batchNumber })));
+});
+
+test('what changes while a batch is sent is planned with, though the planner may have looked before it', async () => {
+  const hourMs = 3_600_000;
+  let plans = 0;
+  let begin!: (look: () => Promise<unknown>) => void;
+  const begun = new Promise<() => Promise<unknown>>((resolve) => (begin = (look) => resolve(look)));
+  const activities = fakeActivities({
+    plan: async () => {
+      plans += 1;
+      return plans === 1 ? { kind: 'batch', batchId: 'spring/1/1', size: 6 } : { kind: 'done' };
+    },
+    submit: async ({ batchId }) => {
+      const look = await begun;
+      await look();
+      const planned = { kind: 'wait', reason: 'due', inMs: hourMs, outstanding: false } as const;
+      return { kind: 'verdict', batchId, state: 'confirmed', planned };
+    },
+  });
+  await withCampaign(
+    activities,
+    async (_client, handle) => {
+      begin(() => handle.executeUpdate(lookAgainUpdate));
+      expect(await handle.result()).toMatchObject({ state: 'closed' });
+    },
+    server,
+  );
+  expect(plans).toBe(2);
+});
+
+interface Metadata {
+  currentDetails?: string;
+  definition?: Record<string, { name: string; description?: string }[]>;
+}
+
+test("Temporal's UI shows state, reason and counters while a campaign waits, each batch with its verdict, and nothing to wait for at its end; what a person wishes goes first", async () => {
+  const progress = { total: 5, done: 2, open: 3, waiting: 0, unresolved: 0 };
+  let mayEnd = false;
+  const activities: Partial<Activities> = {
+    checkCallers: async () => ({ ok: true }),
+    plan: async ({ batchNumber }) => {
+      if (batchNumber === 1) return { kind: 'batch', batchId: 'spring/1/1', size: 3 };
+      return mayEnd ? { kind: 'done' } : { kind: 'wait', reason: 'due', inMs: 3_600_000, outstanding: false };
+    },
+    submit: async ({ batchId }) => ({ kind: 'verdict', batchId, state: 'confirmed' }),
+    collect: async () => ({ outstanding: false, progress, reason: 'nothing_outstanding', state: 'running' }),
+    closeRound: async () => ({ closed: true, progress, end: null }),
+    changeState: async () => ({ changed: true }),
+  };
+  await withCampaign(activities, async (_client, handle) => {
+    const ask = () => handle.query<Metadata>('__temporal_workflow_metadata');
+    await expect
+      .poll(async () => (await ask()).currentDetails)
+      .toBe(
+        '**dialling**, waits for the next recipient to be due\n\n1 batches submitted\n\n2 of 5 done, 3 calls open, 0 waiting, 0 unresolved',
+      );
+    const { definition = {} } = await ask();
+    const described = [...(definition['updateDefinitions'] ?? []), ...(definition['queryDefinitions'] ?? [])];
+    const undescribed = described.filter(({ name, description }) => !name.startsWith('__') && (description ?? '') === '');
+    expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(['pause', 'resume', 'drain', 'cancel', 'status']));
+    expect(undescribed).toEqual([]);
+    expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+    mayEnd = true;
+    await handle.executeUpdate(lookAgainUpdate);
+    expect(await handle.result()).toMatchObject({ state: 'closed', waitingFor: null, done: 2 });
+    const { events } = await handle.fetchHistory();
+    const summaries = (events ?? []).flatMap(({ userMetadata }) =>
+      userMetadata?.summary == null ? [] : [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)],
+    );
+    expect(summaries).toEqual(
+      expect.arrayContaining(['plans batch 1', 'from batch 1, 3 calls', 'plans batch 2, after batch 1: confirmed', 'waits: due']),
+    );
+    const scheduled = (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    const urgent = scheduled.filter(({ priority }) => priority?.priorityKey === 1);
+    expect(urgent.map(({ activityType }) => activityType?.name)).toEqual(['changeState']);
+  });
 });

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import { pauseToTell } from '../../activities/pause-to-tell.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
-import { withCampaign } from './one-campaign.ts';
+import { withCampaign } from './campaign-server.ts';
 
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));

@@ -84,7 +84,7 @@ export const guardsOfRecords: readonly Guard[] = [
     keeps: 'A line that was cut off where those of several calls are equal belongs to none of them.',
     edits: [edit('src/ledger/doubt/doubts.ts', 'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;')],
     worlds: ['interrupted', 'shortened', 'namesakes', 'mixed'],
-    test: { file: 'test/ledger/doubt/cut-lines.test.ts', name: 'two may have spoken' },
+    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'two may have spoken' },
   },
   {
     name: 'rule 2: ringing after bare records',

@@ -1,9 +1,19 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { campaignRules, readCampaignFile, refuseEndedCampaign, refusePassedTimes } from '../../../src/campaign/file/file.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { writeCallableCampaign } from '../../../bench/fictional-list.ts';
+import { benchImport } from '../../../bench/import-bench.ts';
+import { campaignDefaults } from '../../../bench/settings.ts';
+import { campaignHash, campaignRules, readCampaignFile, refuseEndedCampaign, refusePassedTimes } from '../../../src/campaign/file/file.ts';
+import { campaignWarnings } from '../../../src/campaign/file/warnings.ts';
+import { readHeader } from '../../../src/list/header.ts';
+import { readRecipients } from '../../../src/list/recipients.ts';
+import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 import { CampaignFileError } from '../../../src/shared/input/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../../list/campaign-folder.ts';
+import { buildRules } from '../../support/campaign-rules.ts';
 
 const start = Date.UTC(2026, 0, 15);
 const columns = ['phone', 'patient_id', 'tz', 'country', 'first_name'];
@@ -455,4 +465,100 @@ test('what is wrong with a rules file is told with its own path, line and value'
   const message = await messageOf(readCampaignFile(campaignPath));
   expect(message).toMatch(/rules\.yaml:3: rules\[0\]\.country: "usa" cannot be used; write a two-letter country code in capitals/);
   expect(message).toMatch(/rules\.yaml:3: rules\[0\]\.hours\.daily: "9-5" cannot be used; write a window such as "08:00-21:00"/);
+});
+
+async function hashOf(settings: string, list: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-hash-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'list.csv'), list);
+  const base = 'id: a\nagent_id: x\nfrom_phone_number_id: y\nhours: any\n';
+  writeFileSync(join(folder, 'campaign.yaml'), `${base}list: { file: list.csv, phone: phone }\n${settings}`);
+  return campaignHash(await readCampaignFile(join(folder, 'campaign.yaml')));
+}
+
+test('the hash follows what the file says and every byte of the list, not where they stand', async () => {
+  const hash = await hashOf('', 'phone\n+12125550101\n');
+  expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(await hashOf('# a comment\n', 'phone\n+12125550101\n')).toBe(hash);
+  expect(await hashOf('retry: { max_attempts: 2 }\n', 'phone\n+12125550101\n')).not.toBe(hash);
+  expect(await hashOf('', 'phone\n+12125550101\r\n')).not.toBe(hash);
+});
+
+const planted = 'sk_Planted4711';
+const list = 'name,phone\nAna,+12125550130\n';
+
+async function read(yaml: string): Promise<unknown> {
+  const { campaignPath } = await writeCampaign(`${minimalCampaign}${yaml}\n`, list);
+  return readCampaignFile(campaignPath);
+}
+
+const override = (settings: string) => `conversation_config_override: { agent: { ${settings} } }`;
+const ownModel = (settings: string) => override(`llm: { model_id: custom, custom_llm: { url: "https://m.example/v1", ${settings} } }`);
+
+test.each([
+  ['pre_dial.url', `pre_dial: { url: "https://hooks.example.com/ask?key=${planted}" }`],
+  ['on_completion.url', `on_completion: { url: "https://hooks.example.com/end?key=${planted}" }`],
+  ['on_pause.url', `on_pause: { url: "https://hooks.example.com/paused?key=${planted}" }`],
+  ['pre_dial.url', `pre_dial: { url: "https://user:${planted}@hooks.example.com/ask" }`],
+  ['custom_llm.extra_headers.authorization', ownModel(`extra_headers: { authorization: "Bearer ${planted}" }`)],
+  ['custom_llm.extra_headers.x-key', ownModel(`extra_headers: { x-key: "${planted}{{ name }}" }`)],
+  ['custom_llm.url', override(`llm: { custom_llm: { url: "https://m.example/v1?key=${planted}" } }`)],
+  ['tools[0].request_headers.key', override(`tools: [{ request_headers: { key: ${planted} } }]`)],
+  ['api_key', override(`llm: { api_key: ${planted} }`)],
+  ['variables.values.secret__token', `variables: { values: { secret__token: ${planted} } }`],
+])('a secret written literally in %s is refused, and not repeated', async (place, yaml) => {
+  const message = await messageOf(read(yaml));
+  expect(message).toContain(`${place}: this cannot be used; `);
+  expect(message).not.toContain(planted);
+});
+
+test.each([
+  ['the place of an address', 'pre_dial: { url: env://CARILLON_URL_ASK }'],
+  ['an address without a query', 'on_completion: { url: "https://hooks.example.com/end" }'],
+  ['a header out of the list', ownModel('extra_headers: { x-customer: "{{ name }}" }')],
+  ['a prompt with an address in it', override('prompt: { prompt: "See https://a.example/?page=1 for {{ name }}." }')],
+  ['a secret out of the list', 'variables: { values: { secret__token: "{{ name }}" } }'],
+])('%s is taken', async (_what, yaml) => {
+  await expect(read(yaml)).resolves.toBeDefined();
+});
+
+const delays = buildRules().retry.delays;
+const optOut = [{ source: 'collected' as const, key: 'opt_out', values: ['true'] }];
+
+test('what is allowed and yet dangerous is told', () => {
+  expect(campaignWarnings(buildRules({ optOut }))).toEqual([]);
+  const redial = buildRules({ optOut, retry: { delays: { ...delays, unknown: [60_000] } } });
+  expect(campaignWarnings(redial)).toEqual([expect.stringMatching(/may be called twice/)]);
+});
+
+test('a campaign that would hear nobody who asks not to be called again is told so', () => {
+  const deaf = [expect.stringMatching(/^a request not to be called again would not be heard: add opt_out/)];
+  const rule = { pointer: '/metadata/end', equals: ['asked'] };
+  expect(campaignWarnings(buildRules({ optOut: [] }))).toEqual(deaf);
+  expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'busy' }] }))).toEqual(deaf);
+  expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'opted_out' }] }))).toEqual([]);
+});
+
+test('the campaign of the benchmark does not wait for the morning', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = await readCampaignFile(await writeCallableCampaign(folder, { ...campaignDefaults, recipients: 50 }));
+  const header = await readHeader(file);
+  // A Sunday, three o'clock in New York.
+  const at = Date.parse('2026-11-22T08:00:00Z');
+  const rules = campaignRules(file, header.columns, at);
+  const calendars = [rules.calendar, ...rules.law];
+  let rows = 0;
+  for await (const chunk of readRecipients(file, header, rules)) {
+    for (const { zones } of chunk) {
+      rows += 1;
+      expect(windowAt({ calendars, zones, at, marginMs: 0, endsAt: null }).open).toBe(true);
+    }
+  }
+  expect(rows).toBe(50);
+});
+
+test('the import of the benchmark stores all rows of its list, each duplicate rejected', async () => {
+  const figures = await benchImport(700);
+  expect(figures.find(({ name }) => name === 'import, rows per second')?.note).toMatch(/^700 rows in .* s, 7 rejected as duplicates$/);
 });

@@ -1,6 +1,5 @@
 import type { UploadRow } from '../../../src/ledger/people/edit-verdict.ts';
-import { resolveWord, takeRows, type Act, type ActContext } from '../acts.ts';
-import { pauseMs } from '../acts.ts';
+import { resolveWord, takeRows, type Act, type ActContext, pauseMs } from '../acts.ts';
 import { editOf, rulesOf } from '../scenarios.ts';
 import type { ConsoleRequest } from './console.ts';
 

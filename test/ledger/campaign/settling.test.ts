@@ -9,8 +9,7 @@ import { closeRound, findRound, openRound } from '../../../src/ledger/campaign/r
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, Scenario, type ScenarioOptions } from '../scenario.ts';
-import { dialects, openTestStore } from '../test-stores.ts';
-import type { TestDialect } from '../test-stores.ts';
+import { dialects, openTestStore, type TestDialect } from '../test-stores.ts';
 
 /** Posting window, HTTP limits and late delivery after the POST. */
 const holdAfter = noon + 10_000 + minuteMs + 15 * minuteMs;

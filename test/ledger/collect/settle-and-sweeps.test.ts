@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest';
-import { dispositions, type AttemptResult } from '../../../src/rules/disposition.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
-import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { closeRound, findRound } from '../../../src/ledger/campaign/rounds.ts';
 import { concludeSweep } from '../../../src/ledger/collect/conclude.ts';
+import { gatherWrites } from '../../../src/ledger/collect/gathered-writes.ts';
+import { leaseAgent } from '../../../src/ledger/collect/sweeps.ts';
 import { countOpen } from '../../../src/ledger/limits/counters.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
-import { closeRound, findRound } from '../../../src/ledger/campaign/rounds.ts';
+import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { leaseAgent } from '../../../src/ledger/collect/sweeps.ts';
+import { updateAgent } from '../../../src/ledger/updates.ts';
+import { type AttemptResult, dispositions } from '../../../src/rules/disposition.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { dialects } from '../test-stores.ts';
+import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { bothDialects, dialects } from '../test-stores.ts';
 
 const [first = '', second = '', third = ''] = numbers(3);
 const rowsFor = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
@@ -442,4 +444,50 @@ test.for(dialects)('three people in one batch: each is settled by its own record
   await scenario.sweep(noon + minuteMs, records);
   expect(await dispositionsOf(scenario)).toEqual(['voicemail', 'open', 'answered']);
   expect((await scenario.attempts()).map((row) => row.conversation_id)).toEqual(['c1', null, 'c3']);
+});
+
+const agents = Array.from({ length: 30 }, (_, n) => `agent_${String(n).padStart(2, '0')}`);
+
+/** A store with agents, and how many transactions it was asked for. */
+async function begin(dialect: (typeof bothDialects)[number]) {
+  const store = await openCleanStore(dialect);
+  const values = agents.map((agent_id) => ({ agent_id, lease_until_real: 0 }));
+  await store.db.insertInto('agents').values(values).execute();
+  let transactions = 0;
+  const counted: Store['transaction'] = (work) => {
+    transactions += 1;
+    return store.transaction(work);
+  };
+  const failed: string[] = [];
+  const writes = gatherWrites({ dialect: store.dialect, transaction: counted }, (id) => failed.push(id));
+  const read = async () => {
+    const rows = await store.db.selectFrom('agents').select(['agent_id', 'read_ok_at']).orderBy('agent_id').execute();
+    return rows.filter((row) => row.read_ok_at === 7).map((row) => row.agent_id);
+  };
+  return { writes, failed, read, transactions: () => transactions };
+}
+
+test.runIf(bothDialects.includes('sqlite'))('what is gathered commits together, and the rest when it is asked for', async () => {
+  const { writes, failed, read, transactions } = await begin('sqlite');
+  for (const id of agents) await writes.add({ id, work: (tx) => updateAgent(tx, id, { read_ok_at: 7 }) });
+  expect(await read()).toEqual(agents.slice(0, 25));
+  await writes.flush();
+  expect(await read()).toEqual(agents);
+  expect(transactions()).toBe(2);
+  expect(failed).toEqual([]);
+});
+
+test.for(bothDialects)('a write that fails takes none of the others with it: %s', async (dialect) => {
+  const { writes, failed, read } = await begin(dialect);
+  const bad = 'agent_03';
+  for (const id of agents) {
+    const work: Parameters<typeof writes.add>[0]['work'] = async (tx) => {
+      await updateAgent(tx, id, { read_ok_at: 7 });
+      if (id === bad) throw new Error('it cannot be written');
+    };
+    await writes.add({ id, work });
+  }
+  await writes.flush();
+  expect(await read()).toEqual(agents.filter((id) => id !== bad));
+  expect(failed).toEqual([bad]);
 });

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
-import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import { closeRound, noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
+import { openPosting } from '../../../src/ledger/dial/posting.ts';
+import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
+import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
-import { openPosting } from '../../../src/ledger/dial/posting.ts';
-import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
-import { closeRound, noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { Drive } from '../../activities/mixes/drive-campaign.ts';
 import { quietMix } from '../../activities/mixes/quiet-mix.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { violations } from '../edit-world.ts';
 import { agentId, answered, beginCampaign, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { openTestStore } from '../test-stores.ts';
+import { dialects, openTestStore } from '../test-stores.ts';
 
 const settled = noon + 30 * minuteMs;
 
@@ -327,4 +329,150 @@ test('who calls in and asks never to be called again is not called', async () =>
   ).run();
   expect(heard).toMatchObject({ calls: [{ optedOut: true }] });
   expect(trial.calls.map(({ to }) => to)).not.toContain(wisher);
+});
+
+const line = ', this is the clinic.';
+const rules = { firstMessage: 'Hello {{ name }} number {{ k }}, this is the clinic.', pacing: { batchSize: 8 } };
+
+/** People of whom each is called with "Hello", this text, and the clinic's. */
+async function begin(...people: string[]): Promise<Scenario> {
+  const rows = buildRows(numbers(people.length), (index) => `${people[index]}${line}`);
+  const list = { ...buildRules().list, columns: ['phone', 'name', 'k'] };
+  const withNumbers = rows.map((row, index) => ({ ...row, cells: [...row.cells, String(index)] }));
+  return beginProven(await openTestStore('sqlite'), { rules: { ...rules, list }, rows: withNumbers });
+}
+
+function talkWith(openingLine: string, startedAt = noon + 5_000): Partial<ConversationFacts> {
+  return { ...answered(openingLine, '', startedAt), calleeNumber: null, openingLine };
+}
+
+/** What became of each, in the order of the rows, when nothing more is awaited. */
+async function settle(scenario: Scenario, records: Partial<ConversationFacts>[]): Promise<unknown[]> {
+  await scenario.sweep(noon + minuteMs, records);
+  for (let at = noon + 2 * minuteMs; at <= noon + 30 * minuteMs; at += minuteMs) await scenario.sweep(at);
+  const attempts = (await scenario.attempts()).toSorted((a, b) => (a.recipient_id < b.recipient_id ? -1 : 1));
+  return attempts.map(({ disposition, detail }) => detail ?? disposition);
+}
+
+test('a line that was cut off behind a number is of the one with that number, and of nobody else', async () => {
+  const scenario = await begin('Daniel number 19', 'Daniel number 23', 'Daniel number 18', 'Maria number 4');
+  await scenario.dial(1);
+  const became = await settle(scenario, [talkWith('Hello Daniel number 19,')]);
+  expect(became).toEqual(['answered', 'no_record', 'no_record', 'no_record']);
+});
+
+test('a line that two may have spoken as far as it goes leaves a third out of doubt, however near the name', async () => {
+  const scenario = await begin('Jan number 8', 'Jan number 9', 'Jon number 7');
+  await scenario.dial(1);
+  const doubt = 'records_not_told_apart';
+  expect(await settle(scenario, [talkWith('Hello Jan number')])).toEqual([doubt, doubt, 'no_record']);
+});
+
+test('a line that was cut off within the first field speaks against others only while the agent is known to speak our words', async () => {
+  const doubt = 'records_not_told_apart';
+  const unknown = await begin('Daniel number 1', 'Maria number 2');
+  await unknown.dial(1);
+  expect(await settle(unknown, [talkWith('Hello from')])).toEqual([doubt, doubt]);
+  const known = await begin('Daniel number 1', 'Maria number 2', 'Hugo number 3', 'Ingrid number 4');
+  await known.dial(1);
+  const before = talkWith(`Hello Hugo number 3${line}`, noon + 1_000);
+  const after = talkWith(`Hello Ingrid number 4${line}`, noon + 9_000);
+  expect(await settle(known, [before, talkWith('Hello Daniel'), after])).toEqual([doubt, 'no_record', 'answered', 'answered']);
+});
+
+/** Who is called together. */
+async function calledTogether(scenario: Scenario, n: number, now: number): Promise<string[]> {
+  await scenario.plan(n, now);
+  const attempts = (await scenario.attempts()).filter(({ batch_id: id }) => id === scenario.batchId(n));
+  return attempts.map(({ opening_line: spoken }) => spoken?.replace('Hello ', '').replace(line, '') ?? '');
+}
+
+const people = ['Ada number 1', 'Daniel number 2', 'Ada number 3', 'Daniel number 4', 'Hugo number 5'];
+
+test('people whose lines begin alike are called together as long as nobody interrupts the agent', async () => {
+  const scenario = await begin(...people);
+  expect(await calledTogether(scenario, 1, noon)).toEqual(people);
+});
+
+test('once the agent was interrupted, people whose lines begin alike are called one after the other', async () => {
+  const scenario = await begin('Ingrid number 6', ...people);
+  const { db } = scenario.store;
+  await db
+    .updateTable('recipients')
+    .set({ due_at: noon + 1 })
+    .where('row_number', '>', 1)
+    .execute();
+  await scenario.dial(1);
+  const later = noon + 3 * minuteMs;
+  await scenario.sweep(later, [talkWith('Hello Ingrid number')]);
+  expect(await calledTogether(scenario, 2, later)).toEqual(['Ada number 1', 'Daniel number 2', 'Hugo number 5']);
+  await scenario.post(2, later);
+  await scenario.verdict(2, 'confirmed', { now: later, callsInitiated: 3 });
+  const soon = later + minuteMs;
+  expect(await scenario.plan(3, soon)).toMatchObject({ kind: 'wait' });
+  // Whoever has a record of their own cannot own another one.
+  await scenario.sweep(soon, [talkWith(`Hello Ada number 1${line}`, later + 5_000)]);
+  expect(await calledTogether(scenario, 3, soon + minuteMs)).toEqual(['Ada number 3']);
+});
+
+test('where nearly all lines begin alike nobody waits for another', async () => {
+  const alike = [1, 2, 3, 4, 5, 6].map((k) => `Ada number ${k}`);
+  const scenario = await begin(...alike);
+  await scenario.sweep(noon);
+  await scenario.store.db.updateTable('agents').set({ cut_at: noon }).where('agent_id', '=', agentId).execute();
+  expect(await calledTogether(scenario, 1, noon)).toEqual(alike);
+});
+
+const [number = ''] = numbers(1);
+const rows = buildRows([number], () => 'Guest');
+const withheldRules = { optOut: [{ source: 'collected' as const, key: 'do_not_call', values: [true] }] };
+
+/** A finished record whose transcript is withheld and of which the carrier says nothing. */
+const withheld: Partial<ConversationFacts> = {
+  conversationId: 'conv',
+  calleeNumber: number,
+  startedAt: noon + 5_000,
+  endedAt: noon + 35_000,
+  durationMs: 30_000,
+  status: 'done',
+  collected: { do_not_call: true },
+  evaluation: {},
+};
+
+test.for(dialects)('an opt-out counts although the record shows nothing else of its call: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const spring = await beginProven(store, { rows, rules: withheldRules });
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows });
+  await spring.dial(1);
+  await spring.sweep(noon + minuteMs, [withheld]);
+  expect(await spring.attempts()).toMatchObject([{ disposition: 'opted_out', detail: null, counted: 1 }]);
+  expect(await spring.recipients()).toMatchObject([{ state: 'done', outcome: 'opted_out' }]);
+  expect(await store.db.selectFrom('suppressions').selectAll().execute()).toMatchObject([
+    { e164: number, scope: 'account', source: 'call:spring/1/1', expires_at: null },
+  ]);
+  expect(await autumn.plan(1, noon + hourMs)).toEqual({ kind: 'done' });
+  expect(await autumn.recipients()).toMatchObject([{ outcome: 'suppressed' }]);
+  expect(await violations(store)).toEqual([]);
+});
+
+test.for(dialects)('an opt-out in a withheld record stops a call of another campaign that is planned already: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const spring = await beginProven(store, { rows, rules: { ...withheldRules, retry: { maxAttempts: 1 } } });
+  const autumn = await beginProven(store, { campaignId: 'autumn', rows });
+  await spring.dial(1);
+  let now = noon;
+  for (; now <= noon + 22 * minuteMs; now += 2 * minuteMs) await spring.sweep(now);
+  now = await spring.lookAgain(now);
+  expect(await autumn.plan(1, now)).toMatchObject({ kind: 'batch', size: 1 });
+  await spring.sweep(now, [withheld], false);
+  expect(await autumn.post(1, now)).toEqual({ kind: 'verdict', state: 'released' });
+  expect(await autumn.attempts()).toMatchObject([{ state: 'released', reason: 'suppressed' }]);
+  expect(await spring.recipients()).toMatchObject([{ outcome: 'opted_out' }]);
+});
+
+test.for(dialects)('a withheld record without an opt-out leaves the call to an operator: %s', async (dialect) => {
+  const spring = await beginProven(await openCleanStore(dialect), { rows, rules: withheldRules });
+  await spring.dial(1);
+  await spring.sweep(noon + minuteMs, [{ ...withheld, collected: { do_not_call: false } }]);
+  expect(await spring.attempts()).toMatchObject([{ disposition: 'unknown', detail: 'record_tells_nothing' }]);
 });

@@ -9,8 +9,7 @@ import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { noon, type Scenario } from '../scenario.ts';
-import { accountId, begin, limitsOf, settle, told } from '../shared-account.ts';
+import { noon, type Scenario, accountId, begin, limitsOf, settle, told } from '../scenario.ts';
 import { bothDialects, dialects, emptyDatabase, openAt } from '../test-stores.ts';
 
 test.for(dialects)(

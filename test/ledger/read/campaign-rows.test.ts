@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
+import { adjustCampaign } from '../../../src/ledger/limits/adjustments.ts';
+import { readCallee } from '../../../src/ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../src/ledger/read/campaign-rows.ts';
+import { readCampaignView } from '../../../src/ledger/read/campaign-view.ts';
 import { readFunnel } from '../../../src/ledger/read/funnel.ts';
+import { readLiveCalls } from '../../../src/ledger/read/live-calls.ts';
+import { readCourse } from '../../../src/ledger/read/timeline.ts';
+import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { answered, beginProven, noon, numbers } from '../scenario.ts';
+import { answered, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 
 test.for(bothDialects)('rows are found by state, outcome, number, id and row, page by page: %s', async (dialect) => {
@@ -54,4 +60,136 @@ test.for(bothDialects)('rows are found by state, outcome, number, id and row, pa
   expect(await readFunnel(db, await scenario.campaign())).toEqual({
     listed: 6, usable: 5, called: 3, answered: 1, completed: 1, notCalled: { suppressed: 1 },
   }); // prettier-ignore
+});
+
+const [one = '', two = ''] = numbers(2);
+
+test.for(bothDialects)('of a number it is told what was decided, by which rule, and what comes next: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const zoned = buildRows(numbers(2), (index) => `Guest ${index}`).map((row) => ({
+    ...row,
+    zones: ['Europe/London'],
+  }));
+  const allDay = [{ from: 9 * 60, to: 13 * 60 }];
+  const hours = { mon: allDay, tue: allDay, wed: allDay };
+  const scenario = await beginProven(store, { rows: zoned, rules: { calendar: { hours, closedOn: [] } } });
+  const { db } = store;
+  expect(await readCallee(db, '+12125550199', noon)).toBeNull();
+  expect((await readCallee(db, one, noon))?.rows[0]?.verdict).toEqual({ verdict: 'dial' });
+  await scenario.dial(1);
+  const busy = { callResult: 'busy', userTurns: 0, agentTurns: 0, collected: null } as const;
+  await scenario.sweep(noon + minuteMs, [{ ...answered('conv_1', one, noon + 5_000), ...busy }, answered('conv_2', two, noon + 5_000)]);
+  await beginCampaign(store, { campaignId: 'summer', rows: buildRows([one], () => 'Guest'), now: noon + minuteMs });
+
+  const callee = await readCallee(db, one, noon + 2 * minuteMs);
+  expect(callee?.rows.map(({ campaign, calls }) => [campaign.campaignId, calls.length])).toEqual([
+    ['summer', 0],
+    ['spring', 1],
+  ]);
+  const [, spring] = callee?.rows ?? [];
+  expect(spring?.calls[0]).toMatchObject({ attempt: { disposition: 'busy' }, facts: { conversationId: 'conv_1' } });
+  // The delay of the retry ends within the hours.
+  expect(spring?.verdict).toMatchObject({ verdict: 'wait', until: spring?.recipient.due_at });
+  expect(callee?.events.map(({ type }) => type)).toEqual(['attempt.planned', 'attempt.posted', 'attempt.matched', 'attempt.settled']);
+  const late = await readCallee(db, one, noon + 2 * hourMs);
+  expect(late?.rows[1]?.verdict).toMatchObject({ verdict: 'wait', reason: 'outside_hours' });
+
+  const entry = { e164: one, scope: 'account', source: 'person', reason: 'asked by letter', expiresAt: null };
+  await addSuppressions(store, [entry], noon + 3 * minuteMs);
+  const stopped = await readCallee(db, one, noon + 4 * minuteMs);
+  expect(stopped?.suppressions).toMatchObject([{ scope: 'account', reason: 'asked by letter' }]);
+  expect(stopped?.rows[1]?.verdict).toMatchObject({ verdict: 'final', outcome: 'suppressed' });
+});
+
+test.for(bothDialects)('a view tells what only a person can set right: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect));
+  const { db } = scenario.store;
+  const needs = async () => (await readCampaignView(db, await scenario.campaign(), noon)).needs;
+  expect(await needs()).toEqual([]);
+  await db
+    .updateTable('campaigns')
+    .set({ state: 'paused', state_reason: '20 of the 20 calls failed' })
+    .where('campaign_id', '=', 'spring')
+    .execute();
+  expect(await needs()).toEqual([{ kind: 'paused', reason: '20 of the 20 calls failed' }]);
+});
+
+test.for(bothDialects)('a course tells starts, ends, open calls, limits, refusals and pauses: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } },
+  });
+  const { store } = scenario;
+  expect(await readCourse(store.db, await scenario.campaign(), noon)).toBeNull();
+  const [one = '', two = ''] = numbers(2);
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000), answered('conv_2', two, noon + 5_000)]);
+  const at = { wish: { maxConcurrentCalls: 3 }, reset: false, now: noon + 2 * minuteMs };
+  await adjustCampaign(store, 'spring', at);
+  await scenario.plan(2, noon + 3 * minuteMs);
+  await scenario.post(2, noon + 3 * minuteMs);
+  await scenario.verdict(2, 'not_sent', { now: noon + 3 * minuteMs, status: 429, notBefore: noon + 4 * minuteMs });
+  await pauseCampaign(store, { campaignId: 'spring', now: noon + 5 * minuteMs }, { reason: 'paused by a person' });
+
+  const course = await readCourse(store.db, await scenario.campaign(), noon + 10 * minuteMs);
+  const at0 = noon;
+  const point = (offsetMs: number) => course?.points.find((each) => each.at === at0 + offsetMs);
+  expect(course?.stepMs).toBe(10_000);
+  expect(point(0)).toMatchObject({ starts: 4, ends: 0, open: 4, allowed: 4, limited: 0 });
+  expect(point(minuteMs)).toMatchObject({ starts: 0, ends: 2, open: 2, allowed: 4 });
+  // 429 halves the pace: one of three lines is left.
+  expect(point(3 * minuteMs)).toMatchObject({ limited: 1, allowed: 1 });
+  expect(course?.points.at(-1)).toMatchObject({ at: noon + 10 * minuteMs, open: 2 });
+  expect(course?.pauses).toEqual([{ from: noon + 5 * minuteMs, to: null, reason: 'paused by a person' }]);
+});
+
+test.for(bothDialects)('however long a campaign lasts, its course has few points: %s', async (dialect) => {
+  const scenario = await beginProven(await openCleanStore(dialect));
+  await scenario.dial(1);
+  const course = await readCourse(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);
+  expect(course?.stepMs).toBe(6 * hourMs);
+  expect(course?.points.length).toBeLessThan(242);
+  expect(course?.points.reduce((sum, { starts }) => sum + starts, 0)).toBe(6);
+});
+
+test.for(bothDialects)('the calls on the line are listed with how each stands, the longest first: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
+  const read = async (now: number, limit = 10) => readLiveCalls(store.db, await scenario.campaign(), { limit, now });
+  await scenario.plan(1);
+  // A call that is planned was not requested.
+  expect(await read(noon)).toEqual({ calls: [], total: 0 });
+  await scenario.post(1);
+  await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
+  await scenario.dial(2, noon + 1_000);
+  await scenario.plan(3, noon + 2_000);
+  await scenario.post(3, noon + 2_000);
+
+  const [first = '', second = '', third = ''] = numbers(3);
+  const calls = [
+    { row: 1, attempt: 1, e164: first, caller: 'pn_main', since: noon, state: 'accepted' },
+    { row: 2, attempt: 1, e164: second, caller: 'pn_main', since: noon + 1_000, state: 'accepted' },
+    { row: 3, attempt: 1, e164: third, caller: 'pn_main', since: noon + 2_000, state: 'requested' },
+  ];
+  expect(await read(noon + 3_000)).toEqual({ calls, total: 3 });
+  expect(await read(noon + 3_000, 2)).toEqual({ calls: calls.slice(0, 2), total: 3 });
+
+  await scenario.verdict(3, 'unknown', { now: noon + 3_000 });
+  const nothing = { country: null, regions: null, reason: null, checked_at: null };
+  const caller = { campaign_id: 'spring', phone_number_id: 'pn_main', position: 0, out: 0, given: 0, ...nothing };
+  await store.db
+    .insertInto('callers')
+    .values({ ...caller, e164: '+12025550100' })
+    .execute();
+  const record = { ...answered('conv_1', second, noon + 1_000), status: 'processing' } as const;
+  await scenario.sweep(noon + 2 * minuteMs, [record], false);
+  const later = await read(noon + 2 * minuteMs);
+  expect(later.calls.map(({ row, state }) => [row, state])).toEqual([
+    [1, 'accepted'],
+    [2, 'over'],
+    [3, 'unknown'],
+  ]);
+  expect(later.calls[0]?.caller).toBe('+12025550100');
+
+  await scenario.sweep(noon + 3 * minuteMs, [answered('conv_1', second, noon + 1_000)], false);
+  expect((await read(noon + 3 * minuteMs)).calls.map(({ row }) => row)).toEqual([1, 3]);
 });

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { compareAndSetBatch } from '../../../src/ledger/batch-state.ts';
-import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
-import { batchTransitions, type BatchState } from '../../../src/rules/ledger.ts';
+import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import type { AttemptResult, Disposition } from '../../../src/rules/disposition.ts';
+import { type BatchState, batchTransitions } from '../../../src/rules/ledger.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { violations } from '../edit-world.ts';
 import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
 import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
 
@@ -461,3 +465,77 @@ test('a retry that is planned waits where its due time is still to come by the c
   expect(await scenario.post(2, due + 10 * minuteMs)).toMatchObject({ kind: 'post' });
   expect((await verifyLog(scenario.store.db, null)).ok).toBe(true);
 });
+
+const failed: AttemptResult = { disposition: 'failed', detail: null, counted: true };
+const coolDownMs = 5 * minuteMs;
+const ended = noon + minuteMs;
+
+/** A campaign whose first four calls have failed, and which has paused itself for it. */
+async function breakOff(dialect: (typeof dialects)[number]): Promise<Scenario> {
+  const delays = { ...buildRules().retry.delays, failed: 'never' as const };
+  const scenario = await beginProven(await openCleanStore(dialect), {
+    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
+    rules: {
+      breaker: { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs },
+      retry: { delays },
+      pacing: { batchSize: 4, refillThreshold: 1 },
+    },
+  });
+  const attempts = await scenario.dial(1);
+  const settlements = attempts.map((attemptId) => ({ attemptId, result: failed }));
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: ended }, settlements));
+  expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + coolDownMs });
+  return scenario;
+}
+
+test.for(dialects)('after a cool-down shorter than the window the old failures open nothing: %s', async (dialect) => {
+  const scenario = await breakOff(dialect);
+  expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ kind: 'batch', size: 4 });
+  expect(await scenario.campaign()).toMatchObject({ state: 'running', dialsSince: ended + coolDownMs });
+});
+
+test.for(dialects)('a person who pauses it ends the cool-down: only a person resumes: %s', async (dialect) => {
+  const scenario = await breakOff(dialect);
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'paused by a person' })).toBe(true);
+  expect(await scenario.campaign()).toMatchObject({ stateReason: 'paused by a person', resumeAt: null });
+  expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ reason: 'paused', until: null });
+  // Repeating a pause without a cool-down keeps the reason that it has.
+  expect(await pauseCampaign(scenario.store, { campaignId: 'spring', now: ended + minuteMs }, { reason: 'once more' })).toBe(true);
+  expect((await scenario.campaign()).stateReason).toBe('paused by a person');
+  expect(await resumeCampaign(scenario.store, { campaignId: 'spring', now: ended + coolDownMs })).toBe(true);
+  expect(await scenario.plan(2, ended + coolDownMs)).toMatchObject({ kind: 'batch', size: 4 });
+});
+
+async function settle(scenario: Scenario, attemptId: string, disposition: Disposition, now: number): Promise<void> {
+  const result: AttemptResult = { disposition, detail: null, counted: true };
+  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result }]));
+}
+
+const talks = dialects.flatMap((dialect) => (['answered', 'opted_out'] as const).map((disposition) => [dialect, disposition] as const));
+
+test.for(talks)(
+  'who was reached by a call before has that outcome when a later one is given back: %s, %s',
+  async ([dialect, disposition]) => {
+    const scenario = await beginProven(await openCleanStore(dialect), {
+      rows: buildRows(numbers(1), (index) => `Guest ${index}`),
+    });
+    const { store } = scenario;
+    await scenario.dial(1);
+    await settle(scenario, 'spring/1/1', 'unreached', noon + minuteMs);
+    const again = await scenario.lookAgain(noon + hourMs);
+    expect(await scenario.plan(2, again)).toMatchObject({ kind: 'batch' });
+    expect(await scenario.post(2, again)).toMatchObject({ kind: 'post' });
+    expect(await scenario.post(2, again)).toEqual({ kind: 'verdict', state: 'unknown' });
+    // The record of the first call comes while nobody knows of the second.
+    await settle(scenario, 'spring/1/1', disposition, again + minuteMs);
+    expect(await scenario.recipients()).toMatchObject([{ state: 'open', outcome: null }]);
+    await scenario.verdict(2, 'not_sent', { now: again + 2 * minuteMs });
+    const outcome = disposition === 'answered' ? 'completed' : 'opted_out';
+    expect(await scenario.recipients()).toMatchObject([{ state: 'done', outcome, reason: 'reached_by_earlier_attempt' }]);
+    await endCampaign(store, { campaignId: 'spring', now: again + 3 * minuteMs }, { why: 'cancelled' });
+    expect(await scenario.plan(3, again + 3 * minuteMs)).toEqual({ kind: 'done' });
+    expect(await closeRound(store, { campaignId: 'spring', now: again + 3 * minuteMs }, 1)).toBe(true);
+    expect(await scenario.recipients()).toMatchObject([{ state: 'done', outcome }]);
+    expect(await violations(store)).toEqual([]);
+  },
+);

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { DateTime } from 'luxon';
 import { expect, test } from 'vitest';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
+import { localTime } from '../../../src/rules/hours/local-time.ts';
 import { timeZone, zoneDataRelease } from '../../../src/rules/time-zone.ts';
 import { timeOfDay } from '../../../src/sandbox/core/times.ts';
-import { localTime } from '../../../src/verify/local-time.ts';
+import { localTime as judgedTime } from '../../../src/verify/local-time.ts';
 
 /** What clocks show at noon UTC on 2026-12-01, by the tables of 2026f; the data inside Node 20 has another hour for each. */
 const december = Date.parse('2026-12-01T12:00:00Z');
@@ -22,7 +23,7 @@ test('the data is not older than the newest clock changes that are known', () =>
 });
 
 test.each(decided)('at noon UTC of December 2026 dialler, sandbox and judge agree that %s has %s', (zone, time) => {
-  const { minute } = localTime(zone, december) ?? { minute: -1 };
+  const { minute } = judgedTime(zone, december) ?? { minute: -1 };
   expect(DateTime.fromMillis(december, { zone: timeZone(zone) }).toFormat('HH:mm')).toBe(time);
   expect(timeOfDay(zone, december)).toBe(time);
   expect(DateTime.fromObject({ hour: Math.floor(minute / 60), minute: minute % 60 }).toFormat('HH:mm')).toBe(time);
@@ -44,7 +45,7 @@ test('nobody in Vancouver is called after eight in the evening of the new clock'
 
 test.each(['America_New_York', 'America/New/York', 'America/Atlantis', '', '__proto__', 'constructor'])('%j names no zone', (name) => {
   expect(timeZone(name).isValid).toBe(false);
-  expect(localTime(name, december)).toBeNull();
+  expect(judgedTime(name, december)).toBeNull();
   expect(timeOfDay(name, december)).toBeNull();
 });
 
@@ -74,4 +75,37 @@ test('no other code asks Node for the clock of a zone', async () => {
     if (/IANAZone|DateTimeFormat/.test(await readFile(join('src', file), 'utf8'))) found.push(file);
   }
   expect(found).toEqual([]);
+});
+
+test.each([
+  ['2026-01-15T04:59:59.999Z', 'America/New_York', 23],
+  ['2026-01-15T05:00:00Z', 'America/New_York', 0],
+  ['2026-07-15T04:00:00Z', 'America/New_York', 0],
+  ['2026-01-15T18:29:59Z', 'Asia/Kolkata', 23],
+  ['2026-01-15T18:30:00Z', 'Asia/Kolkata', 0],
+  ['2026-01-15T23:00:00Z', 'UTC', 23],
+  // Before 1970 too.
+  ['1969-12-31T23:00:00Z', 'UTC', 23],
+  ['1969-12-31T20:00:00Z', 'America/New_York', 15],
+])('at %s a clock in %s shows hour %i', (instant, zone, hour) => {
+  expect(localTime(Date.parse(instant), zone)?.hour).toBe(hour);
+});
+
+test('the hour that clocks show twice is the same hour both times', () => {
+  expect(localTime(Date.parse('2026-11-01T05:30:00Z'), 'America/New_York')?.hour).toBe(1);
+  expect(localTime(Date.parse('2026-11-01T06:30:00Z'), 'America/New_York')?.hour).toBe(1);
+});
+
+test.each([
+  ['2026-11-22T12:00:00Z', 'UTC', { weekday: 6, date: '2026-11-22' }],
+  ['2026-11-23T04:59:59Z', 'America/New_York', { weekday: 6, date: '2026-11-22' }],
+  ['2026-11-23T05:00:00Z', 'America/New_York', { weekday: 0, date: '2026-11-23' }],
+  ['2026-11-22T18:30:00Z', 'Asia/Kolkata', { weekday: 0, date: '2026-11-23' }],
+  ['1969-12-28T12:00:00Z', 'UTC', { weekday: 6, date: '1969-12-28' }],
+])('at %s a calendar in %s shows %j', (instant, zone, day) => {
+  expect(localTime(Date.parse(instant), zone)).toMatchObject(day);
+});
+
+test('a zone that does not exist has no time', () => {
+  expect(localTime(0, 'America/Atlantis')).toBeNull();
 });

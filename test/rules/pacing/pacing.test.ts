@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { refillAt, slotsToFill, warmUpLines, type PacingInput } from '../../../src/rules/pacing/pacing.ts';
+import { breakerOpens } from '../../../src/rules/pacing/breaker.ts';
+import { atPace, cutPace, fullPace, type Pace, raisePace } from '../../../src/rules/pacing/pace-control.ts';
+import { type PacingInput, refillAt, slotsToFill, warmUpLines } from '../../../src/rules/pacing/pacing.ts';
 
 const idle: PacingInput = {
   open: 0,
@@ -99,4 +101,153 @@ test.each<[string, number, number]>([
   ['one at least', 0, 1],
 ])('the threshold of a refill is %s', (_, allowed, expected) => {
   expect(refillAt({ refillThreshold: 20, lines: 100, allowed })).toBe(expected);
+});
+
+const rules = { failureShare: 0.5, windowMs: 30 * 60_000, minCalls: 20, coolDownMs: null };
+const lost = { batches: 0, calls: 0 };
+
+test.each([
+  [19, { failed: 19 }, false],
+  [20, { failed: 9 }, false],
+  [20, { failed: 10 }, true],
+  [20, { failed: 5, invalid_number: 3, unknown: 2 }, true],
+  [20, { failed: 5, invalid_number: 3, unknown: 1 }, false],
+  [0, {}, false],
+])('of %i calls %o: opens %s', (ended, failed, opens) => {
+  expect(breakerOpens(rules, { ended, failed, lost }) !== null).toBe(opens);
+});
+
+test.each([
+  ['one batch of eleven, beside nine calls that went well', { ended: 20, unknown: 11, batches: 1 }, false],
+  ['two, and nothing else', { ended: 40, unknown: 40, batches: 2 }, false],
+  ['three, and as many calls that went well', { ended: 40, unknown: 20, batches: 3 }, true],
+  ['three among many that went well', { ended: 41, unknown: 20, batches: 3 }, false],
+])('lost answers count from the third on: %s', (_, { ended, unknown, batches }, opens) => {
+  const recent = { ended, failed: { unknown }, lost: { batches, calls: unknown } };
+  expect(breakerOpens(rules, recent) !== null).toBe(opens);
+});
+
+test('a lost answer neither hides nor makes up for other failures', () => {
+  const beside = { batches: 1, calls: 11 };
+  const recent = { ended: 31, failed: { failed: 10, unknown: 11 }, lost: beside };
+  expect(breakerOpens(rules, recent)).toMatch(/^10 of the 20 calls .* failed \(10 failed\)/);
+  expect(breakerOpens(rules, { ...recent, failed: { failed: 9, unknown: 11 } })).toBeNull();
+  expect(breakerOpens(rules, { ...recent, ended: 30 })).toBeNull();
+});
+
+test('it tells its evidence', () => {
+  const failed = { failed: 9, invalid_number: 3 };
+  expect(breakerOpens(rules, { ended: 22, failed, lost })).toBe(
+    '12 of the 22 calls that ended in the last 30 min failed (9 failed, 3 invalid_number), and breaker.failure_share is 50%',
+  );
+  const third = { ...rules, failureShare: 0.125, minCalls: 1, windowMs: 3_600_000 };
+  expect(breakerOpens(third, { ended: 8, failed: { unknown: 1 }, lost })).toBe(
+    '1 of the 8 calls that ended in the last 60 min failed (1 unknown), and breaker.failure_share is 12.5%',
+  );
+});
+
+test('more failures never close it, and more other calls never open it', () => {
+  const share = fc.double({ min: 0.001, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(share, fc.integer({ min: 1, max: 50 }), fc.nat(100), fc.nat(100), (failureShare, minCalls, failed, others) => {
+      const opens = (bad: number, good: number) =>
+        breakerOpens({ ...rules, failureShare, minCalls }, { ended: bad + good, failed: { failed: bad }, lost }) !== null;
+      if (opens(failed, others)) expect(opens(failed + 1, others)).toBe(true);
+      if (!opens(failed, others) && failed + others >= minCalls) expect(opens(failed, others + 1)).toBe(false);
+      if (opens(failed, others)) expect(failed).toBeGreaterThanOrEqual(failureShare * (failed + others));
+    }),
+    { seed: 3, numRuns: 2_000 },
+  );
+});
+
+const noon = 1_800_000_000_000;
+const fresh: Pace = { pace: fullPace, cutAt: 0 };
+
+test.each<[string, number, number, number]>([
+  ['all of it at full pace', 7, 1000, 7],
+  ['half of it', 10, 500, 5],
+  ['the whole calls of a part', 10, 590, 5],
+  ['one call at least', 10, 1, 1],
+  ['one call of one', 1, 500, 1],
+])('a limit leaves %s', (_, limit, pace, expected) => {
+  expect(atPace(limit, pace)).toBe(expected);
+});
+
+test('a refusal halves the pace, and the same one told again within the minute does not', () => {
+  const cut = cutPace(fresh, { limit: 20, now: noon });
+  expect(cut).toEqual({ pace: 500, cutAt: noon });
+  expect(cutPace(cut, { limit: 20, now: noon })).toEqual(cut);
+  expect(cutPace(cut, { limit: 20, now: noon + 59_999 })).toEqual(cut);
+  expect(cutPace(cut, { limit: 20, now: noon + 60_000 })).toEqual({ pace: 250, cutAt: noon + 60_000 });
+});
+
+test('a cut that lies in the future, since the service began its time anew, does not hold up the next', () => {
+  expect(cutPace({ pace: 500, cutAt: noon }, { limit: 20, now: noon - 1 })).toEqual({ pace: 250, cutAt: noon - 1 });
+});
+
+test('below one line nothing is cut, and a campaign with few lines does not raise the pace of one with many', () => {
+  expect(cutPace({ pace: 400, cutAt: 0 }, { limit: 3, now: noon }).pace).toBe(334);
+  expect(cutPace({ pace: 100, cutAt: 0 }, { limit: 3, now: noon }).pace).toBe(100);
+});
+
+test('as many accepted calls as there are lines raise the pace by a fifth, in however many batches', () => {
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 10 })).toEqual({ pace: 700, cutAt: noon });
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 5 }).pace).toBe(600);
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 20, calls: 1_000 }).pace).toBe(700);
+  expect(raisePace({ pace: 990, cutAt: noon }, { limit: 20, calls: 20 }).pace).toBe(fullPace);
+  expect(raisePace({ pace: 500, cutAt: noon }, { limit: 100_000, calls: 1 }).pace).toBe(501);
+});
+
+interface Step {
+  limited: boolean;
+  limit: number;
+  calls: number;
+  afterMs: number;
+}
+const step: fc.Arbitrary<Step> = fc.record({
+  limited: fc.boolean(),
+  limit: fc.integer({ min: 1, max: 100_000 }),
+  calls: fc.integer({ min: 1, max: 1_000 }),
+  afterMs: fc.integer({ min: 0, max: 200_000 }),
+});
+
+test('whatever the service answers, the pace stays within its bounds, falls only on refusals and rises only on acceptance', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let pace = fresh;
+      let now = noon;
+      let lastCut = -Infinity;
+      for (const { limited, limit, calls, afterMs } of steps) {
+        now += afterMs;
+        const next = limited ? cutPace(pace, { limit, now }) : raisePace(pace, { limit, calls });
+        expect(Number.isInteger(next.pace)).toBe(true);
+        expect(next.pace).toBeGreaterThan(0);
+        expect(next.pace).toBeLessThanOrEqual(fullPace);
+        expect(atPace(limit, next.pace)).toBeGreaterThanOrEqual(1);
+        expect(atPace(limit, next.pace)).toBeLessThanOrEqual(limit);
+        if (limited) expect(next.pace).toBeLessThanOrEqual(pace.pace);
+        else if (pace.pace < fullPace) expect(next.pace).toBeGreaterThan(pace.pace);
+        if (next.pace < pace.pace) {
+          expect(now - lastCut).toBeGreaterThanOrEqual(60_000);
+          expect(next.pace).toBeGreaterThanOrEqual(Math.floor(pace.pace / 2));
+          lastCut = now;
+        }
+        pace = next;
+      }
+    }),
+    { seed: 1, numRuns: 1_000 },
+  );
+});
+
+test('from the lowest pace on, full batches lead back to all lines in twenty rounds', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2_000 }), (limit) => {
+      let pace: Pace = { pace: Math.ceil(fullPace / limit), cutAt: noon };
+      for (let round = 0; round < 20; round += 1) {
+        pace = raisePace(pace, { limit, calls: atPace(limit, pace.pace) });
+      }
+      expect(pace.pace).toBe(fullPace);
+    }),
+    { seed: 2, numRuns: 500 },
+  );
 });

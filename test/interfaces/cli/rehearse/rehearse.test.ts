@@ -6,10 +6,9 @@ import { FictionalNumbers } from '../../../../src/list/fictional-numbers.ts';
 import { readCampaignFile } from '../../../../src/campaign/file/file.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../../src/campaign/preflight/import-list.ts';
 import { countRows, drawRehearsedRows } from '../../../../src/interfaces/cli/rehearse/list.ts';
-import { readRecipients } from '../../../../src/list/recipients.ts';
+import { readRecipients, type ListRow } from '../../../../src/list/recipients.ts';
 import { rehearsalRules } from '../../../../src/interfaces/cli/rehearse/world.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import type { ListRow } from '../../../../src/list/recipients.ts';
 import { openCleanStore } from '../../../ledger/clean-store.ts';
 import { createTerminal } from '../terminal.ts';
 
