@@ -3,23 +3,17 @@ import type { Config } from '../../shared/config.ts';
 import { isLoopback } from '../../rules/service-address.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import type { ServiceRecord } from '../../service/port/call-service.ts';
-import { codeOf } from '../../shared/input/errors.ts';
+import { foreseen, codeOf } from '../../shared/input/errors.ts';
 import { findCallConversation } from '../../ledger/read/call-conversation.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { explainServiceFault, requireApiKey, ServiceUnusableError, withService } from './service.ts';
 
 /** Thrown when there is no such call, or nothing was kept of it. */
-export class NoRecordError extends Error {
-  override readonly name = 'NoRecordError' as const;
-  readonly isBadInput = true;
-}
+export class NoRecordError extends foreseen('NoRecordError', true) {}
 
 /** Thrown when a call, or what the service makes of it, goes on: there is no record to read yet. */
-export class CallOpenError extends Error {
-  override readonly name = 'CallOpenError' as const;
-  readonly isBadInput = false;
-}
+export class CallOpenError extends foreseen('CallOpenError', false) {}
 
 /** A call of a row, from 1. */
 export interface NamedCall {

@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import {
   isGrpcServiceError,
   WorkflowNotFoundError,
@@ -14,10 +15,7 @@ import { noWorkerLines } from './supervision.ts';
 export type SteeringCommand = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** Thrown when a campaign could not be told what to do; says what is known. */
-export class CampaignMessageError extends Error {
-  override readonly name = 'CampaignMessageError' as const;
-  readonly isBadInput = false;
-}
+export class CampaignMessageError extends foreseen('CampaignMessageError', false) {}
 
 const updates = {
   pause: pauseUpdate,

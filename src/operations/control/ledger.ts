@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import { existsSync } from 'node:fs';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { requireDatabaseAddress, type Config } from '../../shared/config.ts';
@@ -7,16 +8,10 @@ import { lockSqliteFile } from '../../ledger/worker-lock.ts';
 import { plural } from '../../shared/input/figures.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
-export class UnknownCampaignError extends Error {
-  override readonly name = 'UnknownCampaignError' as const;
-  readonly isBadInput = true;
-}
+export class UnknownCampaignError extends foreseen('UnknownCampaignError', true) {}
 
 /** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
-export class NoDatabaseError extends Error {
-  override readonly name = 'NoDatabaseError' as const;
-  readonly isBadInput = true;
-}
+export class NoDatabaseError extends foreseen('NoDatabaseError', true) {}
 
 /** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
 export async function openLedger(config: Config): Promise<Store> {

@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import type { CallService } from '../../service/port/call-service.ts';
 import type { RecordPointers } from '../../rules/conversation-facts.ts';
 import { hasClosed } from '../../rules/lifecycle.ts';
@@ -10,10 +11,7 @@ import { requireCampaign } from './ledger.ts';
 import { readClock, ServiceUnusableError, withService } from './service.ts';
 
 /** Thrown when the service shows calls that the database does not know; nothing was started. */
-export class UnknownCallsError extends Error {
-  override readonly name = 'UnknownCallsError' as const;
-  readonly isBadInput = false;
-}
+export class UnknownCallsError extends foreseen('UnknownCallsError', false) {}
 
 interface RecoverInput {
   campaignId: string;

@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { span } from '../../shared/input/figures.ts';
@@ -14,10 +15,7 @@ import { requireCampaign } from './ledger.ts';
 import { readClock } from './service.ts';
 
 /** Thrown when open calls are not given up, since the service may still tell of them. */
-export class StillHeardOfError extends Error {
-  override readonly name = 'StillHeardOfError' as const;
-  readonly isBadInput = false;
-}
+export class StillHeardOfError extends foreseen('StillHeardOfError', false) {}
 
 /** How rows that are dialled again got going; null: none are, or a running campaign looks at them now. */
 export type SetOff = { kind: 'round'; round: number } | { kind: 'paused' } | null;

@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import { ConfigError, type Config } from '../../shared/config.ts';
 import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
 import type { CallService } from '../../service/port/call-service.ts';
@@ -8,10 +9,7 @@ import type { Control } from './control.ts';
 import type { ServiceList } from '../../verify/judge-list.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
-export class ServiceUnusableError extends Error {
-  override readonly name = 'ServiceUnusableError' as const;
-  readonly isBadInput = false;
-}
+export class ServiceUnusableError extends foreseen('ServiceUnusableError', false) {}
 
 const clockLimitMs = 5_000;
 

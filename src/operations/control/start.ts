@@ -1,6 +1,6 @@
 import { checkCaller } from '../../campaign/preflight/caller-check.ts';
 import { refusePassedTimes } from '../../campaign/file/file.ts';
-import { CampaignFileError } from '../../shared/input/errors.ts';
+import { foreseen, CampaignFileError } from '../../shared/input/errors.ts';
 import { importList, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
 import type { Config } from '../../shared/config.ts';
 import type { CallerStanding } from '../../rules/caller-choice.ts';
@@ -43,10 +43,7 @@ export type StartResult =
   | { kind: 'ended'; campaign: Campaign };
 
 /** Thrown when the service would not take the campaign's calls; nothing was imported. */
-export class CallerRefusedError extends Error {
-  override readonly name = 'CallerRefusedError' as const;
-  readonly isBadInput = false;
-}
+export class CallerRefusedError extends foreseen('CallerRefusedError', false) {}
 
 /**
  * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an

@@ -1,3 +1,4 @@
+import { foreseen } from '../../shared/input/errors.ts';
 import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { resolve } from 'node:path';
 import { statusQuery, type CampaignCounters } from '../../../workflows/messages.ts';
@@ -11,10 +12,7 @@ import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign, type Session } from './control.ts';
 
 /** Thrown when a campaign's workflow has ended without closing the books. */
-export class WorkflowEndedError extends Error {
-  override readonly name = 'WorkflowEndedError' as const;
-  readonly isBadInput = false;
-}
+export class WorkflowEndedError extends foreseen('WorkflowEndedError', false) {}
 
 const limitMs = 3_000;
 

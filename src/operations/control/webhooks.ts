@@ -6,7 +6,7 @@ import { HookError } from '../../shared/hooks/errors.ts';
 import { refuseClosed } from '../../shared/hooks/networks.ts';
 import { postSigned } from '../../shared/hooks/signed-post.ts';
 import { hasQuery, isKeptUrl, keptUrlFix } from '../../shared/input/kept-url.ts';
-import { UsageError } from '../../shared/input/errors.ts';
+import { foreseen, UsageError } from '../../shared/input/errors.ts';
 import { findEndOfLog } from '../../ledger/webhooks/log-end.ts';
 import {
   deleteWebhook,
@@ -23,10 +23,7 @@ import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 
 /** Thrown when the database has no webhook of the id; its message names those it has. */
-export class UnknownWebhookError extends Error {
-  override readonly name = 'UnknownWebhookError' as const;
-  readonly isBadInput = true;
-}
+export class UnknownWebhookError extends foreseen('UnknownWebhookError', true) {}
 
 /** A webhook after a change. `notice`: why Temporal could not be told; the change holds, and a worker follows it within a minute. */
 export interface ChangedWebhook {

@@ -7,6 +7,13 @@ export interface CampaignProblem {
   message: string;
 }
 
+/** An error that was foreseen: its message is all there is to say. `isBadInput`: another input helps (exit code 2); else 1. */
+export const foreseen = <Name extends string>(name: Name, isBadInput: boolean) =>
+  class extends Error {
+    override readonly name = name;
+    readonly isBadInput = isBadInput;
+  };
+
 const mostProblemsShown = 30;
 
 /** `isAboutRows`: none of the rows can be used, and a check of them says why. */

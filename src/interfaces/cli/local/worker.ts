@@ -1,3 +1,4 @@
+import { foreseen } from '../../../shared/input/errors.ts';
 import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
@@ -133,10 +134,7 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
 }
 
 /** Thrown when the worker ended by itself. */
-class WorkerEndedError extends Error {
-  override readonly name = 'WorkerEndedError' as const;
-  readonly exitCode = 1;
-}
+class WorkerEndedError extends foreseen('WorkerEndedError', false) {}
 
 /** Writes what a campaign does as lines of the worker's log: its states with their reasons, batches and verdicts, and its end. */
 function logEvents(logger: Logger, events: readonly NewEvent[]): void {

@@ -14,7 +14,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/answer.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
-import { UsageError } from '../../../shared/input/errors.ts';
+import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { realClock } from '../../../service/port/service-clock.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
@@ -66,10 +66,7 @@ export function resultsCommand(io: Io): Command {
 }
 
 /** Thrown when the user leaves before the results are written. */
-class ResultsLeftError extends Error {
-  override readonly name = 'ResultsLeftError' as const;
-  readonly exitCode = 1;
-}
+class ResultsLeftError extends foreseen('ResultsLeftError', false) {}
 
 async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
   await withCampaign(io, campaignId, async (open) => {

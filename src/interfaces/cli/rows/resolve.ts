@@ -1,3 +1,4 @@
+import { foreseen } from '../../../shared/input/errors.ts';
 import { Command, Option } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
 import { resolveAll, type Resolved } from '../../../operations/control/resolve.ts';
@@ -41,10 +42,7 @@ Examples:
   carillon resolve reminders --give-up --open`;
 
 /** Thrown when neither or both of the decisions are given. */
-class DecisionError extends Error {
-  override readonly name = 'DecisionError' as const;
-  readonly exitCode = 2;
-}
+class DecisionError extends foreseen('DecisionError', true) {}
 
 export function resolveCommand(io: Io): Command {
   return new Command('resolve')

@@ -8,13 +8,10 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/answer.ts';
 import { count, span } from '../../../shared/input/figures.ts';
 import { readTextFile } from '../terminal/person-input.ts';
-import { UsageError } from '../../../shared/input/errors.ts';
+import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 
 /** Thrown when a sandbox could not be told what to do; says what it answered. */
-export class SandboxControlError extends Error {
-  override readonly name = 'SandboxControlError' as const;
-  readonly exitCode = 1;
-}
+export class SandboxControlError extends foreseen('SandboxControlError', false) {}
 
 type ControlIo = Pick<Io, 'stdout' | 'env' | 'exitCode'>;
 type Answer = Record<string, unknown>;

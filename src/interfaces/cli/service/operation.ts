@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.ts';
 import { writeAnswer, writeJson } from '../terminal/answer.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { explainServiceFault, openWith, whileOpen } from '../../../operations/control/service.ts';
-import { UsageError } from '../../../shared/input/errors.ts';
+import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { Option, type Command } from 'commander';
 import { plural } from '../../../shared/input/figures.ts';
 import { readPositive } from '../terminal/flag-values.ts';
@@ -16,10 +16,7 @@ export { factsFromListEntry, readServiceRecord } from '../../../service/convai/r
 export type * from '../../../service/convai/index.ts';
 
 /** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
-export class OperationFailedError extends Error {
-  override readonly name = 'OperationFailedError' as const;
-  readonly exitCode = 1;
-}
+export class OperationFailedError extends foreseen('OperationFailedError', false) {}
 
 export interface Operation {
   /** What is done, to follow "Could not": `delete agent agent_1`. */

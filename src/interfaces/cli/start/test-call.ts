@@ -19,7 +19,7 @@ import { connected, withControl, type Control, type Session } from '../../../ope
 import { openLedger, type LedgerAccess } from '../../../operations/control/ledger.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { accountIdOf, readClock, withService } from '../../../operations/control/service.ts';
-import { UsageError } from '../../../shared/input/errors.ts';
+import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { judgeEligibility, type Eligibility } from '../../../rules/attempts/eligibility.ts';
 import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
@@ -134,10 +134,7 @@ async function importTestCall(
 }
 
 /** Thrown when the rules of a campaign forbid a test call now; nothing was imported, nobody was called. */
-class TestCallRefusedError extends Error {
-  override readonly name = 'TestCallRefusedError' as const;
-  readonly exitCode = 1;
-}
+class TestCallRefusedError extends foreseen('TestCallRefusedError', false) {}
 
 /** Asks before anything is begun what the dial transaction will ask again. Throws TestCallRefusedError. */
 async function refuseForbiddenCall(

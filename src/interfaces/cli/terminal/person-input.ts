@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { createInterface as createPrompt } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { UsageError, describeFileError } from '../../../shared/input/errors.ts';
+import { foreseen, UsageError, describeFileError } from '../../../shared/input/errors.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { readFile } from 'node:fs/promises';
 
@@ -17,10 +17,7 @@ export interface PersonInput {
 }
 
 /** Thrown when a question was left without an answer. */
-export class AnswerMissingError extends Error {
-  override readonly name = 'AnswerMissingError' as const;
-  readonly exitCode = 1;
-}
+export class AnswerMissingError extends foreseen('AnswerMissingError', false) {}
 
 export interface InputStreams {
   stdin: NodeJS.ReadableStream;

@@ -9,11 +9,20 @@ import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { findEntries } from '../../../ledger/rows/suppressions.ts';
 import { actionForm, apiCall, type ApiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { callFacts, pressView } from '../core/press.ts';
-import { numberFields, readNumberFields, readScope, readTerms, scopeField, termFields, regionField } from '../core/fields.ts';
+import {
+  numberFields,
+  readNumberFields,
+  readScope,
+  readTerms,
+  scopeField,
+  termFields,
+  regionField,
+  lineField,
+  written,
+} from '../core/fields.ts';
 import type { ViewRequest } from '../core/view.ts';
-import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
-import { shownNumber, requireRow } from '../core/rows.ts';
+import { rowPath, rowsPath } from '../core/links.ts';
+import { openCampaign, inCampaign, shownNumber, requireRow } from '../core/rows.ts';
 
 const back = '/do-not-call';
 const crumbs = [[back, 'Do not call']] as const;
@@ -152,14 +161,13 @@ export const suppressRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/suppress',
   role: operations.addSuppressions.role,
   form: async (request, given) => {
-    const { context, params } = request;
-    const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { context } = request;
+    const { campaignId } = await openCampaign(request);
     const { row, e164 } = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row);
     return pressView(given, {
       title: 'Do not call this number?',
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]], // prettier-ignore
+      ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]),
       back: [back, `row ${row}`],
       obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
       says:
@@ -175,8 +183,8 @@ export const suppressRow: ConsoleAction = {
     });
   },
   call: async ({ fields }, request) => {
-    const { context, params, now } = request;
-    const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+    const { now } = request;
+    const { campaignId } = await openCampaign(request);
     const { e164 } = await requireRow(request, campaignId);
     return {
       ...apiCall('addSuppressions'),
@@ -228,10 +236,7 @@ export const importNumbers: ConsoleAction = {
               body: html`<label class="field"
                   >CSV or a workbook, with or without a header <input name="numbers" type="file" accept=".csv,.txt,.xlsx,text/csv" required
                 /></label>
-                <label class="field"
-                  >Column of the numbers; empty: the only one there is
-                  <input name="column" maxlength="200" autocomplete="off" value="${given.fields?.get('column') ?? ''}"
-                /></label>
+                ${lineField(given.fields, { name: 'column', label: 'Column of the numbers; empty: the only one there is', most: 200 })}
                 ${regionField(given.fields)} ${termFields(given.fields, { reason: false })}`,
             })}
           </section>`
@@ -241,12 +246,7 @@ export const importNumbers: ConsoleAction = {
     const form = new FormData();
     if (files['numbers'] !== undefined) form.append('numbers', files['numbers'], 'numbers');
     const { expiresAt } = readTerms(fields, now);
-    const [region, column] = [fields.get('region')?.trim() ?? '', fields.get('column')?.trim() ?? ''];
-    const query = {
-      ...(region === '' ? {} : { region }),
-      ...(column === '' ? {} : { column }),
-      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-    };
+    const query = { ...written(fields, 'region', 'column'), ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
     return { ...apiCall('importSuppressions', {}, query), body: form };
   },
   done: () => null,

@@ -1,6 +1,5 @@
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
 import { readCampaignLimits, type CampaignLimits } from '../../../operations/control/adjust.ts';
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, facts, figure, link, table } from '../../../presentation/html/elements.ts';
@@ -9,6 +8,7 @@ import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-limits.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/press.ts';
 import { operations } from '../../../operations/list.ts';
@@ -17,10 +17,9 @@ import { operations } from '../../../operations/list.ts';
 export const changeLimits: ConsoleAction = {
   path: '/campaigns/:campaign/limits',
   role: operations.adjustCampaign.role,
-  form: async ({ context, clock, now, params }, given) => {
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-    const { campaignId } = campaign;
-    const { db } = context.store;
+  form: async (request, given) => {
+    const { context, clock, now } = request;
+    const { campaign, campaignId, db } = await openCampaign(request);
     const back = campaignPath(campaignId);
     const acts = await readLastActs(db, campaignId);
     const isOver = hasEnded(campaign);
@@ -29,8 +28,7 @@ export const changeLimits: ConsoleAction = {
     return {
       ...(isOver && given.refused === null ? { status: 409 } : {}),
       title: `Limits of ${campaignId}`,
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [back, campaignId]], // prettier-ignore
+      ...inCampaign(campaignId),
       body: html`<section class="panel">
         ${reason === null ? null : refusedText(reason, acts)}
         ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, clock, context.now()))])}

@@ -1,9 +1,8 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { figure, count } from '../../../presentation/html/elements.ts';
 import { findUnresolved, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
-import { shownNumber, requireRow } from '../core/rows.ts';
+import { openCampaign, inCampaign, shownNumber, requireRow } from '../core/rows.ts';
 import { hidden, checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { operations } from '../../../operations/list.ts';
@@ -26,11 +25,9 @@ export const resolveRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/resolve',
   role: operations.resolveRow.role,
   form: async (request, given) => {
-    const { context, now, params } = request;
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-    const { campaignId } = campaign;
+    const { now } = request;
+    const { campaign, campaignId, db } = await openCampaign(request);
     const { row } = await requireRow(request, campaignId);
-    const { db } = context.store;
     const recipients = await findUnresolved(db, campaignId, [row]);
     const [doubtful] = await readDoubtfulRows(db, campaign, { recipients, now });
     const decision = given.fields?.get('decision') ?? request.query('decision');
@@ -42,8 +39,7 @@ export const resolveRow: ConsoleAction = {
     const what = isRedial ? `Dial row ${row} again` : `Leave row ${row} as it is`;
     return pressView(given, {
       title: isChoice ? `${what}?` : `Row ${row}`,
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [back, 'Needs a person'], [rowPath(campaignId, row), `Row ${row}`]], // prettier-ignore
+      ...inCampaign(campaignId, [back, 'Needs a person'], [rowPath(campaignId, row), `Row ${row}`]),
       back: [back, 'the rows that need a person'],
       obstacle: doubtful === undefined || !isChoice ? { why, status: 200 } : null,
       says: isRedial
@@ -85,10 +81,7 @@ export const resolveAllRows: ConsoleAction = {
   path: '/campaigns/:campaign/resolve',
   role: operations.resolveAll.role,
   form: async (request, given) => {
-    const { context, params } = request;
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-    const { campaignId } = campaign;
-    const { db } = context.store;
+    const { campaign, campaignId, db } = await openCampaign(request);
     const causes = await countUnresolved(db, campaignId);
     const all = Object.values(causes).reduce((sum, rows) => sum + rows, 0) - (causes[givenUp] ?? 0);
     const apart = causes[notToldApart] ?? 0;
@@ -100,8 +93,7 @@ export const resolveAllRows: ConsoleAction = {
     const what = redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`;
     return pressView(given, {
       title: `${what}?`,
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [back, 'Needs a person']], // prettier-ignore
+      ...inCampaign(campaignId, [back, 'Needs a person']),
       back: [back, 'the rows that need a person'],
       obstacle: isNothing ? { why: 'No row can be decided about together.', status: 200 } : null,
       says: redial

@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { count, figure } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import {
@@ -11,6 +10,7 @@ import {
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
@@ -21,18 +21,17 @@ import { operations } from '../../../operations/list.ts';
 export const retryRows: ConsoleAction = {
   path: '/campaigns/:campaign/retry',
   role: operations.retryRows.role,
-  form: async ({ context, params }, given) => {
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+  form: async (request, given) => {
+    const { campaign, db } = await openCampaign(request);
     const { campaignId, round } = campaign;
     const refusal = refusalOf(campaign);
-    const rows = await countRetriable(context.store.db, campaignId);
+    const rows = await countRetriable(db, campaignId);
     const back = campaignPath(campaignId);
     const offered = retriableOutcomes.filter((outcome) => (rows[outcome] ?? 0) > 0);
     const why = refusal ?? (offered.length === 0 ? 'No row can be called again.' : null);
     return pressView(given, {
       title: 'Call rows again?',
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [back, campaignId]], // prettier-ignore
+      ...inCampaign(campaignId),
       back: [back, campaignId],
       obstacle: why === null ? null : { why, status: 200 },
       says:

@@ -3,7 +3,8 @@ import { figure, instant, facts } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { operations, sentencesOf } from '../../../operations/list.ts';
-import { apiCall, type ConsoleAction, type Given, actionForm } from '../core/action.ts';
+import { lineField, written } from '../core/fields.ts';
+import { apiCall, type ConsoleAction, actionForm } from '../core/action.ts';
 import { askSchedules } from '../core/asked-schedules.ts';
 import { pressView } from '../core/press.ts';
 import { createHash } from 'node:crypto';
@@ -88,25 +89,20 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
       standing: [['Campaign', campaignId], ...(view === undefined ? [] : standing(view))],
       button,
       danger,
-      body: noted.includes(action) ? noteField(given) : null,
+      body: noted.includes(action)
+        ? lineField(given.fields, { name: 'note', label: 'Reason, kept in Temporal; may be left empty', most: 200 })
+        : null,
     });
   },
-  call: ({ params, fields }) => {
-    const note = fields.get('note')?.trim() ?? '';
-    const body = note === '' ? {} : { note };
-    return { ...apiCall(`${action}Schedule`, params), ...(noted.includes(action) ? { body } : {}) };
-  },
+  call: ({ params, fields }) => ({
+    ...apiCall(`${action}Schedule`, params),
+    ...(noted.includes(action) ? { body: written(fields, 'note') } : {}),
+  }),
   done: ({ params }, { body }) => ({
     to: back,
     said: `The schedule of ${params['campaign'] ?? ''} ${actions[action].said(body)}`,
   }),
 }));
-
-function noteField({ fields }: Given): Html {
-  return html`<label class="field"
-    >Reason, kept in Temporal; may be left empty <input name="note" maxlength="200" autocomplete="off" value="${fields?.get('note') ?? ''}"
-  /></label>`;
-}
 
 function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {
   const [next] = nextAt;
@@ -128,7 +124,7 @@ export const newSchedule: ConsoleAction = {
   role: operations.createSchedule.role,
   form: async (_request, given) => {
     const { fields, answer } = given;
-    const value = (name: string): string => fields?.get(name) ?? '';
+    const line = (name: string, label: string, required = false) => lineField(fields, { name, label, most: 4096, required });
     return {
       title: answer === null ? 'Make a schedule' : `Make the schedule of ${String(answer['campaignId'])}?`,
       section: 'schedules',
@@ -142,14 +138,14 @@ export const newSchedule: ConsoleAction = {
             fields === null || answer === null ? null : html`<input type="hidden" name="seen" value="${hashOf(fields)}" />`,
             html`<label class="field"
                 >Campaign file, as for the command line
-                <textarea name="campaign" rows="12" required spellcheck="false" autocomplete="off">${value('campaign')}</textarea>
+                <textarea name="campaign" rows="12" required spellcheck="false" autocomplete="off">
+${fields?.get('campaign') ?? ''}</textarea>
               </label>
-              ${line('list', 'Address of the list of each run, such as https://lists.example/{{ date }}.csv', value, true)}
-              ${line('cron', 'When, in cron: 0 9 * * mon-fri is 9:00 from Monday to Friday', value)}
-              ${line('every', 'Or an interval, such as 1d or 12h', value)}
-              ${line('timezone', 'Time zone, such as America/New_York', value, true)}
-              ${line('startAt', 'No run before, such as 2030-11-30T09:00; empty: from now on', value)}
-              ${line('endAt', 'No run after; empty: until it is deleted', value)} ${line('note', 'Note, kept in Temporal', value)}`,
+              ${line('list', 'Address of the list of each run, such as https://lists.example/{{ date }}.csv', true)}
+              ${line('cron', 'When, in cron: 0 9 * * mon-fri is 9:00 from Monday to Friday')}
+              ${line('every', 'Or an interval, such as 1d or 12h')} ${line('timezone', 'Time zone, such as America/New_York', true)}
+              ${line('startAt', 'No run before, such as 2030-11-30T09:00; empty: from now on')}
+              ${line('endAt', 'No run after; empty: until it is deleted')} ${line('note', 'Note, kept in Temporal')}`,
           ],
         })}
       </section>`,
@@ -167,12 +163,6 @@ const explained = html`<p>
   the campaign of the run before it has not ended. The schedule keeps the campaign file as it is now. An address that contains a key is kept
   in a variable of the workers: env://CARILLON_URL_NAME.
 </p>`;
-
-function line(name: string, label: string, value: (name: string) => string, required = false): Html {
-  return html`<label class="field"
-    >${label} <input name="${name}" maxlength="4096" autocomplete="off" value="${value(name)}" ${required ? html`required` : null}
-  /></label>`;
-}
 
 function firstRuns(answer: Record<string, unknown>): Html {
   const { campaignId, when, timeZone, list, nextAt } = answer as {
@@ -202,8 +192,7 @@ const names = ['campaign', 'list', 'cron', 'every', 'timezone', 'startAt', 'endA
 
 /** What was written there, as the API takes it. */
 function bodyOf(fields: URLSearchParams): Record<string, string> {
-  const written = names.map((name) => [name, fields.get(name)?.trim() ?? ''] as const);
-  return Object.fromEntries(written.filter(([, value]) => value !== ''));
+  return written(fields, ...names);
 }
 
 /** Whether its first runs were shown for just this. */

@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
 import { operations, sentencesOf } from '../../../operations/list.ts';
 import type { PlainRun } from '../../../operations/runs/run.ts';
@@ -12,6 +11,7 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import type { WorkflowLook } from '../../../presentation/words/why.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { hidden } from '../core/fields.ts';
 import { campaignPath } from '../core/links.ts';
 import { pressView, standingFacts } from '../core/press.ts';
@@ -24,8 +24,7 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
   const { campaignId } = campaign;
   const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
   return {
-    section: 'campaigns',
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     back: [campaignPath(campaignId), campaignId],
     acts,
     standing: [
@@ -45,7 +44,7 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
   role: operations[id].role,
   form: async (request, given) => {
     const { store } = request.context;
-    const campaign = await requireCampaign(store, request.params['campaign'] ?? '');
+    const { campaign } = await openCampaign(request);
     const { campaignId, round } = campaign;
     const isOffered = states.includes(campaign.state);
     const pausesSeen = given.fields?.get('pauses-seen') ?? (await countOwnPauses(store.db, campaignId));
@@ -78,9 +77,8 @@ export const recoverCampaign: ConsoleAction = {
   path: '/campaigns/:campaign/recover',
   role: operations.recoverCampaign.role,
   form: async (request, given) => {
-    const { context, params } = request;
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-    const { campaignId } = campaign;
+    const { context } = request;
+    const { campaign, campaignId } = await openCampaign(request);
     // Asked anew: what was so a moment ago decides nothing.
     const look = (await lookAtWorkflows(context, [campaign])).get(campaignId) ?? null;
     const why = obstacleOf(campaign, look);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { count, empty, facts, figure, link, table } from '../../../presentation/html/elements.ts';
@@ -8,6 +7,7 @@ import { EditRefusedError, refuseUnlessEditable } from '../../../ledger/people/e
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
 import { operations } from '../../../operations/list.ts';
 
@@ -21,15 +21,13 @@ export const updateList: ConsoleAction = {
   path: '/campaigns/:campaign/update',
   role: operations.updateList.role,
   files: ['list'],
-  form: async ({ context, params, now }, given) => {
-    const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-    const { campaignId } = campaign;
+  form: async (request, given) => {
+    const { campaign, campaignId } = await openCampaign(request);
     const back = campaignPath(campaignId);
-    const refusal = refusalOf(campaign, now);
+    const refusal = refusalOf(campaign, request.now);
     return {
       title: given.answer === null ? 'Update the list' : 'Update the list like this?',
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [back, campaignId]], // prettier-ignore
+      ...inCampaign(campaignId),
       body:
         refusal === null
           ? html`<section class="panel">

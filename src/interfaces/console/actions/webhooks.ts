@@ -8,7 +8,7 @@ import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { operations, sentencesOf } from '../../../operations/list.ts';
 import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
-import { checkboxes, readScope, scopeField } from '../core/fields.ts';
+import { checkboxes, readScope, scopeField, lineField } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 
 const back = '/webhooks';
@@ -32,9 +32,7 @@ export const addWebhook: ConsoleAction = {
         ${actionForm(given, {
           button: 'Add the webhook',
           back,
-          body: html`<label class="field"
-              >Address, https <input name="url" required maxlength="4100" autocomplete="off" value="${given.fields?.get('url') ?? ''}"
-            /></label>
+          body: html`${lineField(given.fields, { name: 'url', label: 'Address, https', most: 4100, required: true })}
             ${scopeField(
               given.fields,
               campaigns.map(({ campaignId }) => campaignId),

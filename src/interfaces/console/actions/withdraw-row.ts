@@ -1,14 +1,13 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { withdraw } from '../../../operations/control/rows.ts';
 import { openAttemptStates } from '../../../rules/ledger.ts';
 import { figure } from '../../../presentation/html/elements.ts';
-import { html } from '../../../presentation/html/html.ts';
 import { EditRefusedError } from '../../../ledger/people/edit-refusal.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
+import { lineField, written } from '../core/fields.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
-import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { rowPath, rowsPath } from '../core/links.ts';
 import { pressView } from '../core/press.ts';
-import { requireRow } from '../core/rows.ts';
+import { openCampaign, inCampaign, requireRow } from '../core/rows.ts';
 import { rowBadge } from '../core/state-badges.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../../operations/list.ts';
@@ -25,15 +24,14 @@ export const withdrawRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/withdraw',
   role: operations.withdrawRows.role,
   form: async (request, given) => {
-    const { campaignId } = await requireCampaign(request.context.store, request.params['campaign'] ?? '');
+    const { campaignId } = await openCampaign(request);
     const row = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row.row);
     const tried = await tryOut(request, campaignId, row.row);
     const why = typeof tried === 'string' ? tried : tried.result === 'withdrawn' ? null : says[tried.result];
     return pressView(given, {
       title: `Withdraw row ${row.row}?`,
-      section: 'campaigns',
-      crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]], // prettier-ignore
+      ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]),
       back: [back, `row ${row.row}`],
       obstacle: why === null ? null : { why, status: 200 },
       says: says.withdrawn,
@@ -44,19 +42,13 @@ export const withdrawRow: ConsoleAction = {
       ],
       button: `Withdraw row ${row.row}`,
       danger: true,
-      body: html`<label class="field"
-        >Reason, for the log; no word about a person
-        <input name="reason" maxlength="1000" autocomplete="off" value="${given.fields?.get('reason') ?? ''}"
-      /></label>`,
+      body: lineField(given.fields, { name: 'reason', label: 'Reason, for the log; no word about a person' }),
     });
   },
-  call: ({ params, fields }) => {
-    const reason = fields.get('reason')?.trim() ?? '';
-    return {
-      ...apiCall('withdrawRows', params),
-      body: { rows: [Number(params['row'])], ...(reason === '' ? {} : { reason }) },
-    };
-  },
+  call: ({ params, fields }) => ({
+    ...apiCall('withdrawRows', params),
+    body: { rows: [Number(params['row'])], ...written(fields, 'reason') },
+  }),
   done: ({ params }, { body }) => {
     const [left] = body['left'] as { why: WithdrawResult['result'] }[];
     const row = Number(params['row']);

@@ -1,16 +1,46 @@
 import { endOfTerm } from '../../../operations/control/suppress.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 
+/** One line to write in. */
+export function lineField(
+  fields: URLSearchParams | null,
+  { name, label, most = 1000, size, required = false }: { name: string; label: string; most?: number; size?: number; required?: boolean },
+): Html {
+  return html`<label class="field"
+    >${label}
+    <input
+      name="${name}"
+      maxlength="${most}"
+      ${size === undefined ? null : html`size="${size}"`}
+      autocomplete="off"
+      value="${fields?.get(name) ?? ''}"
+      ${required ? html`required` : null}
+  /></label>`;
+}
+
+/** What is written in these fields, without blanks around it; of the empty ones nothing. */
+export function written<Name extends string>(fields: URLSearchParams, ...names: readonly Name[]): { [Field in Name]?: string } {
+  const texts = names.map((name) => [name, fields.get(name)?.trim() ?? ''] as const);
+  return Object.fromEntries(texts.filter(([, text]) => text !== '')) as { [Field in Name]?: string };
+}
+
+/** One of several things, under a name. `none`: what it is called where nothing is chosen. */
+export function selectField(
+  { name, label, none, chosen, isBlock = false }: { name: string; label: string; none: string; chosen: string; isBlock?: boolean },
+  options: readonly (readonly [value: string, text: string])[],
+): Html {
+  return html`<label ${isBlock ? html`class="field"` : null}
+    >${label}
+    <select name="${name}">
+      <option value="">${none}</option>
+      ${options.map(([value, text]) => html`<option value="${value}" ${value === chosen ? html`selected` : null}>${text}</option>`)}
+    </select></label
+  >`;
+}
+
 /** Reason and end of an entry of the do-not-call list, as `reason` and `until`. */
 export function termFields(fields: URLSearchParams | null, { reason = true }: { reason?: boolean } = {}): Html {
-  return html`${
-      reason
-        ? html`<label class="field"
-            >Reason, if there is one to keep
-            <input name="reason" maxlength="1000" autocomplete="off" value="${fields?.get('reason') ?? ''}"
-          /></label>`
-        : null
-    }
+  return html`${reason ? lineField(fields, { name: 'reason', label: 'Reason, if there is one to keep' }) : null}
     <label class="field"
       >Until the end of this day; empty: for ever <input name="until" type="date" value="${fields?.get('until') ?? ''}"
     /></label>`;
@@ -18,12 +48,10 @@ export function termFields(fields: URLSearchParams | null, { reason = true }: { 
 
 /** What was written there, as the API takes it. What is no date is left to the API to refuse. */
 export function readTerms(fields: URLSearchParams, now: number): { reason?: string; expiresAt?: string } {
-  const [reason, until] = [fields.get('reason')?.trim() ?? '', fields.get('until')?.trim() ?? ''];
+  const { until, ...reason } = written(fields, 'reason', 'until');
+  if (until === undefined) return reason;
   const end = endOfTerm(until, now);
-  return {
-    ...(reason === '' ? {} : { reason }),
-    ...(until === '' ? {} : { expiresAt: end === null ? until : new Date(end).toISOString() }),
-  };
+  return { ...reason, expiresAt: end === null ? until : new Date(end).toISOString() };
 }
 
 /** Numbers as people write them, one a line, and the country of those without `+`; as `numbers` and `region`. */
@@ -38,17 +66,14 @@ ${fields?.get('numbers') ?? ''}</textarea>
 
 /** The country of numbers without `+`, as `region`. */
 export function regionField(fields: URLSearchParams | null): Html {
-  return html`<label class="field"
-    >Country of numbers without +, such as US; empty: all have it
-    <input name="region" maxlength="2" size="4" autocomplete="off" value="${fields?.get('region') ?? ''}"
-  /></label>`;
+  const label = 'Country of numbers without +, such as US; empty: all have it';
+  return lineField(fields, { name: 'region', label, most: 2, size: 4 });
 }
 
 /** What was written there, as the API takes it. */
 export function readNumberFields(fields: URLSearchParams): { numbers: string[]; region?: string } {
   const lines = (fields.get('numbers') ?? '').split(/[\n\r,;]+/).map((line) => line.trim());
-  const region = fields.get('region')?.trim() ?? '';
-  return { numbers: lines.filter((line) => line !== ''), ...(region === '' ? {} : { region }) };
+  return { numbers: lines.filter((line) => line !== ''), ...written(fields, 'region') };
 }
 
 /** One mark for each choice, each of which is sent as `name`; those that were chosen before are set. */
@@ -70,19 +95,13 @@ export function checkboxes(
 export function scopeField(fields: URLSearchParams | null, campaignIds: readonly string[]): Html {
   const chosen = fields?.get('campaign') ?? '';
   const known = new Set([...campaignIds, ...(chosen === '' ? [] : [chosen])]);
-  return html`<label class="field"
-    >For
-    <select name="campaign">
-      <option value="">all campaigns</option>
-      ${[...known].map((each) => html`<option value="${each}" ${each === chosen ? html`selected` : null}>only ${each}</option>`)}
-    </select></label
-  >`;
+  const options = [...known].map((each) => [each, `only ${each}`] as const);
+  return selectField({ name: 'campaign', label: 'For', none: 'all campaigns', chosen, isBlock: true }, options);
 }
 
 /** What was chosen there, as the API takes it. */
 export function readScope(fields: URLSearchParams): { campaign?: string } {
-  const campaign = fields.get('campaign') ?? '';
-  return campaign === '' ? {} : { campaign };
+  return written(fields, 'campaign');
 }
 
 /** What a form sends along unseen; of the empty ones nothing. */

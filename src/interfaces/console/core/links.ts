@@ -1,6 +1,12 @@
 import { html, type Html } from '../../../presentation/html/html.ts';
 
-/** Addresses of the page. */
+/** A path of the console with what is asked for behind it; of what is empty nothing. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
 export function campaignPath(campaignId: string, more = ''): string {
   return `/campaigns/${encodeURIComponent(campaignId)}${more}`;
 }
@@ -10,9 +16,7 @@ export function rowsPath(
   campaignId: string,
   query: Partial<Record<'waiting' | 'state' | 'outcome' | 'after', string | number>> = {},
 ): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString();
-  return campaignPath(campaignId, `/rows${text === '' ? '' : `?${text}`}`);
+  return withQuery(campaignPath(campaignId, '/rows'), query);
 }
 
 /** One row of a campaign. */
@@ -27,11 +31,7 @@ export function callPath(campaignId: string, row: number, call: number, more = '
 
 /** Entries of the do-not-call list; a page is told by its place, and never by a number of a person. */
 export function entriesPath({ scope = '', page = 1 }: { scope?: string; page?: number }): string {
-  const query = new URLSearchParams({
-    ...(scope === '' ? {} : { scope }),
-    ...(page === 1 ? {} : { page: String(page) }),
-  }).toString();
-  return `/do-not-call/entries${query === '' ? '' : `?${query}`}`;
+  return withQuery('/do-not-call/entries', { scope, page: page === 1 ? undefined : page });
 }
 
 export function webhookPath(webhookId: string, more = ''): string {

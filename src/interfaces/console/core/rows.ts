@@ -1,3 +1,4 @@
+import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
 import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
@@ -6,6 +7,17 @@ import { phone } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
+
+/** The campaign that the path names, with its database. Throws UnknownCampaignError. */
+export async function openCampaign({ context: { store }, params }: Pick<ViewRequest, 'context' | 'params'>) {
+  const campaign = await requireCampaign(store, params['campaign'] ?? '');
+  return { campaign, campaignId: campaign.campaignId, db: store.db };
+}
+
+/** Where a view about a campaign stands; `below`: what lies between the two. */
+export function inCampaign(campaignId: string, ...below: (readonly [path: string, text: string])[]) {
+  return { section: 'campaigns', crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], ...below] } as const;
+}
 
 /** The row that the path names. Throws ProblemError where the campaign has none such. */
 export async function requireRow(

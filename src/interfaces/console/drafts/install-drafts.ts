@@ -3,16 +3,17 @@ import type { Api, ApiContext } from '../../api/core/app.ts';
 import { ProblemError } from '../../api/core/problem.ts';
 import { pageHeaders } from '../../../presentation/html/page-shell.ts';
 import { deleteDraft, sweepDrafts } from '../../../ledger/console/drafts.ts';
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { apiCall } from '../core/action.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
 import { campaignPath } from '../core/links.ts';
+import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { beginDraft, replaceList } from './begin.ts';
+import type { FormState } from './form-fields.ts';
 import { callsStep } from './calls-step.ts';
 import { checkStep } from './check-step.ts';
 import { columnsStep } from './columns-step.ts';
@@ -46,6 +47,12 @@ interface Exchange {
   reply: FastifyReply;
 }
 
+/** One visit to a page of drafts. `sent`: the fields of a form; nothing where none was sent. */
+interface Visit extends Exchange {
+  viewed: ViewRequest;
+  sent: URLSearchParams;
+}
+
 /** New campaigns, from the upload of a list to the start. Drafts lie in the database: any process that serves it goes on with them. */
 export function installDrafts(inside: Api, console: DraftConsole): void {
   const { app, context, asked, send } = console;
@@ -60,63 +67,41 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     const { name, role } = viewed.holder;
     throw new ProblemError(403, 'role', `This takes the role operate; the token of ${name} has ${role}.`);
   };
-  const redirect = (reply: FastifyReply, to: string) => reply.headers(pageHeaders).redirect(to, 303);
-  const received = async (exchange: Exchange, refuse: (error: ListRefusedError) => Promise<View>, work: Parameters<typeof withReceivedList<string>>[1]) => {
-    try {
-      return redirect(exchange.reply, await withReceivedList(exchange.request, work));
-    } catch (error) {
-      if (!(error instanceof ListRefusedError)) throw error;
-      return send(exchange, await asked(exchange.request), await refuse(error));
-    }
-  }; // prettier-ignore
-  const refusedList = ({ message, fields }: ListRefusedError) => ({ fields, problems: [{ field: 'list', message }] });
+  /** `answer`: a view, or the path to go on at. */
+  const at = (method: 'get' | 'post', path: string, answer: (visit: Visit) => Promise<View | string>) =>
+    inside[method](path, hidden, async (request, reply) => {
+      const viewed = await operating(request);
+      const found = await answer({ request, reply, viewed, sent: sentBy(request) });
+      return typeof found === 'string' ? reply.headers(pageHeaders).redirect(found, 303) : send({ request, reply }, viewed, found);
+    });
+  const ofDraft = (method: 'get' | 'post', path: string, answer: (open: OpenDraft, visit: Visit) => Promise<View | string>) =>
+    at(method, `/new/:draft${path}`, async (visit) => answer(await openDraft(visit.viewed), visit));
 
-  inside.get('/new', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    return send({ request, reply }, viewed, await newCampaignView(viewed));
-  });
-  inside.post('/new', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    const refuse = (error: ListRefusedError) => newCampaignView(viewed, refusedList(error), error.status);
-    return received({ request, reply }, refuse, async (list) => stepPath((await beginDraft(viewed, list)).draftId, 'columns'));
-  });
-  inside.get('/new/:draft', hidden, async (request, reply) => {
-    const { draft, done } = await openDraft(await operating(request));
-    return redirect(reply, stepPath(draft.draftId, formSteps.find((step) => !done.includes(step)) ?? 'check'));
-  });
-  inside.get('/new/:draft/list', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    return send({ request, reply }, viewed, listStep(await openDraft(viewed)));
-  });
-  inside.post('/new/:draft/list', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    const open = await openDraft(viewed);
-    const refuse = async (error: ListRefusedError) => listStep(open, refusedList(error), error.status);
-    return received({ request, reply }, refuse, async (list) => {
+  at('get', '/new', ({ viewed }) => newCampaignView(viewed));
+  at('post', '/new', ({ viewed, request }) =>
+    withReceivedList(request, async (list) => stepPath((await beginDraft(viewed, list)).draftId, 'columns')).catch(
+      refusedList((form, status) => newCampaignView(viewed, form, status)),
+    ),
+  );
+  ofDraft('get', '', async ({ draft, done }) => stepPath(draft.draftId, formSteps.find((step) => !done.includes(step)) ?? 'check'));
+  ofDraft('get', '/list', async (open) => listStep(open));
+  ofDraft('post', '/list', (open, { viewed, request }) =>
+    withReceivedList(request, async (list) => {
       await replaceList(viewed, open, list);
       return stepPath(open.draft.draftId, 'columns');
-    });
-  });
-
+    }).catch(refusedList((form, status) => listStep(open, form, status))),
+  );
   for (const step of formSteps) {
-    inside.get(`/new/:draft/${step}`, hidden, async (request, reply) => {
-      const viewed = await operating(request);
-      const open = await openDraft(viewed);
+    ofDraft('get', `/${step}`, async (open, { viewed }) => {
       const problems = open.done.includes(step) ? await problemsOfStep(open, step, viewed.now) : [];
-      return send({ request, reply }, viewed, await showStep(viewed, open, { step, problems }));
+      return showStep(viewed, open, { step, problems });
     });
-    inside.post(`/new/:draft/${step}`, hidden, async (request, reply) => {
-      const viewed = await operating(request);
-      const before = await openDraft(viewed);
-      const open = withSent(before, step, sentBy(request));
+    ofDraft('post', `/${step}`, async (before, { viewed, sent }) => {
+      const open = withSent(before, step, sent);
       const problems = await problemsOfSent(viewed, open, step);
-      if (problems.length > 0) {
-        const unsaved = { ...open, done: before.done };
-        return send({ request, reply }, viewed, await showStep(viewed, unsaved, { step, problems, status: 422 }));
-      }
+      if (problems.length > 0) return showStep(viewed, { ...open, done: before.done }, { step, problems, status: 422 });
       await keepDraft(viewed, open);
-      const next = steps[steps.findIndex(({ name }) => name === step) + 1]?.name ?? 'check';
-      return redirect(reply, stepPath(open.draft.draftId, next));
+      return stepPath(open.draft.draftId, steps[steps.findIndex(({ name }) => name === step) + 1]?.name ?? 'check');
     });
   }
   inside.post('/new/:draft/example', hidden, async (request, reply) => {
@@ -127,38 +112,28 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     return console.sendPart(reply, (await renderExample(open, viewed.now)).text);
   });
 
-  inside.get('/new/:draft/check', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    return send({ request, reply }, viewed, await checkStep(viewed, await openDraft(viewed), { rehearsals }));
-  });
-  inside.get('/new/:draft/rehearsal', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    const open = await openDraft(viewed);
-    return send({ request, reply }, viewed, rehearsalView(open, await rehearsals.of({ draftId: open.draft.draftId })));
+  ofDraft('get', '/check', (open, { viewed }) => checkStep(viewed, open, { rehearsals }));
+  ofDraft('get', '/rehearsal', async (open) => rehearsalView(open, await rehearsals.of({ draftId: open.draft.draftId })));
+  ofDraft('post', '/rehearsal', async (open, { sent }) => {
+    const { draftId } = open.draft;
+    if (sent.get('stop') === 'yes') rehearsals.stop(draftId);
+    else if (!(await rehearsals.begin(open)))
+      throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
+    return rehearsalPath(draftId);
   });
   inside.get('/campaigns/:campaign/rehearsal', hidden, async (request, reply) => {
     const viewed = await asked(request);
-    const { campaignId } = await requireCampaign(store, viewed.params['campaign'] ?? '');
+    const { campaignId } = await openCampaign(viewed);
     return send({ request, reply }, viewed, campaignRehearsalView(campaignId, await rehearsals.of({ campaignId })));
   });
-  inside.post('/new/:draft/rehearsal', hidden, async (request, reply) => {
-    const open = await openDraft(await operating(request));
-    const { draftId } = open.draft;
-    if (sentBy(request).get('stop') === 'yes') rehearsals.stop(draftId);
-    else if (!(await rehearsals.begin(open)))
-      throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
-    return redirect(reply, rehearsalPath(draftId));
-  });
-  inside.post('/new/:draft/check', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    const sent = sentBy(request);
+  at('post', '/new/:draft/check', async ({ viewed, request, reply, sent }) => {
     const open = await openDraft(viewed).catch(async (error: unknown) => {
       const id = sent.get('campaign') ?? '';
       if ((await findCampaign(store.db, id)) === undefined) throw error;
       leaveNotice(request, reply, 'The draft is not here any more; this campaign has its id.');
       return campaignPath(id);
     });
-    if (typeof open === 'string') return redirect(reply, open);
+    if (typeof open === 'string') return open;
     const called = await withDraftFiles(store, open, async ({ asForm }) =>
       callApi(app, request, {
         ...apiCall('createCampaign', {}, { allow_partial: String(sent.get('allow_partial') === 'yes') }),
@@ -166,17 +141,13 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
         key: sent.get('key') ?? '',
       }),
     );
-    if (called.status >= 400) {
-      const view = await checkStep(viewed, open, { refused: refusalOf(called), status: called.status, rehearsals });
-      return send({ request, reply }, viewed, view);
-    }
+    if (called.status >= 400) return checkStep(viewed, open, { refused: refusalOf(called), status: called.status, rehearsals });
     const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
     await keepRehearsal(store, open.draft.draftId, campaignId);
     await deleteDraft(store, open.draft.draftId);
     leaveNotice(request, reply, `${campaignId} is started with ${rowsTotal.toLocaleString('en')} rows.`);
-    return redirect(reply, campaignPath(campaignId));
+    return campaignPath(campaignId);
   });
-
   inside.get('/new/:draft/campaign.yaml', hidden, async (request, reply) => {
     const { draft, fields } = await openDraft(await operating(request));
     return reply
@@ -185,17 +156,21 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
       .serializer(String)
       .send(campaignYaml(fields, draft.list.name));
   });
-  inside.get('/new/:draft/discard', hidden, async (request, reply) => {
-    const viewed = await operating(request);
-    return send({ request, reply }, viewed, discardView(await openDraft(viewed)));
-  });
-  inside.post('/new/:draft/discard', hidden, async (request, reply) => {
-    const { draft } = await openDraft(await operating(request));
+  ofDraft('get', '/discard', async (open) => discardView(open));
+  ofDraft('post', '/discard', async ({ draft }, { request, reply }) => {
     rehearsals.stop(draft.draftId);
     await deleteDraft(store, draft.draftId);
     leaveNotice(request, reply, 'The draft is discarded, and its list is deleted.');
-    return redirect(reply, '/new');
+    return '/new';
   });
+}
+
+/** Shows the form of an upload again with why its list was refused. Throws every other error. */
+function refusedList(show: (form: FormState, status: number) => Promise<View> | View) {
+  return (error: unknown) => {
+    if (!(error instanceof ListRefusedError)) throw error;
+    return show({ fields: error.fields, problems: [{ field: 'list', message: error.message }] }, error.status);
+  };
 }
 
 function showStep(

@@ -3,7 +3,7 @@ import { callsAmong } from '../../../rules/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
-import { campaignPath } from '../core/links.ts';
+import { inCampaign } from '../core/rows.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
@@ -61,8 +61,7 @@ export function campaignRehearsalView(campaignId: string, rehearsal: Rehearsal |
   const isUnderWay = rehearsal !== null && rehearsal.ended === null;
   return {
     title: `Rehearsal of ${campaignId}`,
-    section: 'campaigns',
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]],
+    ...inCampaign(campaignId),
     body:
       rehearsal === null
         ? panel('Rehearsal', html`<p>It was not rehearsed on the page before it was started.</p>`)

@@ -1,23 +1,21 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { aside, count, duration, empty, facts, figure, id, instant, link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { Turn } from '../../../service/port/call-service.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
-import { askTranscript, type ShownCall, requireRow } from '../core/rows.ts';
-import { callPath, campaignPath, rowPath } from '../core/links.ts';
+import { openCampaign, inCampaign, askTranscript, type ShownCall, requireRow } from '../core/rows.ts';
+import { callPath, rowPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 /** What was said in one call, and its recording. Opening it asks the service, and is told in the log, so it never opens itself again. */
 export async function callView(request: ViewRequest): Promise<View> {
-  const { context, holder, params } = request;
-  const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { holder, params } = request;
+  const { campaignId } = await openCampaign(request);
   const { row } = await requireRow(request, campaignId);
   const call = Number(/^[1-9]\d{0,5}$/.exec(params['call'] ?? '')?.[0] ?? 0);
   const view = {
     title: `Call ${call === 0 ? '' : `${call} `}to row ${row} of ${campaignId}`,
-    section: 'campaigns',
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowPath(campaignId, row), `Row ${row}`]], // prettier-ignore
+    ...inCampaign(campaignId, [rowPath(campaignId, row), `Row ${row}`]),
   } as const;
   const back = link(rowPath(campaignId, row), `Back to row ${row}`);
   if (!may(request, 'operate')) {

@@ -1,10 +1,10 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { empty, link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
 import { readEventKinds } from '../../../ledger/read/event-feed.ts';
 import { eventTable, kindChips, typesOfKind } from '../campaign/events.ts';
-import { campaignNav, campaignPath } from '../core/links.ts';
+import { campaignNav, campaignPath, withQuery } from '../core/links.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const pageSize = 50;
@@ -13,9 +13,7 @@ const soonMs = 1_000;
 
 /** The log of one campaign, the newest line first: all of it, or one kind of lines. */
 export async function campaignEventsView(request: ViewRequest): Promise<View> {
-  const { context, params } = request;
-  const { db } = context.store;
-  const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { campaignId, db } = await openCampaign(request);
   const kind = request.query('kind');
   const before = Number(request.query('before'));
   const isLater = Number.isSafeInteger(before) && before > 0;
@@ -29,11 +27,10 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
   const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
   return {
     title: `Events of ${campaignId}`,
-    section: 'campaigns',
     // An older page stays as it is.
     ...(isLater ? {} : { follows: campaignId }),
     ...(lines === null ? { againMs: soonMs } : {}),
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     body: [
       campaignNav(campaignId, 'events'),
       kindChips(campaignId, kind, lines),
@@ -49,11 +46,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
 }
 
 function eventsPath(campaignId: string, { kind, before }: { kind: string; before?: number }): string {
-  const query = new URLSearchParams({
-    ...(kind === '' ? {} : { kind }),
-    ...(before === undefined ? {} : { before: String(before) }),
-  }).toString();
-  return campaignPath(campaignId, `/events${query === '' ? '' : `?${query}`}`);
+  return withQuery(campaignPath(campaignId, '/events'), { kind, before });
 }
 
 function nothing(campaignId: string, kind: string): Html {

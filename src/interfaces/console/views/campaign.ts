@@ -1,5 +1,4 @@
 import { capital } from '../../../shared/input/figures.ts';
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { clockStrip } from '../../../presentation/charts/clock-strip.ts';
 import { courseChart } from '../../../presentation/charts/timeline.ts';
@@ -24,6 +23,7 @@ import { statePanel } from '../campaign/state.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 import { whyPanel } from '../campaign/why.ts';
 import { campaignNav, campaignPath } from '../core/links.ts';
+import { openCampaign } from '../core/rows.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { needText } from '../../../presentation/words/needs.ts';
@@ -43,10 +43,8 @@ const mostEvents = 12;
 
 /** One campaign: why nobody is called now, who has to do something about it, and what has come of it so far. */
 export async function campaignView(request: ViewRequest): Promise<View> {
-  const { clock, context, now, params, cache } = request;
-  const { db } = context.store;
-  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-  const { campaignId } = campaign;
+  const { clock, context, now, cache } = request;
+  const { campaign, campaignId, db } = await openCampaign(request);
   // Asked while the database is read.
   const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
   const view = await readCampaignView(db, campaign, now);

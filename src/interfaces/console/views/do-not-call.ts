@@ -5,7 +5,7 @@ import { count, empty, figure, instant, link, panel, phone, table } from '../../
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { accountScope, countEntries, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { entriesPath } from '../core/links.ts';
-import { numberFields, readNumberFields, hidden } from '../core/fields.ts';
+import { numberFields, readNumberFields, hidden, selectField } from '../core/fields.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { readEntryPage } from '../../../ledger/read/do-not-call.ts';
 import { numbersForm, shownNumber } from '../core/rows.ts';
@@ -191,19 +191,9 @@ function removeForm({ e164, scope }: StoredSuppression): Html {
 
 function filterForm({ scope }: Asked, scopes: readonly string[]): Html {
   const known = [...new Set([...scopes, ...(scope === '' ? [] : [scope])])];
+  const options = known.map((each) => [each, each === accountScope ? 'all campaigns' : `only ${each}`] as const);
   return html`<form id="entries-filter" class="filter" method="get" action="${entriesPath({})}">
-    <label
-      >For
-      <select name="scope">
-        <option value="">all there are</option>
-        ${known.map(
-          (each) =>
-            html`<option value="${each}" ${each === scope ? html`selected` : null}>
-              ${each === accountScope ? 'all campaigns' : `only ${each}`}
-            </option>`,
-        )}
-      </select></label
-    >
+    ${selectField({ name: 'scope', label: 'For', none: 'all there are', chosen: scope }, options)}
     <button>Show</button>
   </form>`;
 }

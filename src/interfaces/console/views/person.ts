@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { empty, facts, figure, id, instant, link, panel, table, withInstants, duration } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -8,16 +7,14 @@ import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppr
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { nextCallText, eventText, dispositionText } from '../../../presentation/words/history.ts';
 import { campaignPath, rowPath, rowsPath, callPath } from '../core/links.ts';
-import { numbersForm, shownNumber, requireRow } from '../core/rows.ts';
+import { openCampaign, inCampaign, numbersForm, shownNumber, requireRow } from '../core/rows.ts';
 import { rowBadge } from '../core/state-badges.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 /** One row, and everything that was decided about its number in every campaign of the database. */
 export async function personView(request: ViewRequest): Promise<View> {
-  const { context, now, params } = request;
-  const { db } = context.store;
-  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-  const { campaignId } = campaign;
+  const { now } = request;
+  const { campaignId, db } = await openCampaign(request);
   const row = await requireRow(request, campaignId);
   const callee = row.e164 === null ? null : await readCallee(db, row.e164, now);
   const own = callee?.rows.find(
@@ -27,10 +24,9 @@ export async function personView(request: ViewRequest): Promise<View> {
   const path = rowPath(campaignId, row.row);
   return {
     title: `Row ${row.row} of ${campaignId}`,
-    section: 'campaigns',
     // Another campaign may call the number too.
     follows: others.length > 0 ? 'all' : campaignId,
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], [rowsPath(campaignId), 'Rows']], // prettier-ignore
+    ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows']),
     body: [
       panel(
         'Now',

@@ -1,8 +1,8 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { panel, empty } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, campaignNav } from '../core/links.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
@@ -15,14 +15,13 @@ const mostOffered = 30;
 
 /** The report of a campaign to hand on, alone or beside others. */
 export async function reportView(request: ViewRequest): Promise<View> {
-  const { context, params } = request;
-  const { campaignId } = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { context } = request;
+  const { campaignId } = await openCampaign(request);
   const campaigns = await listCampaigns(context.store.db);
   const others = campaigns.flatMap((other) => (other.campaignId === campaignId || other.state === 'importing' ? [] : [other.campaignId]));
   return {
     title: `Report of ${campaignId}`,
-    section: 'campaigns',
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     body: panel(
       'One file to share',
       html`<form class="act" method="get" action="${campaignPath(campaignId, '/report.html')}">
@@ -56,19 +55,18 @@ const readWithinMs = 200;
 const againMs = 1_000;
 
 /** The charts of a report, as they stand now. */
-export async function campaignFiguresView({ context, now, params, cache }: ViewRequest): Promise<View> {
+export async function campaignFiguresView(request: ViewRequest): Promise<View> {
+  const { context, now, cache } = request;
   const { store } = context;
-  const campaign = await requireCampaign(store, params['campaign'] ?? '');
-  const { campaignId } = campaign;
+  const { campaign, campaignId } = await openCampaign(request);
   const groups = await cache.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () =>
     chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
   );
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {
     title: `Figures of ${campaignId}`,
-    section: 'campaigns',
     follows: campaignId,
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     ...(groups === null ? { againMs } : {}),
     body: [
       campaignNav(campaignId, 'figures'),

@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { outcomes, type Outcome } from '../../../rules/outcome.ts';
 import { count, empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -6,6 +5,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastChange, readResultKeys } from '../../../ledger/read/result-rows.ts';
 import { campaignPath, rowsPath } from '../core/links.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
 import { outcomeWord, rowBadge } from '../core/state-badges.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -17,18 +17,16 @@ const formats = [
 
 /** What came of the rows of a list, and the files in which it is handed on. */
 export async function resultsView(request: ViewRequest): Promise<View> {
-  const { context, params, cache } = request;
-  const { db } = context.store;
-  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
+  const { cache } = request;
+  const { campaign, db } = await openCampaign(request);
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
   const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
   const changedAt = await cache.read(`last change ${campaignId}`, () => lastChange(db, campaignId));
   return {
     title: `Results of ${campaignId}`,
-    section: 'campaigns',
     follows: campaignId,
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     body: [
       panel('What came of the rows', outcomeTable(campaignId, status)),
       panel('Download', may(request, 'operate') ? downloads(campaignId, status) : forOperators),

@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { outcomes, type Outcome } from '../../../rules/outcome.ts';
 import { empty, figure, id, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -8,9 +7,9 @@ import { readCampaignRows, type CampaignRow, type RowQuery } from '../../../ledg
 import { readWaiting, type WaitingGroup } from '../../../ledger/read/waiting.ts';
 import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
-import { hidden } from '../core/fields.ts';
-import { campaignPath, rowPath, rowsPath } from '../core/links.ts';
-import { numbersForm, shownNumber } from '../core/rows.ts';
+import { hidden, selectField } from '../core/fields.ts';
+import { rowPath, rowsPath, withQuery } from '../core/links.ts';
+import { openCampaign, inCampaign, numbersForm, shownNumber } from '../core/rows.ts';
 import { outcomeWord, rowBadge, rowStateWord } from '../core/state-badges.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
@@ -29,10 +28,8 @@ interface Asked {
 
 /** The rows of a campaign, a page at a time, by filter or as somebody searches them. */
 export async function rowsView(request: ViewRequest): Promise<View> {
-  const { context, now, params, cache } = request;
-  const { db } = context.store;
-  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-  const { campaignId } = campaign;
+  const { now, cache } = request;
+  const { campaign, campaignId, db } = await openCampaign(request);
   const asked = readAsked(request);
   const found = await readCampaignRows(db, campaignId, { ...queryOf(asked), limit: pageSize + 1 }, now);
   const rows = found.slice(0, pageSize);
@@ -43,10 +40,9 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const here = rowsPath(campaignId, { ...filtersOf(asked), ...(asked.after > 0 ? { after: asked.after } : {}) });
   return {
     title: `Rows of ${campaignId}`,
-    section: 'campaigns',
     // What was searched for would be gone from a page that is asked for again.
     ...(isSearch ? {} : { follows: campaignId }),
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     body: [
       html`<div class="filters">${filterForm(path, asked, { status, waiting })} ${searchForm(path, asked)}</div>`,
       panel(
@@ -99,33 +95,18 @@ function fieldsOf(asked: Asked): URLSearchParams {
 function filterForm(path: string, asked: Asked, { status, waiting }: { status: CampaignStatus; waiting: readonly WaitingGroup[] }): Html {
   const outcomesSeen = outcomes.filter((outcome) => outcome === asked.outcome || (status.outcomes[outcome] ?? 0) > 0);
   const rules = waiting.map(({ rule, rows }) => [rule, `${waitingText(rule)} (${rows.toLocaleString('en')})`] as const);
+  const states = rowStates.map((state) => [state, rowStateWord(state)] as const);
+  const ended = outcomesSeen.map(
+    (outcome) => [outcome, `${outcomeWord(outcome)} (${(status.outcomes[outcome] ?? 0).toLocaleString('en')})`] as const,
+  );
+  const other = [asked.waiting, waitingText(asked.waiting)] as const;
   const known = asked.waiting === '' || rules.some(([rule]) => rule === asked.waiting);
   return html`<form id="rows-filter" class="filter" method="get" action="${path}">
-    ${choice(
-      'state',
-      'State',
-      asked.state,
-      rowStates.map((state) => [state, rowStateWord(state)]),
-    )}
-    ${choice(
-      'outcome',
-      'Outcome',
-      asked.outcome,
-      outcomesSeen.map((outcome) => [outcome, `${outcomeWord(outcome)} (${(status.outcomes[outcome] ?? 0).toLocaleString('en')})`]),
-    )}
-    ${choice('waiting', 'Waits for', asked.waiting, known ? rules : [...rules, [asked.waiting, waitingText(asked.waiting)]])}
+    ${selectField({ name: 'state', label: 'State', none: 'any', chosen: asked.state }, states)}
+    ${selectField({ name: 'outcome', label: 'Outcome', none: 'any', chosen: asked.outcome }, ended)}
+    ${selectField({ name: 'waiting', label: 'Waits for', none: 'any', chosen: asked.waiting }, known ? rules : [...rules, other])}
     <button>Show</button>
   </form>`;
-}
-
-function choice(name: string, label: string, chosen: string, options: readonly (readonly [value: string, text: string])[]): Html {
-  return html`<label
-    >${label}
-    <select name="${name}">
-      <option value="">any</option>
-      ${options.map(([value, text]) => html`<option value="${value}" ${value === chosen ? html`selected` : null}>${text}</option>`)}
-    </select></label
-  >`;
 }
 
 function searchForm(path: string, asked: Asked): Html {
@@ -136,13 +117,8 @@ function searchForm(path: string, asked: Asked): Html {
       <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${asked.search}" required
     /></label>
     <button>Search</button>
-    ${asked.search === '' ? null : link(rowsPathOf(path, asked), 'All rows')}
+    ${asked.search === '' ? null : link(withQuery(path, filtersOf(asked)), 'All rows')}
   </form>`;
-}
-
-function rowsPathOf(path: string, asked: Asked): string {
-  const given = Object.entries(filtersOf(asked)).filter(([, value]) => value !== '');
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
 function titleOf({ search, after }: Asked): string {
@@ -168,9 +144,7 @@ function pages(asked: Asked, { path, next, isSearch }: { path: string; next: num
         ${hidden({ ...filters, search: asked.search, ...(after === null ? {} : { after: String(after) }) })}
         <button class="small">${after === null ? 'First rows' : 'Next rows'}</button>
       </form>`;
-    const given = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''));
-    if (after !== null) given.set('after', String(after));
-    return link(given.size === 0 ? path : `${path}?${given.toString()}`, after === null ? 'First rows' : 'Next rows');
+    return link(withQuery(path, { ...filters, after: after ?? undefined }), after === null ? 'First rows' : 'Next rows');
   };
   return html`<div class="pages">${asked.after > 0 ? to(null) : null} ${next === null ? null : to(next)}</div>`;
 }

@@ -1,4 +1,3 @@
-import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
 import { count, empty, figure, link, panel, table, duration, facts, id, instant } from '../../../presentation/html/elements.ts';
@@ -7,7 +6,7 @@ import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRe
 import { countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 import { causeText } from '../../../presentation/words/doubts.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
-import { numbersForm, shownNumber } from '../core/rows.ts';
+import { openCampaign, inCampaign, numbersForm, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { randomUUID } from 'node:crypto';
 import { printable } from '../../../shared/input/printable.ts';
@@ -18,10 +17,8 @@ const pageSize = 25;
 
 /** Rows of which nobody knows what became, by their causes, each with the records that may be its own. */
 export async function unresolvedView(request: ViewRequest): Promise<View> {
-  const { context, now, params } = request;
-  const { db } = context.store;
-  const campaign = await requireCampaign(context.store, params['campaign'] ?? '');
-  const { campaignId } = campaign;
+  const { now } = request;
+  const { campaign, campaignId, db } = await openCampaign(request);
   const asked = Number(request.query('after'));
   const afterRow = Number.isSafeInteger(asked) && asked > 0 ? asked : 0;
   const causes = await countUnresolved(db, campaignId);
@@ -34,9 +31,8 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
   const next = found.length > pageSize ? (rows.at(-1)?.recipient.row_number ?? null) : null;
   return {
     title: `Needs a person: ${campaignId}`,
-    section: 'campaigns',
     follows: campaignId,
-    crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId]], // prettier-ignore
+    ...inCampaign(campaignId),
     body: [
       panel('Rows that nobody knows about', [causeTable(causes), summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 })]),
       ...(rows.length === 0

@@ -1,3 +1,4 @@
+import { foreseen } from '../../../shared/input/errors.ts';
 import { readListSource, showSource } from '../../../list/source.ts';
 import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
@@ -79,16 +80,10 @@ function iso(ms: number): string {
 }
 
 /** Thrown when a command names a schedule that the database does not have; its message names those it has. */
-class UnknownScheduleError extends Error {
-  override readonly name = 'UnknownScheduleError' as const;
-  readonly isBadInput = true;
-}
+class UnknownScheduleError extends foreseen('UnknownScheduleError', true) {}
 
 /** Thrown when a schedule cannot do what it was told; says what is known. */
-export class ScheduleMessageError extends Error {
-  override readonly name = 'ScheduleMessageError' as const;
-  readonly isBadInput = false;
-}
+export class ScheduleMessageError extends foreseen('ScheduleMessageError', false) {}
 
 /** The schedule of a campaign file's id. Throws UnknownScheduleError. */
 export async function requireSchedule({ config, store }: LedgerAccess, campaignId: string): Promise<Schedule> {
