@@ -65,7 +65,10 @@ const bucketMs = 15 * 60_000;
 /** Judgements kept to be used again; rows may each have an end of their own. */
 const mostJudgements = 10_000;
 
-/** Counts who of a list can be called and who not, by the rules of the dial transaction as far as they can be known before it; and sorts those who can be called into groups for the forecast. */
+/**
+ * Counts who of a list can be called and who not, by the rules of the dial transaction as far as they can be known before it. Sorts those
+ * who can be called into groups for the forecast.
+ */
 export class CallableRows {
   readonly #rules: CampaignRules;
   readonly #at: number;

@@ -127,10 +127,12 @@ export async function readLineLimits(db: Queries, campaign: Campaign, asked: Ask
   return { ...own, account: shared, allowed };
 }
 
-export type Slots =
-  /** `limit`: what allows no more lines where more people are due than lines are free. */
-  | { count: number; wait: null; limit: 'share' | 'capacity' | null }
-  | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } };
+/** `open` of `lines`: calls on the line, and how many it may have. */
+export type Slots = { open: number; lines: number } & (
+  | /** `limit`: what allows no more lines where more people are due than lines are free. */
+    { count: number; wait: null; limit: 'share' | 'capacity' | null }
+  | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } }
+);
 
 /**
  * How many calls the campaign may begin now, or what it waits for. The planner asks in its transaction, with the account locked where
@@ -153,19 +155,20 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
     });
   const refill = (allowed: number): number => refillAt({ refillThreshold: pacing.refillThreshold, lines: own, allowed });
   const share = account === null ? entitled : Math.min(entitled, account.share);
+  // A call that has ended since `now` counts still, though another process may have filled its line.
+  const calling = { open: Math.min(open, own), lines: share };
   // Lines that others still hold come free one by one, and are taken as they come.
   const contended = account !== null && account.free < share - open;
   const count = contended ? fill(open + account.free, 1) : fill(share, refill(share));
   if (count > 0) {
-    const lines = contended ? account.free : share - open;
+    const free = contended ? account.free : share - open;
     const limit = contended || share < entitled ? 'share' : 'capacity';
-    return { count, wait: null, limit: asking.due > lines ? limit : null };
+    return { ...calling, count, wait: null, limit: asking.due > free ? limit : null };
   }
   if (startsPerMinute !== null && starts.count >= startsPerMinute)
-    return { count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
+    return { ...calling, count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
   // Without calls of its own the campaign has no collector that would tell it of a free line.
   const shared = account !== null && fill(entitled, refill(entitled)) > 0;
-  return shared
-    ? { count: 0, wait: { reason: 'share', until: asking.now + timing.pollMs } }
-    : { count: 0, wait: { reason: 'capacity', until: null } };
+  const wait = shared ? { reason: 'share' as const, until: asking.now + timing.pollMs } : { reason: 'capacity' as const, until: null };
+  return { ...calling, count: 0, wait };
 }

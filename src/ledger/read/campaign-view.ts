@@ -1,6 +1,5 @@
 import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
 import { notToldApart } from '../../rules/disposition.ts';
-import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { readStatus, type CampaignStatus } from '../campaign/campaign-status.ts';
 import { readHookStanding, type HookStanding } from '../campaign/hook-standing.ts';
 import { readAccount } from '../limits/account-pace.ts';
@@ -8,7 +7,7 @@ import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
-import { countDoubt, type DoubtCounts } from './doubt-counts.ts';
+import { countDoubt, countUndecided, type DoubtCounts } from './doubt-counts.ts';
 
 /** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
 export interface CampaignView extends CampaignBrief {
@@ -67,8 +66,7 @@ function isOver(campaign: Campaign): boolean {
 function needsOf(view: Omit<CampaignBrief, 'needs'>): Need[] {
   const { campaign, callers, hooks, doubt, clocksApartMs } = view;
   const { state, stateReason: reason } = campaign;
-  const undecided = Object.entries(doubt.unresolved).filter(([cause]) => cause !== givenUp);
-  const rows = undecided.reduce((sum, [, count]) => sum + count, 0);
+  const rows = countUndecided(doubt.unresolved);
   return [
     ...(state === 'failed' ? [{ kind: 'failed', reason } as const] : []),
     ...(state === 'paused' && reason !== pausedByPerson ? [{ kind: 'paused', reason } as const] : []),

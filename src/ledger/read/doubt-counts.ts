@@ -45,6 +45,11 @@ export async function countDoubt(
   return counts;
 }
 
+/** Unresolved rows about which a person has still to decide. */
+export function countUndecided(unresolved: DoubtCounts['unresolved']): number {
+  return Object.entries(unresolved).reduce((sum, [cause, count]) => sum + (cause === givenUp ? 0 : count), 0);
+}
+
 /** Unresolved rows by their cause. */
 export async function countUnresolved(db: Queries, campaignId: string): Promise<Record<string, number>> {
   const groups = await db

@@ -19,8 +19,10 @@ export interface IdleReason {
   reason: IdleReasonName;
   since: number | null;
   until: number | null;
-  /** Calls of the batch that is spoken of. */
+  /** Calls of the batch that is spoken of; with `capacity` those on the line. */
   calls: number | null;
+  /** Calls that may be on the line; only with `capacity`. */
+  lines: number | null;
   /** What keeps those who are due next, as `readWaiting` names it; only with `due`, and null where nothing tells. */
   rule: string | null;
 }
@@ -41,7 +43,7 @@ const onItsWayMs = 30_000;
 /** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
 type Depth = 'all' | 'reason';
 
-const nothingMore = { since: null, until: null, calls: null, rule: null };
+const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
 /**
  * What the planner waits for, looked up without a change, in its own order. While calls are placed one after the other that is what limits
@@ -133,9 +135,11 @@ async function readWait(
   const due = await countDialable(db, campaign, now);
   if (due > 0) {
     const slots = await slotsNow(db, campaign, { now, due, canary });
-    if (slots.wait !== null) return { ...nothingMore, reason: slots.wait.reason, since, until: slots.wait.until };
     const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
-    return slots.limit !== null && isCalling ? { ...nothingMore, reason: slots.limit, since } : null;
+    const reason = slots.wait !== null ? slots.wait.reason : isCalling ? slots.limit : null;
+    if (reason === null) return null;
+    const lines = reason === 'capacity' ? { calls: slots.open, lines: slots.lines } : {};
+    return { ...nothingMore, reason, since, until: slots.wait?.until ?? null, ...lines };
   }
   if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
   const next = await nextDueAt(db, campaignId);

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../rules/lifecycle.ts';
+import { readAggregates } from '../../ledger/aggregates.ts';
+import { countUndecided, countUnresolved } from '../../ledger/read/doubt-counts.ts';
 import { lastMoveAt, readIdleReason, type Clock } from '../../ledger/read/idle-reason.ts';
 import type { Queries } from '../../ledger/tx.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -41,6 +43,13 @@ export function isStill(campaign: Campaign): boolean {
 }
 
 async function readKnown(db: Queries, campaign: Campaign, clock: Clock): Promise<Why> {
-  if (hasEnded(campaign)) return { campaign, idle: null, movedAt: null, look: null };
-  return { campaign, idle: await readIdleReason(db, campaign, clock), movedAt: await lastMoveAt(db, campaign), look: undefined };
+  const nothing = { campaign, undecided: 0, idle: null, movedAt: null, look: null };
+  if (!hasEnded(campaign))
+    return { ...nothing, idle: await readIdleReason(db, campaign, clock), movedAt: await lastMoveAt(db, campaign), look: undefined };
+  if (campaign.state === 'failed') return nothing;
+  // A row has its cause in its call: it is looked up only where there are such rows.
+  const { campaignId } = campaign;
+  const outcomes = await readAggregates(db, campaignId, ['outcome']);
+  const isUnresolved = outcomes.some(({ value, count }) => value === 'unresolved' && count > 0);
+  return { ...nothing, undecided: isUnresolved ? countUndecided(await countUnresolved(db, campaignId)) : 0 };
 }

@@ -26,7 +26,10 @@ const campaignSummary = z
     batches: counts,
     rejected: z.int(),
     needs: z.int().meta({ description: 'Things that only a person can set right.' }),
-    why: z.string().nullable().meta({ description: 'In one sentence why nobody is called now; null while somebody may be.' }),
+    why: z
+      .string()
+      .nullable()
+      .meta({ description: 'In one sentence why nobody is called now; null while somebody may be, and once nothing is left to do.' }),
   })
   .meta({ id: 'CampaignSummary' });
 
@@ -52,6 +55,7 @@ const campaignDetail = campaignSummary
         sinceAt: instant.nullable(),
         untilAt: instant.nullable(),
         calls: z.int().nullable(),
+        lines: z.int().nullable(),
         rule: z.string().nullable(),
       })
       .nullable(),

@@ -120,7 +120,7 @@ function sorted(counts: Record<string, number>): [string, number][] {
     .toSorted((a, b) => b[1] - a[1]);
 }
 
-/** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from the command line and from the API. */
+/** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from command line and API. */
 export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<string, unknown> {
   const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
   return {

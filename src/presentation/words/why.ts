@@ -3,7 +3,7 @@ import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { IdleReason, IdleReasonName } from '../../ledger/read/idle-reason.ts';
 import { instantText } from '../../shared/input/times.ts';
-import { plural, span } from '../../shared/input/figures.ts';
+import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignCounters } from '../../../workflows/messages.ts';
 import { waitingText } from './causes.ts';
@@ -34,6 +34,8 @@ export interface FailingStep {
 /** What keeps a campaign from calling anybody now, as far as it is known: the one reading from which every face takes its sentence. */
 export interface Why {
   campaign: Campaign;
+  /** Rows of which a person has to decide what became of them, once it has ended. */
+  undecided: number;
   /** What the planner waits for. */
   idle: IdleReason | null;
   /** When anything last happened in it, in service time. */
@@ -44,11 +46,10 @@ export interface Why {
 
 /** Of a campaign of which nothing is known yet. */
 export function notYetKnown(campaign: Campaign): Why {
-  return { campaign, idle: null, movedAt: null, look: undefined };
+  return { campaign, undecided: 0, idle: null, movedAt: null, look: undefined };
 }
 
-const words: Readonly<Record<IdleReasonName, (calls: string) => string>> = {
-  paused: () => 'paused',
+const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, idle: IdleReason) => string>> = {
   scheduled: () => 'its start time has not been reached',
   draining: () => 'it places no further calls and collects the open ones',
   planned: (calls) => `${calls} planned but not sent yet`,
@@ -59,7 +60,7 @@ const words: Readonly<Record<IdleReasonName, (calls: string) => string>> = {
   canary: () => 'the service has yet to show its first conversation',
   words: () => 'open calls that begin with the same words must end first',
   due: () => 'nobody is due yet',
-  capacity: () => 'it calls as many people at a time as max_concurrent_calls allows: the next when a call ends',
+  capacity: (_, { calls, lines }) => `calling: ${count(calls ?? 0)} of ${plural(lines ?? 0, 'line')}`,
   share: () => "other campaigns use the account's concurrency",
   pacing: () => 'starts_per_minute allows no more',
   collecting: () => 'everybody has been called; the last results are still to come',
@@ -77,7 +78,10 @@ export interface Reader {
 }
 
 /** In one sentence why nobody is called now, since when, and until when; null while nothing stands in the way. */
-export function whyText({ campaign, idle, movedAt, look }: Why, at: Reader): string | null {
+export function whyText({ campaign, undecided, idle, movedAt, look }: Why, at: Reader): string | null {
+  if (undecided > 0)
+    return `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until somebody decides about them`;
+  if (campaign.state === 'failed') return `${stateWords('failed', campaign)}, until somebody mends it and starts it again`;
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
   if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
@@ -88,12 +92,7 @@ export function whyText({ campaign, idle, movedAt, look }: Why, at: Reader): str
   if (idle === null) return null;
   const { reason, rule, since, until } = idle;
   const calls = idle.calls === null ? '' : plural(idle.calls, 'call');
-  const why =
-    reason === 'paused' && campaign.stateReason !== null
-      ? pausedWords(campaign.stateReason)
-      : rule === null
-        ? words[reason](calls)
-        : waitingText(rule);
+  const why = reason === 'paused' ? stateWords('paused', campaign) : rule === null ? words[reason](calls, idle) : waitingText(rule);
   const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
   // While one call follows the other, the last that began says nothing of the next.
   const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
@@ -105,9 +104,9 @@ function isRecent(since: number, { clock, now }: Reader): boolean {
 }
 
 /** `paused by a person`, or `paused: the key is refused`. */
-function pausedWords(reason: string): string {
-  const said = printable(reason).replace(/\.$/, '');
-  return said.startsWith('paused') ? said : `paused: ${said}`;
+function stateWords(word: string, { stateReason }: Campaign): string {
+  const said = printable(stateReason ?? '').replace(/\.$/, '');
+  return said.startsWith(word) ? said : said === '' ? word : `${word}: ${said}`;
 }
 
 interface Outside {
@@ -122,7 +121,7 @@ function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now 
   if (look.runs === false)
     return {
       why: `Temporal does not run ${campaignId}`,
-      until: 'until carillon start with its file starts it again',
+      until: `until carillon recover ${campaignId} restarts it`,
     };
   if (look.workers === 0) return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
   if (look.failing === null || look.failing.activity === 'collect')

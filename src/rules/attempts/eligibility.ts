@@ -36,7 +36,7 @@ export interface EligibilityInput {
 /** What keeps a recipient until later. */
 export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
 
-/** What keeps a recipient for ever, in the order in which a report lists them. */
+/** What may keep a recipient for ever, in the order in which a report lists it. */
 export const exclusionReasons = [
   'campaign_end',
   'row_expired',
@@ -46,6 +46,7 @@ export const exclusionReasons = [
   'no_open_window_before_end',
   'capped_until_end',
 ] as const;
+/** What keeps a recipient for ever. */
 export type ExclusionReason = (typeof exclusionReasons)[number];
 
 /** `wait`: ask again at `until` (service time). `final`: the recipient ends so, and is never dialled in this round. */

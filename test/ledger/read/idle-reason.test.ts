@@ -9,7 +9,7 @@ import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
 
 const people = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
-const nothingMore = { since: null, until: null, calls: null, rule: null };
+const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
 /** Why the campaign stands still, and what the planner answers in the same moment. */
 async function why(scenario: Scenario, now: number) {
@@ -78,7 +78,7 @@ test.for(dialects)('full lines, the delay of a retry and a drain are told apart:
     rules: { pacing: { maxConcurrentCalls: 5, batchSize: 5 } },
   });
   await scenario.dial(1);
-  expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'capacity', since: noon, until: null });
+  expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'capacity', since: noon, until: null, calls: 5, lines: 5 });
   await scenario.store.db
     .updateTable('recipients')
     .set({ due_at: noon + 60 * minuteMs })

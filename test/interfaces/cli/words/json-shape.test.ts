@@ -56,7 +56,7 @@ test('what commands print with --json is an object with instants in UTC under na
 
 test('instants of a standstill and of a silent hook have the same shape', () => {
   const since = Date.UTC(2030, 0, 15);
-  const standstill = { reason: 'due', since, until: since, calls: null, rule: null } as const;
+  const standstill = { reason: 'due', since, until: since, calls: null, lines: null, rule: null } as const;
   const told = [idleReasonAsJson(standstill), hooksAsJson({ silentSince: since, completion: null, pause: null })];
   expect(told.flatMap((part) => misshapen(withInstants(part)))).toEqual([]);
 });
