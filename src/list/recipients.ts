@@ -12,7 +12,7 @@ import { quoteCell } from '../shared/input/printable.ts';
 import { RowIndex } from './row-index.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/cells.ts';
-import { ownFields } from '../campaign/file/row-fields.ts';
+import { ownFields, type RowSoFar } from '../campaign/file/row-fields.ts';
 
 interface AcceptedRow extends RowTerms {
   verdict: 'accepted';
@@ -66,7 +66,7 @@ type Judgement = AcceptedRow | RejectedRow;
 
 class RowJudge {
   readonly #columns: readonly string[];
-  readonly #list: CampaignRules['list'];
+  readonly #rules: CampaignRules;
   readonly #personalisation: Personalisation;
   /** The place of each column; of several without a name, the first. */
   readonly #places: ReadonlyMap<string | null, number>;
@@ -76,7 +76,7 @@ class RowJudge {
 
   constructor(header: ListHeader, rules: CampaignRules) {
     this.#columns = header.columns;
-    this.#list = rules.list;
+    this.#rules = rules;
     this.#personalisation = compileTemplates(rules);
     this.#places = new Map(header.columns.map((column, index) => [column, index] as const).toReversed());
   }
@@ -98,7 +98,7 @@ class RowJudge {
   }
 
   #judgeCells(row: number, cells: readonly string[]): Judgement {
-    const list = this.#list;
+    const { list } = this.#rules;
     const written = (column: string | null): string => cells[this.#places.get(column) ?? -1] ?? '';
     const cell: CellOf = (column) => written(column).trim();
     const externalId = cell(list.idColumn) || null;
@@ -114,7 +114,7 @@ class RowJudge {
     const place = readPlace(list, cell, number);
     if (!place.ok) return reject(place.reason, place.column, place.hint, e164, place.zones);
     const { zones, regions } = place;
-    const own = readOwnTerms(list, cell, zones);
+    const own = readOwnTerms(cell, { rules: this.#rules, zones, country: number.country, regions });
     if (!own.ok) return reject(own.reason, own.column, own.hint, e164, zones);
     for (const column of this.#personalisation.columns) {
       const damage = describeSpreadsheetError(cell(column));
@@ -151,13 +151,13 @@ class RowJudge {
 type OwnReading = { ok: true; terms: OwnTerms } | { ok: false; reason: RejectionReason; column: string; hint: string };
 
 /** Reads what a row says of its own; an empty cell says nothing. */
-function readOwnTerms(list: CampaignRules['list'], cell: CellOf, zones: readonly string[]): OwnReading {
+function readOwnTerms(cell: CellOf, row: Omit<RowSoFar, 'terms'>): OwnReading {
   const terms: OwnTerms = {};
   for (const { term, rules, read, reason } of ownFields) {
-    const column = list[rules as keyof OwnColumns] ?? null;
+    const column = row.rules.list[rules as keyof OwnColumns] ?? null;
     const text = column === null ? '' : cell(column);
     if (column === null || text === '') continue;
-    const reading = read(text, { list, zones, terms });
+    const reading = read(text, { ...row, terms });
     if ('fault' in reading) return { ok: false, reason, column, hint: reading.fault };
     Object.assign(terms, { [term]: reading.value });
   }

@@ -23,6 +23,7 @@ export const rejectionReasons = [
   'invalid_state',
   'invalid_date',
   'invalid_priority',
+  'invalid_hours',
   'missing_value',
   'malformed_row',
   'duplicate_phone',

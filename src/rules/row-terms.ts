@@ -8,6 +8,8 @@ export interface OwnTerms {
   expiresAt?: number | null;
   /** Place of the first call, 1 (first) to 100. */
   priority?: number | null;
+  /** Hours of its own, in which alone it is dialled, as `readOwnHours` has them; those of campaign and law hold as well. */
+  hours?: string | null;
 }
 
 /** The priority of a row that says none: others can be put before it, and behind it. */
@@ -40,4 +42,5 @@ export const ownTerms = Object.keys({
   notBefore: true,
   expiresAt: true,
   priority: true,
+  hours: true,
 } satisfies Record<keyof OwnTerms, true>) as (keyof OwnTerms)[];

@@ -91,7 +91,8 @@ export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | nul
   if (at < (numberOf(data['notBefore']) ?? at)) return 'before its row allowed it';
   if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
   if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
-  const calendars: DatedCalendar[] = [rules.calendar, ...lawAt(rules, placeOf(event))].filter(restricts);
+  const own = typeof data['hours'] === 'string' ? [ownHours(data['hours'])] : [];
+  const calendars: DatedCalendar[] = [rules.calendar, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
   if (calendars.length === 0) return null;
   const zones = data['zones'] as readonly string[];
   if (zones.length === 0) return 'where nobody knows what time it is';
@@ -103,6 +104,28 @@ export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | nul
 }
 
 type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until' | 'eves'>>;
+
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+/** Hours of a row, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`, day by day; what is not of this form is closed. */
+function ownHours(text: string): Calendar {
+  const hours: Record<string, { from: number; to: number }[]> = {};
+  for (const part of text.split(', ')) {
+    const form = /^(?:([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(part);
+    if (form === null) continue;
+    const [, first = 'Mon', last = form[1] ?? 'Sun', ...times] = form;
+    const [h = 0, m = 0, toH = 0, toM = 0] = times.map(Number);
+    const [from, to] = [h * 60 + m, toH * 60 + toM];
+    const end = weekdays.indexOf(last.toLowerCase());
+    for (let day = weekdays.indexOf(first.toLowerCase()); ; day = (day + 1) % 7) {
+      const open = (at: number, window: { from: number; to: number }) => (hours[weekdays[at % 7] ?? ''] ??= []).push(window);
+      open(day, { from, to: from < to ? to : 1440 });
+      if (from >= to) open(day + 1, { from: 0, to });
+      if (day === end) break;
+    }
+  }
+  return { hours, closedOn: [] };
+}
 
 function restricts({ hours, closedOn }: Calendar): boolean {
   return hours !== null || closedOn.length > 0;

@@ -34,3 +34,25 @@ export function* judgeCalls<Call extends Facts>(
     byPerson.set(personOf(later), [...before, later]);
   }
 }
+
+const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Whether a clock in the zone stands within hours as a list has them, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`. */
+export function isWithin(hours: string, zone: string, at: number): boolean {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const { weekday = '', hour = '', minute = '' } = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
+  const [today, now] = [days.indexOf(weekday), `${hour}:${minute}`];
+  return hours.split(/\s*[,;]\s*/).some((part) => {
+    const [, first = 'Mon', last = first, from = '', to = ''] = /^(?:(\w{3})(?:-(\w{3}))? )?([\d:]+)-([\d:]+)$/.exec(part) ?? [];
+    const isNamed = /^[A-Z]/.test(part);
+    const holds = (day: number) => !isNamed || (day - days.indexOf(first) + 7) % 7 <= (days.indexOf(last) - days.indexOf(first) + 7) % 7;
+    if (from < to) return holds(today) && from <= now && now < to;
+    return (holds(today) && from <= now) || (holds((today + 6) % 7) && now < to);
+  });
+}

@@ -153,6 +153,7 @@ test('outcomes and the reasons of rows that were refused keep their names', () =
       'invalid_state',
       'invalid_date',
       'invalid_priority',
+      'invalid_hours',
     ]),
   );
 });

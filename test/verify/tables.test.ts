@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { openPosting } from '../../src/ledger/dial/posting.ts';
+import { ownCalendar } from '../../src/rules/hours/own-hours.ts';
 import { retryAt } from '../../src/rules/attempts/retry-delay.ts';
 import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
@@ -253,7 +254,7 @@ test('there is no time in a zone that does not exist', () => {
 test('hours that are reckoned minute by minute are those that the dialler reckons by stretches, clock changes included', () => {
   const random = new Random('hours', '1');
   const seen = { open: 0, closed: 0 };
-  for (let look = 0; look < 3_000; look += 1) {
+  for (let look = 0; look < 4_000; look += 1) {
     const from = Math.floor(random.between(0, 20)) * 60 + random.pick([0, 15, 30]);
     const to = Math.min(1440, from + Math.ceil(random.between(30, 900)));
     const hours = Object.fromEntries(weekdays.filter(() => random.chance(0.8)).map((day) => [day, [{ from, to }]]));
@@ -267,14 +268,15 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
     const named = { id: 'mine', country: 'US', region: null, from: null, until: null, caps: [], source: 'test' };
     const law = random.chance(0.3) ? [{ ...named, ...calendar, eves }] : [];
     const rules = buildRules({ calendar, law, timing: { dispatchMarginMs: marginMs } });
-    const calendars = [calendar, ...law];
+    const own = random.chance(0.3) ? random.pick(['01:00-03:30', 'Sat-Sun 22:00-02:00, Mon 09:00-17:00', 'Sun 02:30-12:00']) : null;
+    const calendars = [calendar, ...law, ...(own === null ? [] : [ownCalendar(own)])];
     const dialler = windowAt({ calendars, zones: where, at, marginMs, endsAt: null }).open;
     const event = {
       seq: 1,
       campaignId: 'spring',
       type: 'attempt.posted' as const,
       at,
-      data: { zones: where, country: 'US' },
+      data: { zones: where, country: 'US', ...(own === null ? {} : { hours: own }) },
     };
     const why = judgeHours(readJudgedRules(rules), event);
     expect(why === null, JSON.stringify({ at: new Date(at), where, calendars, marginMs, why })).toBe(dialler);

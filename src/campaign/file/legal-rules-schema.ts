@@ -4,7 +4,7 @@ import { consentKinds, unruledCountries, weekdays, type Weekday, usTerritories }
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../../shared/geography/number-places.ts';
 import { duration, whole } from './settings/setting.ts';
-import { readWindow, type WrittenWindow } from './weekly-hours.ts';
+import { readWindow, type WrittenWindow } from '../../rules/hours/weekly-hours.ts';
 
 /* As in a campaign file every message is the fix. A slip in a rule must not loosen the law, so what is doubtful is refused. */
 

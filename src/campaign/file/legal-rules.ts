@@ -7,7 +7,7 @@ import { CampaignFileError, type CampaignProblem } from '../../shared/input/erro
 import { holidayDates, knowsHolidays } from './holidays.ts';
 import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
 import { packageFolder } from '../../shared/input/package-folder.ts';
-import { weeklyHours } from './weekly-hours.ts';
+import { weeklyHours } from '../../rules/hours/weekly-hours.ts';
 
 /** The rules by law that hold for a campaign, and where they come from. */
 export interface LegalRules {

@@ -2,6 +2,9 @@ import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { RejectionReason } from '../../rules/outcome.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
 import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
+import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
+import { opensInYear } from '../../rules/hours/calling-window.ts';
+import { readOwnHours } from '../../rules/hours/own-hours.ts';
 import { timeZone } from '../../rules/time-zone.ts';
 import { instantForms, readInstant, type InstantKind } from '../../shared/input/cells.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
@@ -34,9 +37,9 @@ interface OwnField {
   waits?: { one: string; several: string };
 }
 
-/** What is known of a row: its zones, and the terms of the fields before. */
-export interface RowSoFar {
-  list: CampaignRules['list'];
+/** What is known of a row: where it leads, and the terms of the fields before. */
+export interface RowSoFar extends RecipientPlace {
+  rules: CampaignRules;
   zones: readonly string[];
   terms: OwnTerms;
 }
@@ -125,7 +128,7 @@ export const rowFields = {
     own: {
       term: 'expiresAt',
       reason: 'invalid_date',
-      read: (cell, { list, zones, terms: { notBefore } }) => {
+      read: (cell, { rules: { list }, zones, terms: { notBefore } }) => {
         const end = readTime(cell, 'end', zones);
         if ('fault' in end || notBefore == null || end.value > notBefore) return end;
         const from = quoteCell(list.notBeforeColumn ?? '');
@@ -142,6 +145,20 @@ export const rowFields = {
     // Not a mere `priority`: that may be a word, or count the other way round.
     names: /^(?:call|dial)(?:ing|ling)?_?priority$/,
     own: { term: 'priority', reason: 'invalid_priority', read: readPriority },
+  },
+  hours: {
+    schema: column.optional(),
+    help: 'Column of hours in which alone the row is called, such as 14:00-16:00 or Mon-Fri 18:00-20:00.',
+    label: 'Own calling hours',
+    hint: 'Such as 14:00-16:00 or Mon-Fri 18:00-20:00, by the clock of whoever is called.',
+    rules: 'hoursColumn',
+    names: /^(?:call|dial)(?:ing|ling)?_?(?:hours|window|times?)$/,
+    own: {
+      term: 'hours',
+      reason: 'invalid_hours',
+      read: readHours,
+      waits: { one: 'its own hours begin then', several: 'their rows set hours of their own (list.hours)' },
+    },
   },
 } as const satisfies Record<string, RowField>;
 
@@ -167,6 +184,27 @@ function readPriority(cell: string): CellReading {
   if (value >= 1 && value <= 100) return { value };
   const advice = `write a whole number from 1 (called first) to 100, or leave the cell empty for ${usualPriority}`;
   return { fault: `${quoteCell(cell)} is no priority; ${advice}` };
+}
+
+/** Weeks of a year like any other, so that a row is taken or refused for what it says, whenever its list is read. */
+const anyYear = Date.UTC(2030, 0, 1);
+
+function readHours(cell: string, { rules, zones, country, regions }: RowSoFar): CellReading {
+  const read = readOwnHours(cell);
+  if ('fix' in read) return { fault: `${quoteCell(cell)} are no calling hours; ${read.fix}, or leave the cell empty` };
+  const marginMs = rules.timing.dispatchMarginMs;
+  const opensWith = (hours: string | null) => {
+    // A law that holds for some time only may be over, or not begun.
+    const law = rules.law.filter(({ from, until }) => from === null && until === null);
+    return opensInYear({ calendars: calendarsFor({ ...rules, law }, { country, regions, hours }), zones, at: anyYear, marginMs });
+  };
+  // Where nobody can be called at any hour, or no zone is known, that is not for want of hours of the row.
+  if (zones.length === 0 || opensWith(read.value) || !opensWith(null)) return read;
+  const others = zones.length > 1 ? `in all of its ${zones.length} time zones at once` : `in ${zones[0] ?? ''}`;
+  const never = `with the hours of the campaign and of the law, they are never open ${others} for longer than advanced.dispatch_margin`;
+  return {
+    fault: `${quoteCell(cell)} leave no time to call: ${never} (${marginMs / 60_000}m); write hours that are, or leave the cell empty`,
+  };
 }
 
 function readTime(cell: string, kind: InstantKind, zones: readonly string[]): { value: number } | { fault: string } {

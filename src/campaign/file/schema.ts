@@ -10,7 +10,7 @@ import { listSettings } from './settings/list.ts';
 import { recordSettings } from './settings/records.ts';
 import { doubtSettings, retrySettings } from './settings/retry.ts';
 import { wordSettings, textsIn } from './settings/words.ts';
-import { openStretches, weeklyHours } from './weekly-hours.ts';
+import { openStretches, weeklyHours } from '../../rules/hours/weekly-hours.ts';
 import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from '../../shared/input/kept-url.ts';
 
 /** Every setting of the campaign file. */

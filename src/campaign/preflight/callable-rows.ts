@@ -139,9 +139,9 @@ export class CallableRows {
   }
 
   #judge(row: AcceptedRow, history: History): Judgement {
-    const { zones, country, regions, notBefore, expiresAt } = row;
+    const { zones, country, regions, notBefore, expiresAt, hours } = row;
     const isClean = !history.suppressed && history.capsAllowAt <= this.#at && history.budgetAllowsAt === this.#at;
-    const key = isClean ? `${zones.join('&')} ${country} ${regions?.join('&')} ${notBefore} ${expiresAt}` : null;
+    const key = isClean ? `${zones.join('&')} ${country} ${regions?.join('&')} ${notBefore} ${expiresAt} ${hours}` : null;
     const known = key === null ? undefined : this.#judgements.get(key);
     if (known !== undefined) return known;
     const judgement = this.#judgeAnew(row, history);
@@ -151,14 +151,14 @@ export class CallableRows {
   }
 
   #judgeAnew(row: AcceptedRow, { suppressed, capsAllowAt, budgetAllowsAt }: History): Judgement {
-    const { zones, country, regions, notBefore, expiresAt = null } = row;
+    const { zones, country, regions, hours, notBefore, expiresAt = null } = row;
     // What is due after the end gets its outcome at the end.
     const from = Math.max(this.#at, notBefore ?? this.#at);
     const { keptBy, at, never } = foresee({
       at: from,
       endsAt: this.#rules.endsAt,
       rowEndsAt: expiresAt,
-      calendars: calendarsFor(this.#rules, { country, regions }),
+      calendars: calendarsFor(this.#rules, { country, regions, hours }),
       zones,
       marginMs: this.#rules.timing.dispatchMarginMs,
       suppressed,
@@ -168,21 +168,21 @@ export class CallableRows {
       attempted: false,
     });
     if (never !== null) return { excluded: never, opensAt: isForWantOfTime(never) ? this.#opensWithoutEnd(row, at) : null };
-    if (keptBy.some((reason) => reason !== 'outside_hours')) return { waiting: 'capped', until: at };
+    if (keptBy.some((reason) => reason !== 'outside_hours' && reason !== 'hours')) return { waiting: 'capped', until: at };
     if (from > this.#at) return { waiting: 'notBefore', until: at };
     return { waiting: keptBy.length === 0 ? 'open' : 'outsideHours', until: at };
   }
 
   /** When the row could be called if the campaign had no end; null: not in sight, or not before the row's own end. */
-  #opensWithoutEnd({ zones, country, regions, expiresAt = null }: AcceptedRow, at: number): number | null {
-    const calendars = calendarsFor(this.#rules, { country, regions });
+  #opensWithoutEnd({ zones, country, regions, hours, expiresAt = null }: AcceptedRow, at: number): number | null {
+    const calendars = calendarsFor(this.#rules, { country, regions, hours });
     const { dispatchMarginMs: marginMs } = this.#rules.timing;
     const window = windowAt({ calendars, zones, at, marginMs, endsAt: expiresAt });
     return window.open ? at : window.opensAt;
   }
 
-  #addToGroup({ zones, country, regions, expiresAt = null }: AcceptedRow, firstAt: number): void {
-    const calendars = calendarsFor(this.#rules, { country, regions });
+  #addToGroup({ zones, country, regions, hours, expiresAt = null }: AcceptedRow, firstAt: number): void {
+    const calendars = calendarsFor(this.#rules, { country, regions, hours });
     const notBefore = firstAt > this.#at ? Math.ceil(firstAt / bucketMs) * bucketMs : null;
     const end = expiresAt === null ? null : Math.floor(expiresAt / bucketMs) * bucketMs;
     const key = `${calendars.map((calendar) => this.#idOf(calendar)).join()} ${zones.join()} ${notBefore} ${end}`;

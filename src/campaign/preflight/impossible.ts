@@ -1,4 +1,4 @@
-import { windowAt, windowHorizonMs, type DatedCalendar } from '../../rules/hours/calling-window.ts';
+import { opensInYear, windowAt, windowHorizonMs, type DatedCalendar } from '../../rules/hours/calling-window.ts';
 import { dialsFrom, type CampaignRules, type LegalHours, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
 import { closeHolidaysOf } from '../file/legal-rules.ts';
 import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
@@ -7,7 +7,7 @@ import type { UnruledCountry } from './legal-gaps.ts';
 import type { CampaignFile } from '../file/file.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { problemAt } from '../../shared/input/problems.ts';
-import { windowText } from '../file/weekly-hours.ts';
+import { windowText } from '../../rules/hours/weekly-hours.ts';
 
 interface CountedPlace extends RecipientPlace {
   zones: readonly string[];
@@ -121,11 +121,9 @@ function neverOpen(rules: CampaignRules, places: readonly CountedPlace[], at: nu
 }
 
 function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<ImpossiblePlace, 'law' | 'onlyTogether'> {
-  const opensUnder = (law: readonly LegalHours[], zones = place.zones): boolean => {
-    for (let from = at; from < at + yearMs; from += windowHorizonMs)
-      if (opensFrom(rules, [rules.calendar, ...law], zones, from)) return true;
-    return false;
-  };
+  const marginMs = rules.timing.dispatchMarginMs;
+  const opensUnder = (law: readonly LegalHours[], zones = place.zones): boolean =>
+    opensInYear({ calendars: [rules.calendar, ...law], zones, at, marginMs });
   const law = opensUnder([]) ? leastLaw(lawFor(rules, place), (rest) => !opensUnder(rest)) : [];
   return { law, onlyTogether: place.zones.every((zone) => opensUnder(law, [zone])) };
 }

@@ -1,5 +1,5 @@
 import { unruledCountries, weekdays, type CampaignRules, type WeeklyHours, basisWords } from '../../rules/campaign-rules.ts';
-import { windowText } from '../file/weekly-hours.ts';
+import { windowText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf, type CampaignFile } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { plural } from '../../shared/input/figures.ts';

@@ -10,6 +10,7 @@ import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-g
 import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
+import { laterTermsOf } from '../rows/row-terms.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
 import type { RecipientRow } from '../schema.ts';
@@ -67,7 +68,7 @@ export async function readQuestions(
     endsAt: rules.endsAt,
     rowEndsAt: row.expires_at,
     rowStartsAt: row.not_before,
-    calendars: calendarsFor(rules, placeOf(row)),
+    calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
     zones: JSON.parse(row.zones) as string[],
     marginMs: rules.timing.dispatchMarginMs,
     suppressed: row.e164 !== null && suppressed.has(row.e164),

@@ -1,15 +1,16 @@
 import { windowAt, type WindowInput } from '../../rules/hours/calling-window.ts';
-import { lawFor } from '../../rules/hours/legal-hours.ts';
+import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
 import { localDay, openStretches, wallMinutes, type LocalDay } from '../../rules/hours/local-day.ts';
 import { localTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
+import { sqlLaterTerm } from '../rows/row-terms.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 
-/** What decides when a call may begin: the campaign's own hours, a rule of law by its id, or the campaign's beginning or end. */
+/** What decides when a call may begin: hours of the campaign, of the law (by its id) or of the row, or the campaign's beginning or end. */
 export interface HoursBound {
-  rule: 'campaign' | 'law' | 'starts' | 'ends' | 'unknown_zone';
+  rule: 'campaign' | 'law' | 'row' | 'starts' | 'ends' | 'unknown_zone';
   /** Of the law; else null. */
   law: string | null;
   /** Whether it is closed all of that day, as a holiday. */
@@ -75,24 +76,27 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
 }
 
 async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<Kind[]> {
+  const hours = sqlLaterTerm(db, 'hours');
   const groups = await db
     .selectFrom('recipients')
-    .select((eb) => ['zones', 'country', 'regions', eb.fn.countAll<number>().as('rows')])
+    .select((eb) => ['zones', 'country', 'regions', hours.as('hours'), eb.fn.countAll<number>().as('rows')])
     .where('campaign_id', '=', campaignId)
     .where('state', '=', 'waiting')
-    .groupBy(['zones', 'country', 'regions'])
+    .groupBy(['zones', 'country', 'regions', hours])
     .execute();
   const kinds = new Map<string, Kind>();
   for (const group of groups) {
     const laws = lawFor(rules, placeOf(group));
-    const key = `${group.zones} ${laws.map(({ id }) => id).join()}`;
+    const key = `${group.zones} ${laws.map(({ id }) => id).join()} ${group.hours}`;
     const known = kinds.get(key);
     if (known !== undefined) {
       known.rows += group.rows;
       continue;
     }
-    const calendars = [rules.calendar, ...laws];
-    const names = [{ rule: 'campaign', law: null } as const, ...laws.map(({ id }) => ({ rule: 'law', law: id }) as const)];
+    // The campaign's, the law's, and then the row's.
+    const calendars = calendarsFor(rules, { ...placeOf(group), hours: group.hours });
+    const named = [{ rule: 'campaign', law: null } as const, ...laws.map(({ id }) => ({ rule: 'law', law: id }) as const)];
+    const names = [...named, { rule: 'row', law: null } as const];
     const zones = JSON.parse(group.zones) as string[];
     const window = { calendars, zones, marginMs: rules.timing.dispatchMarginMs, endsAt: rules.endsAt };
     kinds.set(key, { rows: group.rows, window, names });

@@ -6,6 +6,7 @@ import { localDay } from '../../rules/hours/local-day.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
+import { sqlLaterTerm } from '../rows/row-terms.ts';
 import { sqlDurationMs } from './call-groups.ts';
 
 const minuteMs = 60_000;
@@ -52,20 +53,21 @@ export async function readWaitingGroups(
     zones: string;
     country: string | null;
     regions: string | null;
+    hours: string | null;
     attempts: number;
     due_at: number;
     expires_at: number | null;
     rows: number;
   }>`
-    select zones, country, regions, counted as attempts, max(due_at) as due_at, min(expires_at) as expires_at, count(*) as rows
-    from (select zones, country, regions, counted, due_at, expires_at, case ${sql.join(steps, sql` `)} else -1 end as step
+    select zones, country, regions, hours, counted as attempts, max(due_at) as due_at, min(expires_at) as expires_at, count(*) as rows
+    from (select zones, country, regions, ${sqlLaterTerm(db, 'hours')} as hours, counted, due_at, expires_at, case ${sql.join(steps, sql` `)} else -1 end as step
       from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
-    group by zones, country, regions, counted, step, expires_at / ${sql.lit(hourMs)}`.execute(db);
+    group by zones, country, regions, hours, counted, step, expires_at / ${sql.lit(hourMs)}`.execute(db);
   const groups = new Map<string, ForecastGroup>();
   for (const row of rows) {
     const laws = lawFor(rules, placeOf(row)).map(({ id }) => id);
     const notBefore = row.due_at > now ? row.due_at : null;
-    const key = [row.zones, laws.join(), row.attempts, notBefore, row.expires_at].join(' ');
+    const key = [row.zones, laws.join(), row.hours, row.attempts, notBefore, row.expires_at].join(' ');
     const known = groups.get(key);
     if (known !== undefined) {
       known.count += row.rows;
@@ -74,7 +76,7 @@ export async function readWaitingGroups(
     groups.set(key, {
       count: row.rows,
       attempts: row.attempts,
-      calendars: calendarsFor(rules, placeOf(row)),
+      calendars: calendarsFor(rules, { ...placeOf(row), hours: row.hours }),
       zones: JSON.parse(row.zones) as string[],
       notBefore,
       expiresAt: row.expires_at,

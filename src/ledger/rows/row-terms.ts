@@ -1,5 +1,7 @@
 import { ownTerms, usualPriority, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
+import { sql, type RawBuilder } from 'kysely';
 import type { RecipientRow } from '../schema.ts';
+import { isPostgres, type Queries } from '../tx.ts';
 
 /** What a row says of its own has a column where statements ask for it; the rest stands together in one. */
 const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'expiresAt');
@@ -24,7 +26,7 @@ export function termColumnsOf(terms: RowTerms) {
     regions: terms.regions === null ? null : JSON.stringify(terms.regions),
     not_before: terms.notBefore ?? null,
     expires_at: terms.expiresAt ?? null,
-    terms: laterTermsOf(terms),
+    terms: laterTermsText(terms),
   };
 }
 
@@ -38,12 +40,22 @@ export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColu
     regions: row.regions === null ? null : (JSON.parse(row.regions) as string[]),
     notBefore: row.not_before,
     expiresAt: row.expires_at,
-    ...(row.terms === null ? {} : (JSON.parse(row.terms) as OwnTerms)),
+    ...laterTermsOf(row),
   };
 }
 
+/** The terms of a row that stand together in one column. */
+export function laterTermsOf({ terms }: Pick<RecipientRow, 'terms'>): OwnTerms {
+  return terms === null ? {} : (JSON.parse(terms) as OwnTerms);
+}
+
+/** One of them in a statement about rows of `recipients`, as text. */
+export function sqlLaterTerm(db: Queries, term: keyof OwnTerms): RawBuilder<string | null> {
+  return sql.raw(isPostgres(db) ? `(recipients.terms::json ->> '${term}')` : `json_extract(recipients.terms, '$.${term}')`);
+}
+
 /** As JSON, always in one order, so that equal terms are equal texts; null: there are none. */
-function laterTermsOf(terms: OwnTerms): string | null {
+function laterTermsText(terms: OwnTerms): string | null {
   const said = laterTerms.filter((term) => terms[term] != null).map((term) => [term, terms[term]]);
   return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }

@@ -44,6 +44,7 @@ function openingText({ opensThere }: ClockZone): string {
 
 const boundNames: Readonly<Record<Exclude<HoursBound['rule'], 'law'>, string>> = {
   campaign: 'calling hours of the campaign',
+  row: 'hours of their own',
   starts: 'start time of the campaign',
   ends: 'end of the campaign',
   unknown_zone: 'no such time zone',

@@ -16,7 +16,7 @@ export interface EligibilityInput {
   rowEndsAt?: number | null;
   /** Nor before this one. */
   rowStartsAt?: number | null;
-  /** The campaign's calendar and those of the law that hold where the recipient may be. */
+  /** The campaign's calendar, those of the law that hold where the recipient may be, and the row's own. */
   calendars: readonly DatedCalendar[];
   /** Every zone in which the number may be. */
   zones: readonly string[];
@@ -34,7 +34,7 @@ export interface EligibilityInput {
 }
 
 /** What keeps a recipient until later. */
-export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours';
+export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' | 'hours';
 
 /** What may keep a recipient for ever, in the order in which a report lists it. */
 export const exclusionReasons = [
@@ -88,9 +88,14 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return tooLate('capped_until_end');
   }
 
-  const window = windowAt({ calendars: input.calendars, zones: input.zones, at, marginMs, endsAt });
+  const asked = { zones: input.zones, at, marginMs, endsAt };
+  const window = windowAt({ ...asked, calendars: input.calendars });
   if (window.open) return { verdict: 'dial' };
-  if (window.opensAt !== null) return { verdict: 'wait', until: window.opensAt, reason: 'outside_hours' };
+  if (window.opensAt !== null) {
+    const ofOthers = input.calendars.filter(({ isOwn }) => isOwn !== true);
+    const isOwn = ofOthers.length < input.calendars.length && windowAt({ ...asked, calendars: ofOthers }).open;
+    return { verdict: 'wait', until: window.opensAt, reason: isOwn ? 'hours' : 'outside_hours' };
+  }
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   return tooLate('no_open_window_before_end');
 }

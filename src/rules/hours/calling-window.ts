@@ -9,8 +9,8 @@ const dayMs = 24 * 60 * minuteMs;
 export const windowHorizonMs = 45 * dayMs;
 const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
 
-/** A calendar, and the local dates between which it has a say. */
-export type DatedCalendar = CallingCalendar & Partial<Pick<LegalHours, 'from' | 'until' | 'eves'>>;
+/** A calendar, and the local dates between which it has a say. `isOwn`: the row itself says so. */
+export type DatedCalendar = CallingCalendar & Partial<Pick<LegalHours, 'from' | 'until' | 'eves'>> & { isOwn?: true };
 
 /** Calendars, zones and instant of one decision about the calling window. */
 export interface WindowInput {
@@ -64,6 +64,17 @@ export function windowAt(input: WindowInput): WindowState {
     return { open: false, reason: 'outside_hours', opensAt };
   }
   return { open: false, reason: 'never_opens', opensAt: null };
+}
+
+const yearMs = 400 * dayMs;
+
+/** Whether a call may begin at any time of the year from `at` on, with every week, its holidays and clock changes. */
+export function opensInYear(input: Omit<WindowInput, 'endsAt'>): boolean {
+  for (let { at } = input; at < input.at + yearMs; at += windowHorizonMs) {
+    const window = windowAt({ ...input, at, endsAt: null });
+    if (window.open || window.opensAt !== null) return true;
+  }
+  return false;
 }
 
 /** Instants from `from` to before `to`. */

@@ -1,4 +1,6 @@
 import type { DatedCalendar } from './calling-window.ts';
+import type { OwnTerms } from '../row-terms.ts';
+import { ownCalendar } from './own-hours.ts';
 import { unruledCountries, type Basis, type CampaignRules, type LegalHours, usTerritories } from '../campaign-rules.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
@@ -25,11 +27,15 @@ const calendars: FoundByPlace<readonly DatedCalendar[]> = new WeakMap();
 const laws: FoundByPlace<readonly LegalHours[]> = new WeakMap();
 
 /**
- * Every calendar that must be open for a recipient: the campaign's, the law of the country, and the law of each part of it in
- * which they may be. Where the part is not known, every part's law holds: the strictest wins. A territory of the US is a part of it.
+ * Every calendar that must be open for a recipient: the campaign's, the law of the country, the law of each part of it in which they may
+ * be, and the row's own. Where the part is not known, every part's law holds: the strictest wins. A territory of the US is a part of it.
  */
-export function calendarsFor(rules: Pick<CampaignRules, 'calendar' | 'law'>, place: RecipientPlace): readonly DatedCalendar[] {
-  return findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
+export function calendarsFor(
+  rules: Pick<CampaignRules, 'calendar' | 'law'>,
+  { hours, ...place }: RecipientPlace & { hours?: OwnTerms['hours'] | undefined },
+): readonly DatedCalendar[] {
+  const shared = findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
+  return hours == null ? shared : [...shared, ownCalendar(hours)];
 }
 
 /** The law that holds where a recipient may be: of a country whose hours no rule knows, that of any such country. */

@@ -74,6 +74,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       notBeforeColumn: null,
       expiresAtColumn: null,
       priorityColumn: null,
+      hoursColumn: null,
       defaultRegion: 'US',
       fallbackTimezone: null,
     },

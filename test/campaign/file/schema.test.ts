@@ -20,7 +20,7 @@ from_phone_number_id: [pn_1, pn_2]
 caller_choice: rotation
 list:
   { file: list.xlsx, sheet: Contacts, delimiter: ";", phone: phone, id: id, timezone: tz, country: country, state: state,
-    zip: zip, not_before: from, expires_at: until, priority: prio,
+    zip: zip, not_before: from, expires_at: until, priority: prio, hours: window,
     fallback_timezone: America/New_York, default_region: US }
 first_message: Hello {{ name }}
 conversation_config_override: { agent: { prompt: { prompt: "You call {{ name }}" }, llm: { temperature: 0.5 } }, tts: { voice_id: a } }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file.ts';
-import { openStretches, readWindows } from '../../../src/campaign/file/weekly-hours.ts';
+import { openStretches, readWindows } from '../../../src/rules/hours/weekly-hours.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible, WindowCensus } from '../../../src/campaign/preflight/impossible.ts';
 import { StartTime } from '../../../src/campaign/preflight/start-time.ts';
 import { readHeader } from '../../../src/list/header.ts';

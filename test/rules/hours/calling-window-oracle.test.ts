@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { readWindow, weeklyHours, type WrittenWindow } from '../../../src/campaign/file/weekly-hours.ts';
+import { readWindow, weeklyHours, type WrittenWindow } from '../../../src/rules/hours/weekly-hours.ts';
 import { windowAt, type DatedCalendar } from '../../../src/rules/hours/calling-window.ts';
 import { weekdays, type Weekday } from '../../../src/rules/campaign-rules.ts';
 

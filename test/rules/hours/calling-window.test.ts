@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readWindow, weeklyHours } from '../../../src/campaign/file/weekly-hours.ts';
+import { readWindow, weeklyHours } from '../../../src/rules/hours/weekly-hours.ts';
 import { type DailyWindow, type Weekday, weekdays, type WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 import * as callingWindow from '../../../src/rules/hours/calling-window.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bases, basisWords, usTerritories, type CampaignRules, type Weekday } from '../../../rules/campaign-rules.ts';
 import { parseInstant } from '../../../shared/input/times.ts';
 import { holidayDates, knowsHolidays, type HolidayPlace } from '../holidays.ts';
-import { readWindows, weeklyHours, type WrittenWindow } from '../weekly-hours.ts';
+import { readWindows, weeklyHours, type WrittenWindow } from '../../../rules/hours/weekly-hours.ts';
 import {
   oneOrMore,
   readBy,

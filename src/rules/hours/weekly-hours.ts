@@ -1,4 +1,4 @@
-import { weekdays, type DailyWindow, type Weekday, type WeeklyHours } from '../../rules/campaign-rules.ts';
+import { weekdays, type DailyWindow, type Weekday, type WeeklyHours } from '../campaign-rules.ts';
 
 /** Minutes since midnight; a `to` at or before `from` is on the next day. */
 export interface WrittenWindow {
