@@ -11,7 +11,7 @@ let temporal: TestTemporal;
 let postgres: PostgresServer;
 
 beforeAll(async () => {
-  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer()]);
+  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer({ hasArchive: true })]);
 });
 afterAll(async () => {
   await temporal.stop();
@@ -90,5 +90,27 @@ test('PostgreSQL restarted in the middle does not stop the campaign', async () =
     expect(worker.hasEnded()).toBe(false);
     const ledger = await judgeRun(run);
     expect(ledger.batches.find((row) => row.n === 2)).toMatchObject({ state: 'confirmed', posts });
+  });
+});
+
+test('a campaign goes on from a base backup of PostgreSQL and its archived log, and sends nothing again', async () => {
+  const databaseUrl = await postgres.createDatabase('archived');
+  await withRun({ id: 'archived', seed: 1031, temporal, databaseUrl, settings: patient }, async (run) => {
+    const gate = run.sandbox.gates.set('batch_received', 2);
+    const worker = run.startWorker();
+    await run.start();
+    expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
+    const restore = await postgres.backUp();
+    run.sandbox.gates.release(gate);
+    await run.untilBatch(3, ['confirmed']);
+    await worker.terminate();
+    const before = run.sandbox.calls().length;
+    await restore();
+
+    expect(await run.batch(3)).toMatchObject({ state: 'confirmed' });
+    run.startWorker();
+    await run.untilEnd();
+    expect(before).toBeGreaterThanOrEqual(24);
+    await judgeRun(run);
   });
 });

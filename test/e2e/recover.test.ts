@@ -198,3 +198,25 @@ test('a database set back to after its last request goes on and collects again w
     expect(calledOf(run)).toHaveLength(24);
   });
 });
+
+test.for([
+  { n: 1, dialect: 'spec', seed: 701 },
+  { n: 2, dialect: 'extended', seed: 702 },
+] as const)('Temporal killed while batch $n is on its way does not stop the campaign ($dialect)', async ({ n, dialect, seed }) => {
+  await withRun({ id: `temporal-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
+    const gate = run.sandbox.gates.set('batch_work_done', n);
+    const worker = run.startWorker();
+    await run.start();
+    expect(await run.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
+    const pid = temporal.server.pid;
+    temporal.server.kill();
+    run.sandbox.gates.release(gate);
+    await run.untilBatch(n, ['confirmed']);
+    await temporal.server.restart();
+    expect(temporal.server.pid).not.toBe(pid);
+    await run.untilEnd();
+    expect(worker.hasEnded()).toBe(false);
+    const ledger = await judgeRun(run, { dialect });
+    expect(ledger.posts.map((row) => row.verdict)).not.toContain('unknown');
+  });
+});

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { drawDisturbances, kinds } from './disturbances.ts';
 import { judgeShape, type Trial } from './judge-shape.ts';
 import { cellsOf, type Person } from './people.ts';
+import { judgeDeeds, type DeedTrial } from './judge-deeds.ts';
+import { judgePlaces, secretsOf } from './scan.ts';
 
 const [ann, bob, cy, dee]: Person[] = [
   { id: 'p-1', phone: '+12125550130', name: 'Person 1', kind: 'callable' },
@@ -96,4 +98,96 @@ test('every seed kills each process, and a hundred seeds have every kind of dist
   for (const each of drawn)
     for (const kind of ['sending worker killed', 'Temporal server killed', 'ledger killed', 'service killed'] as const)
       expect(each).toContain(kind);
+});
+
+const barred = '+12125550130';
+const withdrawn = '+12125550131';
+const spared = '+12125550132';
+const called = '+12125550133';
+const at = 100_000;
+const deed = (to: string, realAcceptedAt: number, requestId = 'shape/1/1/1'): DeedTrial['calls'][number] => ({
+  to,
+  realAcceptedAt,
+  requestId,
+});
+const goodDeeds: DeedTrial = {
+  calls: [deed(called, 1_000), deed(called, at + 500), deed(spared, at + 600)],
+  outcomes: new Map([
+    [barred, 'suppressed'],
+    [withdrawn, 'cancelled'],
+    [spared, 'completed'],
+    [called, 'exhausted'],
+  ]),
+  deeds: [
+    { act: 'suppress', phone: barred, end: 'done', at },
+    { act: 'withdraw', phone: withdrawn, end: 'done', at },
+    { act: 'suppress', phone: spared, end: 'refused', at },
+    { act: 'withdraw', phone: called, end: 'unheard', at },
+  ],
+  pauses: [{ from: at, to: at + 4_000 }],
+  smaller: { at, size: 1 },
+  logged: 4,
+  counts: { carriedOut: 3, unheard: 1 },
+};
+const outcomeOfDeeds = (phone: string, word: string): DeedTrial => ({
+  ...goodDeeds,
+  outcomes: new Map([...goodDeeds.outcomes, [phone, word]]),
+});
+
+test('people who were obeyed find nothing wrong, and one request may have been on its way at a pause', () => {
+  expect([...judgeDeeds(goodDeeds)]).toEqual([]);
+  const planned = [deed(called, at + 9_000, 'shape/1/3/1'), deed(spared, at + 9_000, 'shape/1/3/1')];
+  expect([...judgeDeeds({ ...goodDeeds, calls: [...goodDeeds.calls, ...planned] })]).toEqual([]);
+  expect([...judgeDeeds({ ...goodDeeds, logged: 3 })]).toEqual([]);
+  // It was called before it could be withdrawn, and stays as it is.
+  const early = { ...outcomeOfDeeds(withdrawn, 'completed'), calls: [...goodDeeds.calls, deed(withdrawn, at - 9_000)] };
+  expect([...judgeDeeds(early)]).toEqual([]);
+});
+
+test.each<[string, DeedTrial, string]>(
+  // prettier-ignore
+  [
+    ['a call to a number that was barred', { ...goodDeeds, calls: [...goodDeeds.calls, deed(barred, at + 31_000)] },
+      `${barred} was called after its suppress was answered`],
+    ['a number that was barred in vain', outcomeOfDeeds(barred, 'exhausted'), `${barred}: its suppress was answered, and its row is exhausted`],
+    ['a row that was withdrawn in vain', outcomeOfDeeds(withdrawn, 'exhausted'),
+      `${withdrawn}: its withdraw was answered, and its row is exhausted`],
+    ['what was refused, and done', outcomeOfDeeds(spared, 'suppressed'), `${spared}: its suppress was refused, and its row is suppressed`],
+    ['dialling in a pause', { ...goodDeeds, calls: [...goodDeeds.calls, deed(called, at + 3_000, 'shape/1/2/1')] },
+      '2 requests came while it was paused, and one may have been on its way'],
+    ['a batch that is too large, and was not planned before', { ...goodDeeds, pauses: [],
+      calls: [...goodDeeds.calls, deed(called, at + 9_000, 'shape/1/4/1'), deed(spared, at + 9_000, 'shape/1/4/1')] },
+      'shape/1/4/1 has 2 calls, after batches of 1 were asked for'],
+    ['a change that was made twice', { ...goodDeeds, logged: 5 }, 'The log has 5 changes of people, who were told of 3 and know nothing of 1'],
+    ['a change that was answered and not made', { ...goodDeeds, logged: 2 },
+      'The log has 2 changes of people, who were told of 3 and know nothing of 1'],
+  ],
+)('the judge of acts finds %s', (_, trial, wanted) => {
+  expect([...judgeDeeds(trial)]).toContain(wanted);
+});
+
+const secrets = secretsOf(
+  [
+    { id: 'p-1', phone: '+12125550130', name: 'Name83ab', kind: 'callable' },
+    { id: 'p-2', phone: '555', name: 'Name84cd', kind: 'bad' },
+  ],
+  ['sk_planted'],
+);
+
+test('every key, number and name of the list is searched for, and no fragment of a number', () => {
+  expect(secrets).toEqual(['sk_planted', '12125550130', 'Name83ab', 'Name84cd']);
+});
+
+test.each([
+  ['a key', 'authorization: sk_planted', 'sk_planted stands in a log'],
+  ['a number', '{"to":"+12125550130"}', '12125550130 stands in a log'],
+  ['a name in base64', Buffer.from('Name83ab').toString('base64'), 'Name83ab stands in a log'],
+])('the scan finds %s', (_, line, said) => {
+  expect(judgePlaces([{ name: 'a log', text: `is ready ${line}`, control: 'is ready' }], secrets)).toEqual([said]);
+});
+
+test('the scan of a place that lacks its control is no acquittal', () => {
+  expect(judgePlaces([{ name: 'a log', text: '', control: 'is ready' }], secrets)).toEqual([
+    'The scan of a log does not find its control is ready',
+  ]);
 });

@@ -29,7 +29,7 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     worlds: [],
-    test: { file: 'test/activities/posting-deadline.test.ts', name: 'stands still before its request' },
+    test: { file: 'test/activities/submit-body.test.ts', name: 'stands still before its request' },
   },
   {
     name: 'the first verdict of a request',
@@ -130,7 +130,7 @@ export const guardsOfRows: readonly Guard[] = [
     edits: [
       edit(
         'src/ledger/campaign/rounds.ts',
-        'if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId)))\n      return false;',
+        'if ((await nextDueAt(tx, campaignId)) !== null || isOutstanding(await countOutstanding(tx, campaignId))) return false;',
       ),
     ],
     worlds: [],

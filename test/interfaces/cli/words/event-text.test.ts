@@ -2,6 +2,10 @@ import { expect, test } from 'vitest';
 import { tellEvent, toldEvents } from '../../../../src/presentation/words/events.ts';
 import type { PostVerdict } from '../../../../src/rules/ledger.ts';
 import type { EventData, EventType, NewEvent } from '../../../../src/rules/events.ts';
+import { stateText, statusAsJson } from '../../../../src/presentation/words/campaign.ts';
+import type { CampaignStatus } from '../../../../src/ledger/campaign/campaign-status.ts';
+import type { Campaign } from '../../../../src/ledger/rows/campaigns.ts';
+import { buildRules } from '../../../support/campaign-rules.ts';
 
 function event<Type extends EventType>(type: Type, data: Partial<EventData[Type]>, ids: Partial<NewEvent> = {}): NewEvent {
   return { at: 0, campaignId: 'autumn', type, batchId: 'autumn/1/4', data, ...ids } as NewEvent;
@@ -98,4 +102,19 @@ test('what an event holds of a recipient is never told', () => {
 
 test('a reason cannot move the cursor', () => {
   expect(tellEvent(event('campaign.state', { to: 'paused', reason: 'a\u001b[2Jb\nc' }))).toBe('paused: a [2Jb c');
+});
+
+const startsAt = Date.parse('2030-03-01T09:00:00Z');
+
+test('a campaign that waits for its start time says when that is', () => {
+  const campaign = { state: 'scheduled', rules: buildRules({ startsAt }) } as Campaign;
+  expect(stateText(campaign)).toBe('scheduled, begins 2030-03-01 09:00 UTC');
+});
+
+test('rows that may be called at once are due since the import, not since 1970', () => {
+  const campaign = { createdAt: startsAt } as Campaign;
+  const dueAt = (nextDueAt: number | null) => statusAsJson(campaign, { nextDueAt } as CampaignStatus)['nextDueAt'];
+  expect(dueAt(0)).toBe(startsAt);
+  expect(dueAt(startsAt + 60_000)).toBe(startsAt + 60_000);
+  expect(dueAt(null)).toBeNull();
 });

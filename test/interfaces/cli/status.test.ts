@@ -6,6 +6,8 @@ import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
 import { Scenario } from '../../ledger/scenario.ts';
 import { createWorld } from './campaign-world.ts';
+import { writeAccount } from '../../../src/ledger/limits/account-pace.ts';
+import { createLedger } from './campaign-ledger.ts';
 
 test('a start names the numbers that may not call, and status tells what became of each', async () => {
   const world = await createWorld();
@@ -49,4 +51,15 @@ test('a campaign of which no number may call is refused with the reason of each,
       /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): fix one of them with the service\. Nothing was imported/,
     ),
   });
+});
+
+test('status says when nobody is dialled because clocks are too far apart', async () => {
+  const ledger = await createLedger();
+  const setApart = (clocksApartMs: number) =>
+    ledger.change((store) => store.transaction((tx) => writeAccount(tx, 'http://service', { clocks_apart_ms: clocksApartMs })));
+  await setApart(420_000);
+  const { stdout } = await ledger.run('status', 'spring');
+  expect(stdout).toContain("Clocks    the service's is 7 min ahead of a worker's: nobody is dialled until they agree");
+  await setApart(0);
+  expect((await ledger.run('status', 'spring')).stdout).not.toContain('Clocks');
 });

@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+import { readMarks } from '../../../src/ledger/events.ts';
+import { hourMs } from '../../support/campaign-rules.ts';
+import { obeyed, poison } from '../../support/terminal-poison.ts';
+import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
+import { noon, beginProven, beginCampaign } from '../../ledger/scenario.ts';
+import { ConsoleWorld, hiddenFields } from './console-world.ts';
+import { startStillService } from './still-service.ts';
+import { idRules, listRows, numberOf } from '../../ledger/edit-world.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { listWebhooks } from '../../../src/ledger/webhooks/registry.ts';
+import { sendJson, startHookServer } from '../../shared/hooks/hook-server.ts';
+import { secret } from '../../shared/hooks/webhook-world.ts';
+
+const later = noon + 3 * hourMs;
+const attack = `Hello Guest <script>alert(1)</script>"'${poison}`;
+
+async function openWorld() {
+  const scenario = await threeInDoubt('sqlite', [talk('conv_a', { openingLine: attack }), talk('conv_b')]);
+  const console = await ConsoleWorld.over(scenario.store, { SVC_BASE_URL: await startStillService(later) });
+  console.api.at = later;
+  const outcomes = async () => (await scenario.recipients()).map(({ outcome, reason }) => [outcome, reason]);
+  return { scenario, console, outcomes, store: scenario.store };
+}
+
+const unresolved = ['unresolved', 'records_not_told_apart'];
+
+/** What the button beside this record sends. */
+function fieldsOf(text: string, { row, decision, record }: { row: number; decision: string; record: string }) {
+  const forms = text.match(/<form[^>]*\/rows\/\d+\/resolve"[\s\S]*?<\/form>/g) ?? [];
+  const form = forms.find((each) => [`/rows/${row}/`, `"${decision}"`, `"${record}"`].every((part) => each.includes(part)));
+  const fields = (form ?? '').matchAll(/name="([^"]*)"\s+value="([^"]*)"/g);
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+}
+
+test('rows that cannot be told apart stand with their records side by side, and one press assigns one, once', async () => {
+  const { console, outcomes, store } = await openWorld();
+  const { text } = await console.get('/campaigns/spring/unresolved');
+  expect(text).toContain('a record may belong to their call, or to another one');
+  for (const record of ['conv_a', 'conv_b']) expect(text.split(`title="${record}"`)).toHaveLength(4);
+  for (const number of three) expect(text).not.toContain(number.slice(1));
+  expect(text).not.toContain('<script>alert');
+  expect(text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
+  const fields = fieldsOf(text, { row: 2, decision: 'theirs', record: 'conv_b' });
+  for (let times = 0; times < 2; times += 1)
+    expect(await console.post('/campaigns/spring/rows/2/resolve', fields)).toMatchObject({
+      status: 303,
+      headers: { location: '/campaigns/spring/unresolved' },
+    });
+  expect(await outcomes()).toEqual([unresolved, ['completed', 'answered'], unresolved]);
+  const acted = (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
+  expect(acted).toMatchObject([{ data: { name: 'operate console', action: 'resolve_row_theirs' } }]);
+  // The page of somebody else is older: the record has its owner, and the row its result.
+  const stale = await console.post('/campaigns/spring/rows/1/resolve', { ...fields, key: 'another' });
+  expect(stale.status).toBe(422);
+  expect(stale.text).toContain('conv_b');
+  const again = await console.post('/campaigns/spring/rows/2/resolve', { ...fields, key: 'a third' });
+  expect(again).toMatchObject({ status: 409, text: expect.stringContaining('is not in doubt') });
+});
+
+test('whoever may only look sees the causes, and neither what was said nor a button', async () => {
+  const { console, outcomes } = await openWorld();
+  const { text } = await console.get('/campaigns/spring/unresolved', 'read');
+  expect(text).toContain('a record may belong to their call');
+  expect(text).not.toContain('Hello Guest');
+  expect(text).not.toMatch(/\/resolve[?"]/);
+  const fields = { key: 'k1', decision: 'give_up' };
+  for (const path of ['/campaigns/spring/rows/1/resolve', '/campaigns/spring/resolve'])
+    expect(await console.post(path, fields, 'read')).toMatchObject({ status: 403 });
+  expect(await outcomes()).toEqual([unresolved, unresolved, unresolved]);
+});
+
+test('dialling again says how many may be called twice, and without Temporal nothing is decided', async () => {
+  const { console, outcomes, scenario } = await openWorld();
+  const one = await console.get('/campaigns/spring/rows/1/resolve?decision=redial');
+  expect(one.text).toContain('this person is called twice');
+  expect(one.text).toMatch(/Records that may be theirs<\/dt>\s*<dd><span class="num">2</);
+  // All of them are told apart by a person alone.
+  expect((await console.get('/campaigns/spring/unresolved')).text).not.toContain('/campaigns/spring/resolve?decision=redial');
+  const all = await console.get('/campaigns/spring/resolve?decision=redial');
+  expect(all.text).toContain('No row can be decided about together');
+  const { db } = scenario.store;
+  await db.updateTable('recipients').set({ reason: 'held' }).where('row_number', '=', 3).execute();
+  await db
+    .updateTable('attempts')
+    .set({ detail: 'held' })
+    .where('e164', '=', three[2] ?? '')
+    .execute();
+  const together = (await console.get('/campaigns/spring/resolve?decision=redial')).text;
+  expect(together).toContain('up to 1 person is called twice');
+  expect(together).toMatch(/left to a decision of their own<\/dt>\s*<dd><span class="num">2</);
+  const refused = await console.submit('/campaigns/spring/rows/1/resolve?decision=redial');
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(refused.text).toContain('class="refused"');
+  expect(await outcomes()).toEqual([unresolved, unresolved, ['unresolved', 'held']]);
+});
+
+test('a row is left as it is, then all others, and the page then asks for nothing', async () => {
+  const { console, outcomes } = await openWorld();
+  expect(await console.submit('/campaigns/spring/rows/3/resolve?decision=give_up')).toMatchObject({ status: 303 });
+  const givenUp = ['unresolved', 'given_up'];
+  expect(await outcomes()).toEqual([unresolved, unresolved, givenUp]);
+  expect((await console.get('/campaigns/spring/resolve?decision=give_up')).text).toContain('Leave 2 rows as they are');
+  const done = await console.submit('/campaigns/spring/resolve?decision=give_up');
+  expect(decodeURIComponent(String(done.headers['set-cookie']))).toContain('2 rows left as unresolved');
+  expect(await outcomes()).toEqual([givenUp, givenUp, givenUp]);
+  const { text } = await console.get('/campaigns/spring/unresolved');
+  expect(text).toContain('given up by an operator');
+  expect(text).not.toContain('/resolve?');
+});
+
+const updatePath = '/campaigns/spring/update';
+
+async function openList() {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, { rows: listRows(3), rules: idRules });
+  const console = await ConsoleWorld.over(store);
+  const names = async () => (await scenario.recipients()).map(({ cells }) => (JSON.parse(cells) as string[])[1]);
+  return { store, scenario, console, names };
+}
+
+const listOf = (...lines: string[]): Record<string, string> => ({ list: `phone,name,id\n${lines.join('\n')}\n` });
+const corrected = listOf(`${numberOf(0)},Ana,id0`, `${numberOf(7)},New,id7`, 'no number,Bad,id1');
+
+test('a corrected list is counted before it is taken, and taken once', async () => {
+  const { console, names } = await openList();
+  const before = await names();
+  const first = { ...hiddenFields((await console.get(updatePath)).text), restore: 'yes' };
+  const counted = await console.send(updatePath, { fields: first, files: corrected });
+  expect(counted.status).toBe(200);
+  expect(counted.text).toMatch(/New, added after the last row<\/dt>\s*<dd><span class="num">1</);
+  expect(counted.text).toContain('invalid phone');
+  expect(counted.text).not.toContain(numberOf(0).slice(1));
+  expect(await names()).toEqual(before);
+  const fields = hiddenFields(counted.text);
+  expect(fields).toMatchObject({ step: 'change', restore: 'yes' });
+  for (let times = 0; times < 2; times += 1)
+    expect(await console.send(updatePath, { fields, files: corrected })).toMatchObject({
+      status: 303,
+      headers: { location: '/campaigns/spring' },
+    });
+  expect(await names()).toEqual(['Ana', 'Guest id1', 'Guest id2', 'New']);
+});
+
+test('another file than the one that was counted is not taken', async () => {
+  const { console, names } = await openList();
+  const before = await names();
+  const counted = await console.send(updatePath, { fields: hiddenFields((await console.get(updatePath)).text), files: corrected });
+  const other = await console.send(updatePath, {
+    fields: hiddenFields(counted.text),
+    files: listOf(`${numberOf(0)},Eve,id0`),
+  });
+  expect(other).toMatchObject({ status: 422, text: expect.stringContaining('this is not the file') });
+  expect(await names()).toEqual(before);
+});
+
+test('a list without the columns of the campaign is refused without a path of the server, and a reader is refused at once', async () => {
+  const { console } = await openList();
+  const fields = { key: 'k1', step: 'count' };
+  const refused = await console.send(updatePath, { fields, files: { list: 'a,b\n1,2\n' } });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('class="refused"');
+  expect(refused.text).not.toContain('carillon-upload');
+  expect(await console.send(updatePath, { fields: { ...fields, key: 'k2' }, files: corrected }, 'read')).toMatchObject({
+    status: 403,
+  });
+});
+
+test('a campaign that has ended meanwhile keeps its list, and the form says so', async () => {
+  const { store, console, names } = await openList();
+  const before = await names();
+  const counted = await console.send(updatePath, { fields: hiddenFields((await console.get(updatePath)).text), files: corrected });
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  const late = await console.send(updatePath, { fields: hiddenFields(counted.text), files: corrected });
+  expect(late).toMatchObject({ status: 409, text: expect.stringContaining('has ended') });
+  expect(await names()).toEqual(before);
+  expect((await console.get(updatePath)).text).toContain('its rows cannot be changed');
+});
+
+async function openWebhooks() {
+  const store = await openCleanStore('sqlite');
+  await beginCampaign(store);
+  return {
+    store,
+    console: await ConsoleWorld.over(store, { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' }),
+  };
+}
+
+test('a webhook is added, paused, resumed and removed by an admin, and its address is shown to nobody', async () => {
+  const { store, console } = await openWebhooks();
+  expect((await console.get('/webhooks', 'read')).text).toContain('Nobody is told of events');
+  const fields = { url: 'https://crm.example.com/planted-path', campaign: 'spring', type: 'row.ended' };
+  expect(await console.submit('/webhooks/add', { ...fields, key: 'k1' })).toMatchObject({ status: 403 });
+  for (let times = 0; times < 2; times += 1)
+    expect(await console.post('/webhooks/add', { ...fields, key: 'k1' }, 'admin')).toMatchObject({
+      status: 303,
+      headers: { location: '/webhooks' },
+    });
+  const [webhook] = await listWebhooks(store.db);
+  expect(webhook).toMatchObject({ campaignId: 'spring', types: ['row.ended'], state: 'active' });
+  const own = `/webhooks/${webhook?.webhookId}`;
+  const states = [['pause', 'paused'], ['resume', 'active']] as const; // prettier-ignore
+  for (const [wish, state] of states) {
+    expect(await console.submit(`${own}/${wish}`, {}, 'admin')).toMatchObject({ status: 303 });
+    expect(await listWebhooks(store.db)).toMatchObject([{ state }]);
+  }
+  for (const [path, role] of [['/webhooks', 'read'], ['/webhooks', 'admin'], [`${own}/remove`, 'admin']] as const) {
+    const { text } = await console.get(path, role);
+    expect(text).toContain('crm.example.com');
+    expect(text).not.toContain('planted');
+  } // prettier-ignore
+  expect((await console.get('/webhooks', 'operate')).text).not.toContain('/remove"');
+  expect(await console.post(`${own}/remove`, { key: 'k9' })).toMatchObject({ status: 403 });
+  expect(await console.submit(`${own}/remove`, {}, 'admin')).toMatchObject({ status: 303 });
+  expect(await listWebhooks(store.db)).toEqual([]);
+  expect(await console.get(`${own}/pause`, 'admin')).toMatchObject({ status: 404 });
+});
+
+test('a ping that was not taken says so, and an address that cannot be used is refused', async () => {
+  const { console, store } = await openWebhooks();
+  const server = await startHookServer((response) => sendJson(response, {}, 500));
+  const made = await console.post('/webhooks/add', { key: 'k1', url: new URL('/crm', server.url).href }, 'admin');
+  expect(made.status).toBe(303);
+  const [webhook] = await listWebhooks(store.db);
+  const pinged = await console.submit(`/webhooks/${webhook?.webhookId}/test`, {}, 'admin');
+  expect(pinged).toMatchObject({ status: 200, text: expect.stringContaining('The ping was not taken') });
+  const refused = await console.post('/webhooks/add', { key: 'k2', url: 'ftp://crm.example.com/key' }, 'admin');
+  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('cannot be used') });
+  expect(await listWebhooks(store.db)).toHaveLength(1);
+  server.answerWith((response) => sendJson(response, {}));
+  expect(await console.submit(`/webhooks/${webhook?.webhookId}/test`, {}, 'admin')).toMatchObject({ status: 303 });
+});

@@ -1,0 +1,229 @@
+import { expect, test, onTestFinished } from 'vitest';
+import { createServer, type AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { buildRows } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { beginProven, noon } from '../../ledger/scenario.ts';
+import { until } from '../../support/until.ts';
+import { ConsoleWorld } from './console-world.ts';
+import { readConfig } from '../../../src/shared/config.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
+import { readMarks } from '../../../src/ledger/events.ts';
+import { serve } from '../api/call-service.ts';
+import { sharedTemporal } from '../../support/temporal-for-tests.ts';
+import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
+import { scheduleIdOf } from '../../../src/temporal/schedules.ts';
+import type { Api } from '../../../src/interfaces/api/core/app.ts';
+import { askFile } from '../../../src/interfaces/console/core/call-api.ts';
+
+async function openWorld({ going = 1, ended = 0 }) {
+  const store = await openCleanStore('sqlite');
+  for (let n = 1; n <= going + ended; n += 1) {
+    const rows = buildRows([`+1202555${String(n).padStart(4, '0')}`], () => `Guest ${n}`);
+    const campaignId = `list-${String(n).padStart(3, '0')}`;
+    await beginProven(store, { campaignId, rows, now: noon + n, rules: { endsAt: noon + 90_000_000 } });
+    if (n <= ended) await store.db.updateTable('campaigns').set({ state: 'completed' }).where('campaign_id', '=', campaignId).execute();
+  }
+  return { store, console: await ConsoleWorld.over(store) };
+}
+
+function listed(text: string): string[] {
+  return [...text.matchAll(/id="campaign-(list-\d+)"/g)].map(([, id = '']) => id);
+}
+
+test('a campaign is listed with its progress, why it waits, its limit and what needs a person', async () => {
+  const { store, console } = await openWorld({ going: 2 });
+  await pauseCampaign(store, { campaignId: 'list-001', now: noon + 10 }, { reason: 'the key is refused' });
+  const text = await until('its end is forecast', async () => {
+    const answer = await console.get('/');
+    return answer.text.includes('earliest') && answer.text;
+  });
+  expect(listed(text)).toEqual(['list-002', 'list-001']);
+  expect(text).toMatch(/id="campaign-list-001"[\s\S]*>Paused<[\s\S]*1 waiting[\s\S]*paused: the key is refused, since/);
+  expect(text).toContain('<a href="/campaigns/list-001#needs">1 thing</a>');
+  expect(text).toMatch(/earliest[\s\S]*likely[\s\S]*at worst[\s\S]*limit<\/dt>\s*<dd><time[^>]*>2030-01-16 13:00 UTC/);
+  expect(text).not.toContain('style=');
+});
+
+test('where there are many, those that have ended are a click away, and no page has more than 25', async () => {
+  const { console } = await openWorld({ going: 3, ended: 30 });
+  const first = await console.get('/');
+  expect(listed(first.text)).toEqual(['list-033', 'list-032', 'list-031']);
+  expect(first.text).toMatch(/Ended \(30\)/);
+  const ended = await console.get('/?show=ended');
+  expect(listed(ended.text)).toHaveLength(25);
+  expect(ended.text).toContain('Page 1 of 2');
+  const last = await console.get('/?show=ended&page=2');
+  expect(listed(last.text)).toEqual(['list-005', 'list-004', 'list-003', 'list-002', 'list-001']);
+  for (const query of ['page=99', 'page=-1', 'page=x', 'show=nothing'])
+    expect(await console.get(`/?${query}`)).toMatchObject({ status: 200 });
+});
+
+test('a console without a campaign says what to do next, and tells who may only look who can', async () => {
+  const store = await openCleanStore('sqlite');
+  const console = await ConsoleWorld.over(store);
+  expect((await console.get('/')).text).toMatch(/There is no campaign yet[\s\S]*href="\/new">Make one/);
+  expect((await console.get('/', 'read')).text).not.toContain('href="/new"');
+});
+
+const path = '/campaigns/spring/recover';
+
+/** A campaign of which Temporal has never heard, with open calls, and a service with these conversations. */
+async function openLost(conversations: () => object[]) {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+  await scenario.dial(1);
+  const service = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ conversations: conversations() }));
+  });
+  await store.db.updateTable('campaigns').set({ account_id: service.url }).execute();
+  const { address, namespace } = await sharedTemporal();
+  const settings = {
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    SVC_BASE_URL: service.url,
+    SVC_API_KEY: 'sk_of_this_test',
+  };
+  const console = await ConsoleWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
+  const acted = async () =>
+    (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
+  return { console, store, acted };
+}
+
+test('a campaign that Temporal has lost is recovered from the page, which says before in numbers what goes on', async () => {
+  // Two may be those of the open calls; the third is of somebody of whom the database knows nothing.
+  let conversations: object[] = ['conv_1', 'conv_2', 'conv_of_nobody'].map((id, index) => ({
+    conversation_id: id,
+    metadata: { start_time: new Date(noon + (30 + index) * 1_000).toISOString() },
+  }));
+  const { console, acted } = await openLost(() => conversations);
+  const form = await console.get(path);
+  expect(form.status).toBe(200);
+  expect(form.text).toMatch(/Waiting rows<\/dt>\s*<dd><span class="num">4</);
+  expect(form.text).toMatch(/Open calls<\/dt>\s*<dd><span class="num">2</);
+  expect(await console.submit(path, {}, 'read')).toMatchObject({ status: 403 });
+  const unknown = await console.submit(path);
+  expect(unknown).toMatchObject({ status: 409, text: expect.stringContaining('conv_of_nobody') });
+  expect(unknown.text).toContain('class="act"');
+  conversations = [];
+  expect(await console.submit(path)).toMatchObject({ status: 303, headers: { location: '/campaigns/spring' } });
+  expect(await acted()).toEqual(['recover']);
+  const again = await console.get(path);
+  expect(again).toMatchObject({ status: 409, text: expect.stringContaining('Temporal runs this campaign') });
+  expect(again.text).not.toContain('class="act"');
+});
+
+test('a campaign that has ended or was not started is not offered to be recovered, nor while Temporal is silent', async () => {
+  const store = await openCleanStore('sqlite');
+  await beginProven(store);
+  const console = await ConsoleWorld.over(store);
+  const silent = await console.get(path);
+  expect(silent).toMatchObject({ status: 503, text: expect.stringContaining('this test has no Temporal') });
+  expect(silent.text).not.toContain('class="act"');
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  expect(await console.get(path)).toMatchObject({ status: 409, text: expect.stringContaining('It is completed') });
+  await store.db.updateTable('campaigns').set({ state: 'draft', round: 0 }).execute();
+  expect(await console.get(path)).toMatchObject({ status: 409, text: expect.stringContaining('It was not started yet') });
+  expect(await console.get(path, 'read')).toMatchObject({ text: expect.stringContaining('role operate') });
+});
+
+/** A database with one schedule. */
+async function openScheduled() {
+  const store = await openCleanStore('sqlite');
+  await putSchedule(store, {
+    scheduleId: scheduleIdOf(readConfig({}).CARILLON_QUEUE_PREFIX, 'reminders'),
+    campaignId: 'reminders',
+    filePath: '/srv/reminders.yaml',
+    content: '',
+    listSource: 'lists/{{ date }}.csv',
+    accountId: 'http://127.0.0.1:9',
+    createdAt: noon,
+  });
+  return store;
+}
+
+/** Takes connections and never says a word. */
+async function startMuteServer(): Promise<string> {
+  const server = createServer();
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('without Temporal the page names the schedules, says that it does not answer, and offers no change', async () => {
+  const console = await ConsoleWorld.over(await openScheduled());
+  const { status, text } = await console.get('/schedules');
+  expect(status).toBe(200);
+  expect(text).toContain('Temporal does not answer.');
+  expect(text).toContain('reminders');
+  expect(text).not.toContain('/schedules/reminders/');
+  const form = await console.get('/schedules/reminders/pause');
+  expect(form).toMatchObject({ status: 503, text: expect.stringContaining('Temporal does not answer.') });
+  expect(form.text).not.toContain('class="act"');
+  expect(await console.get('/schedules/reminder/pause')).toMatchObject({ status: 404 });
+});
+
+test('a Temporal that takes connections and says nothing is waited for no longer than 3 s', async () => {
+  const address = await startMuteServer();
+  const config = readConfig({ TEMPORAL_ADDRESS: address });
+  const limits: (number | undefined)[] = [];
+  const console = await ConsoleWorld.over(await openScheduled(), {}, (limitMs) => {
+    limits.push(limitMs);
+    return openTemporal({}, config, limitMs);
+  });
+  const { status, text } = await console.get('/schedules');
+  for (const limitMs of limits) expect(limitMs).toBeLessThanOrEqual(3_000);
+  expect(limits).not.toEqual([]);
+  expect(status).toBe(200);
+  expect(text).toContain(`Temporal at ${address} cannot be used`);
+});
+
+test('a database without schedules says how one is made, and asks no Temporal', async () => {
+  const console = await ConsoleWorld.over(await openCleanStore('sqlite'));
+  const { text } = await console.get('/schedules', 'read');
+  expect(text).toContain('carillon schedule create');
+  expect(text).not.toContain('role="alert"');
+  expect(text).toMatch(/<a href="\/schedules" aria-current="page">Schedules/);
+});
+
+test('whoever leaves a download in the middle ends the reading of it', async () => {
+  const app = fastify() as unknown as Api;
+  onTestFinished(() => app.close());
+  let [pieces, ended] = [0, false];
+  async function* endless(): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        pieces += 1;
+        yield 'x'.repeat(16_384);
+      }
+    } finally {
+      ended = true;
+    }
+  }
+  app.decorate('tickets', new Map());
+  const holder = { tokenId: 'one', name: 'front desk', role: 'operate', createdReal: 0, expiresReal: null, revokedReal: null } as const; // prettier-ignore
+  app.decorateRequest('holder', null);
+  app.addHook('onRequest', async (request) => void (request.holder = holder));
+  app.get('/file', async (_request, reply) => reply.type('text/csv').send(Readable.from(endless())));
+  app.get('/page', async (request, reply) => {
+    const { headers, stream } = await askFile(app, request, '/file');
+    return reply.headers(headers).send(stream);
+  });
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const answer = await new Promise<IncomingMessage>((answered) => get(`${origin}/page`, { agent: false }, answered));
+  expect(answer.headers['content-type']).toBe('text/csv');
+  await once(answer, 'data');
+  answer.destroy();
+  await until('the file is read no further', () => ended);
+  expect(pieces).toBeLessThan(1_000);
+});
