@@ -3,28 +3,19 @@ import { readPhoneNumber } from '../rules/phone-number.ts';
 import type { CampaignFile } from '../campaign/file/file.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { namedColumns } from '../campaign/file/columns-of-rules.ts';
-import { linesAboveRows } from './format/delimiter.ts';
-import { describeList, readListRecords } from './records.ts';
-import type { ListLayout, ListRecord } from './format/record.ts';
+import { linesAboveRows } from './format/text-records.ts';
+import { describeList, readListRecords, type ListChoice } from './records.ts';
+import type { ListDescription, ListLayout, ListRecord } from './format/record.ts';
 
-export interface ListHeader {
+export interface ListHeader extends ListDescription {
   /** Column names exactly as written, in file order. */
   columns: string[];
-  layout: ListLayout;
-  /** How the list was read, where that is not what everybody expects; each a sentence without its full stop. */
-  notes: string[];
 }
 
 const otherDelimiters = [',', ';', '\t', '|'] as const;
 
-export interface HeaderQuestion {
-  path: string;
-  /** Columns that the header has. */
+export interface HeaderQuestion extends ListChoice {
   names: readonly string[];
-  /** Undefined: to be found. */
-  delimiter: string | undefined;
-  /** Undefined: the first sheet of a workbook. */
-  sheet: string | undefined;
   /** Country of numbers that are written without one, or null. */
   defaultRegion: string | null;
 }
@@ -47,9 +38,7 @@ export function readHeader(file: CampaignFile): Promise<ListHeader> {
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
   const { path, names } = question;
   const { layout, notes } = await describeList({
-    path,
-    delimiter: question.delimiter,
-    sheet: question.sheet,
+    ...question,
     lettersMatter: true,
     isWanted: (cells) => countNamed(names, cells) === names.length,
   });

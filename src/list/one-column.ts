@@ -1,13 +1,10 @@
 import { findColumn, theColumn } from '../rules/columns.ts';
 import { readPhoneNumber } from '../rules/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { describeList, readListRecords } from './records.ts';
+import { describeList, readListRecords, type ListChoice } from './records.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 
-export interface NumberListInput {
-  path: string;
-  /** Undefined: to be found. */
-  delimiter?: string | undefined;
+export interface NumberListInput extends Pick<ListChoice, 'path' | 'delimiter'> {
   /** Column of the number; null: the only one there is. */
   column: string | null;
   /** Country of numbers without `+`. */

@@ -1,8 +1,7 @@
 import type { ListLayout, ListRecord, ListDescription, TextLayout } from './format/record.ts';
-import { readTextRecords } from './format/text-records.ts';
+import { readTextRecords, findDelimiter, readNote } from './format/text-records.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { findDelimiter, readNote } from './format/delimiter.ts';
 import { findForeignLetters, chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
 

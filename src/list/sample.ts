@@ -1,23 +1,17 @@
 import { readPhoneNumber } from '../rules/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { describeList, type ListChoice, readListRecords } from './records.ts';
-import { linesAboveRows } from './format/delimiter.ts';
+import { linesAboveRows } from './format/text-records.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';
-import { findHeader } from './header.ts';
+import { findHeader, type ListHeader } from './header.ts';
 import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
 
-/** What a list begins with. */
-export interface ListSample {
-  /** Names exactly as written, in file order. */
-  columns: string[];
+export interface ListSample extends Omit<ListHeader, 'layout'> {
   /** The first data rows, each with a cell for every column. */
   rows: string[][];
-  /** How the list was read, where that is not what everybody expects; each a sentence without its full stop. */
-  notes: string[];
 }
 
 export interface SampleQuestion extends ListChoice {
-  /** Rows to read. */
   rows: number;
 }
 

@@ -5,17 +5,13 @@ import type { ListChoice } from './records.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 
-/** A list that is to change the rows of a campaign which exists. */
-export interface UploadFile {
+export interface UploadFile extends Pick<ListHeader, 'notes'> {
   path: string;
-  /** How the list was read, where that is not what everybody expects. */
-  notes: readonly string[];
   /** Every data row, judged by the campaign's rules, its cells in the order of the campaign's columns. Can be read again. */
   read: () => AsyncGenerator<ListRow[]>;
 }
 
 export interface UploadQuestion extends ListChoice {
-  /** Rules with which the campaign was started. */
   rules: CampaignRules;
 }
 

@@ -6,7 +6,6 @@ import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
 
-/** Where a server of ours listens. */
 export interface ListenAddress {
   /** An IP address. */
   host: string;
@@ -134,6 +133,19 @@ export function readConfigWith(
 
 function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}
+
+/** Where the service is, and how long and how often it may be asked; the key comes beside it. */
+export function serviceSettings(config: Config) {
+  return {
+    baseUrl: config.SVC_BASE_URL,
+    timeouts: {
+      connectMs: config.SVC_CONNECT_TIMEOUT_MS,
+      headersMs: config.SVC_HEADERS_TIMEOUT_MS,
+      bodyMs: config.SVC_BODY_TIMEOUT_MS,
+    },
+    readsPerSecond: config.SVC_READS_PER_SECOND,
+  };
 }
 
 /** A variable that a campaign file or a schedule names; empty counts as unset. */

@@ -20,7 +20,6 @@ export function temporalCache(config: CacheConfig): string {
   return join(cache, 'carillon', 'temporal');
 }
 
-/** Where the CLI is kept. */
 export function cachedBinaryPath(config: CacheConfig): string {
   return join(temporalCache(config), `v${temporalCliVersion}`, programFile('temporal'));
 }

@@ -3,7 +3,6 @@ import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/e
 import type { NativeConnection } from '@temporalio/worker';
 import { ConfigError, type Config } from '../shared/config.ts';
 
-/** A server and the namespace to work in. */
 export interface TemporalTarget {
   /** `host:port`. */
   address: string;

@@ -37,7 +37,6 @@ export interface DevServerInput {
   onProgress?: (line: string) => void;
   /** Called once when the server ends although nobody asked it to. */
   onUnexpectedEnd?: (reason: string) => void;
-  /** Calls off fetching the program. */
   signal?: AbortSignal;
 }
 

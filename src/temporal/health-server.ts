@@ -4,7 +4,6 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { ListenAddress } from '../shared/config.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 
-/** What a worker needs to do its work. */
 interface Watched {
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
   store: Pick<Store, 'db'>;

@@ -14,7 +14,6 @@ import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { Config } from '../shared/config.ts';
 import { campaignTimeouts } from './timeouts.ts';
 
-/** When a recurring campaign fires. */
 export interface Recurrence {
   /** One of the two. */
   cron: string | null;
@@ -29,7 +28,6 @@ export interface Recurrence {
   note: string | null;
 }
 
-/** What Temporal knows of a schedule. */
 export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
   paused: boolean;
   /** Epoch milliseconds. */
@@ -39,14 +37,12 @@ export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
   skipped: number;
   /** Firings that were left out because Temporal was not there in time. */
   missed: number;
-  /** The last firing that was begun. */
   last: { scheduledAt: number; workflowId: string } | null;
   isRunning: boolean;
   /** Queue of its workers; it carries the id of their database. */
   taskQueue: string;
 }
 
-/** Thrown when Temporal has a schedule of that id already. */
 export class ScheduleExistsError extends Error {
   override readonly name = 'ScheduleExistsError' as const;
   readonly isBadInput = true;
@@ -82,7 +78,6 @@ export async function createSchedule(making: ScheduleMaking, campaignId: string,
 const neverFires =
   'There is no time at which this schedule would start a run. Check its cron expression, its start and its end; no schedule was made.';
 
-/** Where a schedule is made. */
 interface ScheduleMaking {
   client: Client;
   config: Config;

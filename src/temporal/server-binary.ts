@@ -2,9 +2,18 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../shared/config.ts';
 import { cachedBinaryPath, installBinary, temporalCliVersion, withCacheLock } from './binary-cache.ts';
-import { downloadBinary, downloadLimits, officialArchive, type Archive, type DownloadLimits } from './binary-download.ts';
+import {
+  downloadBinary,
+  downloadLimits,
+  officialArchive,
+  type Archive,
+  type DownloadLimits,
+  buildWithGo,
+  goLimits,
+  temporalCli,
+  type GoLimits,
+} from './binary-fetch.ts';
 import { findOnPath, probeBinary } from './programs.ts';
-import { buildWithGo, goLimits, temporalCli, type GoLimits } from './go-build.ts';
 
 /** How the program was come by: set by `CARILLON_TEMPORAL_BIN`, on PATH, in the cache, downloaded now, built now. */
 export type BinaryStep = 'configured' | 'path' | 'cache' | 'download' | 'go';

@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { childEnvironment } from '../shared/config.ts';
 
-/** A started Temporal server. */
 export interface ServerProcess {
   pid: number;
   /** The last lines it wrote, newest last. */

@@ -140,7 +140,6 @@ async function countSubmitted({ db }: Store, { campaignId, round }: Round): Prom
   return batch !== undefined && undecidedStates.includes(batch.state) ? n - 1 : n;
 }
 
-/** Whether Temporal runs the workflow of the campaign's round. */
 export async function isRunning(client: Client, { campaignId, round }: Campaign): Promise<boolean> {
   return (await describeRun(client, campaignWorkflowId(campaignId, round)))?.status.name === 'RUNNING';
 }

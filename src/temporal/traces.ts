@@ -43,7 +43,6 @@ const decided = ['confirmed', 'refused', 'released', 'given_up'];
 export interface Traces {
   /** Takes events that were committed; returns at once. */
   tell(events: readonly NewEvent[]): void;
-  /** Sends what is left. */
   stop(): Promise<void>;
 }
 

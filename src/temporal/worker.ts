@@ -6,7 +6,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openRequestNotes } from '../../activities/request-notes.ts';
 import { campaignQueues } from '../rules/ids.ts';
-import { readVariable, type Config } from '../shared/config.ts';
+import { readVariable, serviceSettings, type Config } from '../shared/config.ts';
 import { serviceAddress } from '../service/port/address.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { connectService } from '../service/registry.ts';
@@ -53,14 +53,8 @@ const polls = { maxConcurrentActivityTaskPolls: 1, maxConcurrentWorkflowTaskPoll
 
 function createDependencies({ config, store, logger }: WorkerOptions, stopping: AbortSignal): ActivityDependencies {
   const service = connectService({
-    baseUrl: config.SVC_BASE_URL,
+    ...serviceSettings(config),
     apiKey: config.SVC_API_KEY ?? '',
-    timeouts: {
-      connectMs: config.SVC_CONNECT_TIMEOUT_MS,
-      headersMs: config.SVC_HEADERS_TIMEOUT_MS,
-      bodyMs: config.SVC_BODY_TIMEOUT_MS,
-    },
-    readsPerSecond: config.SVC_READS_PER_SECOND,
     // Temporal tries activities again, with pauses that it keeps through a restart.
     retriesAfter429: { reads: 0 },
     ...(config.CARILLON_METRICS_LISTEN === undefined ? {} : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),

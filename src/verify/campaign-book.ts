@@ -5,7 +5,6 @@ import type { Violate } from './log-rules.ts';
 import type { NumberBook, PlacedCall } from './number-book.ts';
 import { RowBook } from './row-book.ts';
 
-/** One attempt. */
 export interface AttemptBook {
   attemptId: string;
   batchId: string;
@@ -34,7 +33,6 @@ export interface AttemptBook {
   overAt: number | null;
 }
 
-/** One batch. */
 export interface BatchBook {
   batchId: string;
   state: string;
@@ -58,20 +56,16 @@ export interface BatchBook {
   owes: string | null;
   /** It was confirmed by a record, and none of its calls has one yet. */
   lacksMatch: LoggedEvent | null;
-  /** The limits under which it was planned. */
   limits: Limits;
-  /** Calls of the campaign on the line when it was planned. */
   onLine: number;
 }
 
 /** An outcome that the log has told of, until the next line of its row shows what it follows from. */
 export interface PendingOutcome {
   line: JudgedLine;
-  /** The outcome that the row had before. */
   before: string | null;
   /** Whether a line since that one allows another. */
   explained: boolean;
-  /** State of the campaign then. */
   state: string;
 }
 
@@ -104,7 +98,6 @@ export interface CampaignBook {
   reasons: Map<string, string | null>;
   /** `attempt conversation` of the records that a person has given to calls. */
   given: Set<string>;
-  /** Outcomes not judged yet, by recipient. */
   pending: Map<string, PendingOutcome>;
   /** Recipients about whom something was told since their outcome that may change it. */
   moved: Set<string>;
@@ -114,7 +107,6 @@ export interface CampaignBook {
   budgets: Map<string, number>;
   /** The attempts of each recipient, in order. */
   calls: Map<string, AttemptBook[]>;
-  /** Attempts that have not ended. */
   open: Set<AttemptBook>;
   /** The number of the last batch of each round. */
   batchesOf: Map<string, number>;
@@ -122,14 +114,12 @@ export interface CampaignBook {
   starts: { at: number; attempt: AttemptBook }[];
   /** A refused batch, whose people are planned again in halves at the same instant. */
   split: { at: number; limits: Limits } | null;
-  /** Caller numbers that have been taken out. */
   callersOut: Set<string>;
   screened: ScreeningBook;
   /** Recipients that a person took out and nobody put back. */
   withdrawn: Set<string>;
   /** Rows changed since the log last told their number. */
   edits: { added: number; corrected: number; withdrawn: number };
-  /** Rounds begun so far. */
   rounds: number;
   /** The campaign has ended, and the line of its round has not come yet. */
   owesRoundEnd: LoggedEvent | null;

@@ -4,7 +4,6 @@ import type { Compared } from './judge-tables.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
 import { hashCells, hashRow, type RowFacts } from './row-book.ts';
 
-/** Compares a row of a campaign in the tables with what the log has of it. */
 export function compareRow({ judge, campaign, id, violate }: Compared, row: RecipientRow | undefined): void {
   const differ = (what: string): void => violate('rows_differ', `row ${id} ${what}`);
   if (row === undefined) return differ('of the list is not in the tables');

@@ -24,7 +24,6 @@ const broughtBy: Readonly<Record<string, readonly string[]>> = {
   unknown: ['posting'],
 };
 
-/** A request begins. */
 export function beginPost({ campaign, event, data, violate }: JudgedLine, batch: BatchBook): void {
   const { batchId } = batch;
   const k = Number(data['k']);

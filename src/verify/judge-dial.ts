@@ -96,7 +96,6 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   noteDelay(line, attempt, recipientId);
 }
 
-/** A call is given back. */
 export function release({ campaign, numbers, event, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
   const { attemptId = '', at } = event;
   if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
@@ -115,7 +114,6 @@ export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unkn
 /** An answer of the hook is good for this long. */
 const freshMs = 15 * minuteMs;
 
-/** Notes what the hook said of a batch. */
 export function noteScreening({ campaign, event, data }: JudgedLine): void {
   const { batchId = '', at } = event;
   const { eligible } = data;

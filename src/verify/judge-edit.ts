@@ -6,7 +6,6 @@ const correctable: readonly string[] = ['rejected', 'undialable', 'cancelled'];
 /** Outcomes after which a person may have somebody called again. */
 const retriable: readonly string[] = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'];
 
-/** Follows a change that a person made to the rows of a campaign. */
 export function judgeEdit(line: JudgedLine): void {
   const { campaign, event, data } = line;
   const recipientId = event.recipientId ?? '';
@@ -42,7 +41,6 @@ export function judgeRetry({ campaign, event: { recipientId = '' }, violate }: J
     violate('reached_dialled', `${recipientId} was put back in line although the outcome was ${outcome}`);
 }
 
-/** Nobody is called whom a person took out of the campaign. */
 export function judgeWithdrawn({ campaign, event, violate }: JudgedLine, recipientId: string): void {
   if (campaign.withdrawn.has(recipientId))
     violate('withdrawn_dialled', `call ${event.attemptId} was placed although ${recipientId} was withdrawn`);

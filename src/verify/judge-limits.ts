@@ -69,7 +69,6 @@ export function judgeDelay({ campaign, event, violate }: JudgedLine, recipientId
   violate('retry_too_early', `${what}, which ended as ${last.disposition}`);
 }
 
-/** A person changed limits of the campaign. */
 export function adjustLimits(campaign: CampaignBook, to: Record<string, unknown>): void {
   const { maxConcurrentCalls: lines, startsPerMinute: pace } = to;
   campaign.limits = {

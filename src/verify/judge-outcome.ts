@@ -2,7 +2,6 @@ import type { LoggedEvent } from './log.ts';
 import { textOf } from './judged-rules.ts';
 import { callsOf, countedOf, forgetDelays, rowNumber, type CampaignBook, type JudgedLine, type PendingOutcome } from './campaign-book.ts';
 
-/** The reason with which a person gives a row up. */
 const givenUp = 'given_up';
 /** Lines that stand right behind the outcome that they bring, in the same transaction. */
 const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
@@ -62,7 +61,6 @@ export function judgeOutcome({ line, before, explained, state }: PendingOutcome,
   if (doubt !== null) violate('outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`);
 }
 
-/** Outcomes that say that the person was reached. */
 export const reached: readonly string[] = ['completed', 'opted_out'];
 
 /** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
@@ -96,7 +94,6 @@ function doubtOfExhausted(campaign: CampaignBook, rowId: string, ends: readonly 
   return null;
 }
 
-/** Whether somebody was talked to in the call. */
 export function isTalk({ disposition }: { disposition: string | null }): boolean {
   return disposition === 'answered' || disposition === 'opted_out';
 }

@@ -167,7 +167,6 @@ async function judgeCampaigns(db: Queries, { campaigns }: LogJudge, ids: readonl
   return differences;
 }
 
-/** How many rows of each outcome, and calls of each disposition, the log has. */
 function figuresOf({ outcomes, rejected, calls }: CampaignBook): Map<string, number> {
   const figures = new Map<string, number>();
   const add = (name: string, count: number) => void figures.set(name, (figures.get(name) ?? 0) + count);
@@ -189,7 +188,6 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
   }));
 }
 
-/** The do-not-call list is what the log says, no less and no more. */
 async function judgeEntries(db: Queries, { numbers }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (ids?.length === 0) return differences;

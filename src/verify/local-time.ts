@@ -4,7 +4,6 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** What a clock on the wall of a place shows. */
 export interface LocalTime {
   /** `2026-12-25` */
   date: string;

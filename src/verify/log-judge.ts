@@ -12,7 +12,6 @@ import { NumberBook } from './number-book.ts';
 
 type Data = Record<string, unknown>;
 
-/** The scope of entries that stop every campaign. */
 const accountScope = 'account';
 
 /**

@@ -7,7 +7,6 @@ export interface PlacedCall {
   at: number;
   /** When the phone had rung at the latest: as its record tells, or as long as the service may take to dial. */
   rangBy: number;
-  /** Somebody was talked to. */
   talked: boolean;
   /** It uses up a budget. */
   counted: boolean;
@@ -60,7 +59,6 @@ export class NumberBook {
     this.#listsOf(call, (calls) => calls.push(call));
   }
 
-  /** The call was never placed after all. */
   unplace(call: PlacedCall): void {
     this.#listsOf(call, (calls) => {
       const index = calls.indexOf(call);

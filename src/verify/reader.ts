@@ -21,7 +21,6 @@ export async function readLog(db: Queries, after: number): Promise<LoggedEvent[]
   }));
 }
 
-/** How many events there are by now. */
 export async function lastSeq(db: Queries): Promise<number> {
   const row = await db
     .selectFrom('events')
@@ -137,7 +136,6 @@ export async function readAttempts(db: Queries, scope: Scope) {
 
 export type BatchRow = Awaited<ReturnType<typeof readBatches>>[number];
 
-/** Batches with their requests. */
 export async function readBatches(db: Queries, scope: Scope) {
   const batches = await db
     .selectFrom('batches')

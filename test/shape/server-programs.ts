@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { readConfig } from '../../src/shared/config.ts';
 import { installBinary, temporalCache, withCacheLock } from '../../src/temporal/binary-cache.ts';
 import { findOnPath, programFile, lastLine, runChild } from '../../src/temporal/programs.ts';
-import { buildWithGo, goLimits, type GoProgram } from '../../src/temporal/go-build.ts';
+import { buildWithGo, goLimits, type GoProgram } from '../../src/temporal/binary-fetch.ts';
 
 /** The newest that a Go of today builds without another toolchain. */
 const version = '1.32.1';

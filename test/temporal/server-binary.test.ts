@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { cachedBinaryPath } from '../../src/temporal/binary-cache.ts';
-import { officialArchive } from '../../src/temporal/binary-download.ts';
+import { officialArchive } from '../../src/temporal/binary-fetch.ts';
 import { tryProcessLock } from '../../src/ledger/worker-lock.ts';
 import { resolveTemporalBinary, TemporalBinaryError, type ResolveBinaryInput } from '../../src/temporal/server-binary.ts';
 import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';

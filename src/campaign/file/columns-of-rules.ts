@@ -7,7 +7,6 @@ import { CampaignFileError, type CampaignProblem } from '../../shared/input/erro
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { listTemplates, readTemplate } from './settings/words.ts';
 
-/** A column that a campaign file names, and where. */
 interface NamedColumn {
   name: string;
   path: PropertyKey[];

@@ -37,7 +37,6 @@ export interface CampaignFile {
   lineOf: LineOf;
 }
 
-/** The refusal of a campaign file for one of its settings. */
 export function refusalOf(
   { path, lineOf }: Pick<CampaignFile, 'path' | 'lineOf'>,
   setting: readonly PropertyKey[],

@@ -16,7 +16,6 @@ function loadCalendars(): typeof Holidays {
 
 const read = new Map<string, readonly string[]>();
 
-/** Whether public holidays of the place are known. */
 export function knowsHolidays({ country, region }: HolidayPlace): boolean {
   const calendar = new (loadCalendars())();
   if (calendar.getCountries()[country] === undefined) return false;

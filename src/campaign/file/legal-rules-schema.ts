@@ -81,7 +81,6 @@ const rule = z
     if (parts.every((part) => part === undefined)) problem([], `write ${partsFix}: a rule without any says nothing`);
   });
 
-/** What a rules file says. */
 export const legalRulesSchema = z
   .strictObject(
     {
@@ -101,7 +100,6 @@ export const legalRulesSchema = z
     }
   });
 
-/** One rule of a rules file. */
 export type LegalRule = z.output<typeof rule>;
 
 /** For countries without a rule they are found when one is called. */

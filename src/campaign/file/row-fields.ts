@@ -162,7 +162,6 @@ export const rowFields = {
   },
 } as const satisfies Record<string, RowField>;
 
-/** Key of a column below `list`. */
 export type RowFieldKey = keyof typeof rowFields;
 
 /** The same in their order, with keys. */

@@ -13,7 +13,6 @@ import { wordSettings, textsIn } from './settings/words.ts';
 import { openStretches, weeklyHours } from '../../rules/hours/weekly-hours.ts';
 import { hasQuery, isKeptUrl, isSecretAddress, keptUrlFix } from '../../shared/input/kept-url.ts';
 
-/** Every setting of the campaign file. */
 export const campaignSettings = {
   ...callerSettings,
   ...listSettings,
@@ -56,7 +55,6 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   for (const { day, minutes } of stretches) if (minutes <= marginMinutes) problem(['hours', day], windowFix);
 });
 
-/** What a campaign file says, with defaults. */
 export type CampaignSettings = z.output<typeof campaignSchema>;
 
 /** The JSON Schema (draft 2020-12) of the campaign file: the program's own schema, with a description of every setting. */

@@ -1,5 +1,5 @@
 import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../file/file.ts';
-import { campaignWarnings } from '../file/warnings.ts';
+import { campaignWarnings, refuseMissingBasis, unruledWarnings } from './warnings.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
@@ -8,7 +8,6 @@ import type { Store } from '../../ledger/open-ledger.ts';
 import { readHeader, type ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
 import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
-import { refuseMissingBasis, unruledWarnings } from './legal-gaps.ts';
 import { StartTime } from './start-time.ts';
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */

@@ -3,7 +3,7 @@ import { dialsFrom, type CampaignRules, type LegalHours, weekdays, type Weekday 
 import { closeHolidaysOf } from '../file/legal-rules.ts';
 import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { ListRow } from '../../list/recipients.ts';
-import type { UnruledCountry } from './legal-gaps.ts';
+import type { UnruledCountry } from './warnings.ts';
 import type { CampaignFile } from '../file/file.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { problemAt } from '../../shared/input/problems.ts';

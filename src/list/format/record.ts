@@ -29,7 +29,6 @@ export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string
   return row === 0 ? `the header (line ${String(line)})` : `row ${String(row)} (line ${String(line)})`;
 }
 
-/** A list as CSV. */
 export interface TextLayout {
   kind: 'text';
   encoding: TextEncoding;
@@ -38,10 +37,8 @@ export interface TextLayout {
   delimiter: string;
 }
 
-/** A list as a sheet of a workbook. */
 export interface SheetLayout {
   kind: 'sheet';
-  /** Name of the sheet. */
   sheet: string;
   /** Cells that a row has at least, since a sheet leaves out empty ones at its end; 0 while the header is not known. */
   width: number;

@@ -1,5 +1,5 @@
 import { foreseen } from '../../shared/input/errors.ts';
-import { ConfigError, type Config } from '../../shared/config.ts';
+import { ConfigError, serviceSettings, type Config } from '../../shared/config.ts';
 import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
 import type { CallService } from '../../service/port/call-service.ts';
 import { connectService, readServiceClock, type ConnectOptions } from '../../service/registry.ts';
@@ -28,14 +28,8 @@ export function openWith<Opened>(config: Config, open: (options: ConnectOptions)
   const apiKey = requireApiKey(config);
   return asSetting(() =>
     open({
-      baseUrl: config.SVC_BASE_URL,
+      ...serviceSettings(config),
       apiKey,
-      timeouts: {
-        connectMs: config.SVC_CONNECT_TIMEOUT_MS,
-        headersMs: config.SVC_HEADERS_TIMEOUT_MS,
-        bodyMs: config.SVC_BODY_TIMEOUT_MS,
-      },
-      readsPerSecond: config.SVC_READS_PER_SECOND,
       // Somebody waits for the answer, and is told when to ask again.
       retriesAfter429: { reads: 0 },
     }),

@@ -3,7 +3,7 @@ import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { Forecast } from '../../rules/forecast/forecast.ts';
 import { count, percent, plural } from '../../shared/input/figures.ts';
 import { instantText } from '../../shared/input/times.ts';
-import { neverCalledText, shortfallText } from '../../campaign/preflight/shortfall.ts';
+import { neverCalledText, shortfallText } from '../../campaign/preflight/start-time.ts';
 import { wrapped } from '../../shared/input/printable.ts';
 
 const minuteMs = 60_000;

@@ -2,6 +2,10 @@ import { faultWords, type CallerFault } from '../../rules/caller-choice.ts';
 import type { Need } from '../../ledger/read/campaign-view.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
+import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
+import { givenUp } from '../../rules/attempts/retry-schedule.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { DoubtCounts } from '../../ledger/read/doubt-counts.ts';
 
 /** What only a person can set right, and how. */
 interface NeedText {
@@ -60,4 +64,64 @@ function reasonText(reason: string | null): string {
 
 function faultText(reason: string): string {
   return faultWords[reason as CallerFault] ?? printable(reason);
+}
+
+/** Why nobody can know what became of a row, by the reason of the row or the detail of its last call. */
+const causes: Readonly<Record<string, string>> = {
+  [notToldApart]: 'a record may belong to their call, or to another one',
+  [acceptedLate]: 'their batch was considered lost, but was carried out after all',
+  [givenUp]: 'given up by an operator',
+  held: 'the answer to their batch was lost, and no record shows it',
+  no_record: 'the answer to their batch was lost; records show other calls of it, but not theirs',
+  no_record_shown: 'the service has shown no record of this campaign, so a missing one proves nothing',
+  clock_stepped: 'a clock was set while their call was open, so it is unknown when a record began',
+  denied: 'the service reported that it accepted no call, but a record shows one',
+  record_tells_nothing: 'their record does not say what happened',
+};
+
+/** The cause in plain words; one that is not known by its name. */
+export function causeText(cause: string): string {
+  return causes[cause] ?? cause;
+}
+
+/** One line: how many rows wait or have ended because calls cannot be told apart, and what mends it; empty when none does. */
+export function apartText({ campaignId, rules }: Campaign, doubt: DoubtCounts): string {
+  const waiting = doubt.waitingForWords + doubt.waitingForEvidence;
+  const unresolved = doubt.unresolved[notToldApart] ?? 0;
+  const ended = unresolved + doubt.wordsBusy;
+  if (waiting + ended === 0) return '';
+  const most = doubt.waitingForWords >= doubt.mostCounted ? 'at least ' : '';
+  const parts = [
+    ...(waiting > 0 ? [`${most}${plural(waiting, 'row')} wait${waiting === 1 ? 's' : ''}`] : []),
+    ...(ended > 0 ? [`${plural(ended, 'row')} ended`] : []),
+  ];
+  const mends = [
+    ...(unresolved > 0 ? [`decide: carillon resolve ${campaignId} --candidates FILE`] : []),
+    `next time: name a column that differs in first_message${rules.variables?.reference == null ? ', or send a variables.reference' : ''}`,
+  ];
+  return `${parts.join(' and ')} because calls cannot be told apart (${mends.join('; ')})`;
+}
+
+/** What to do about rows of which nobody knows whether they were called, or what came of it. */
+export function unresolvedLines({ campaignId }: Campaign, { unresolved }: DoubtCounts): string[] {
+  const rows = Object.entries(unresolved).toSorted((a, b) => b[1] - a[1]);
+  const all = rows.reduce((sum, [, times]) => sum + times, 0);
+  if (all === 0) return [];
+  const open = all - (unresolved[givenUp] ?? 0);
+  const apart = unresolved[notToldApart] ?? 0;
+  return [
+    '',
+    `${plural(all, 'row')} unresolved: it cannot be known whether they were reached, so Carillon does not call them again by itself.`,
+    ...rows.map(([cause, times]) => `${count(times).padStart(9)}  ${causeText(cause)}`),
+    ...(open === 0
+      ? []
+      : [
+          'You decide:',
+          `  carillon resolve ${campaignId} --candidates FILE   row by row, with the records that may be theirs side by side`,
+        ]),
+    ...(open > apart
+      ? [`  carillon resolve ${campaignId} --redial            dial the others (one or the other may then be called twice)`]
+      : []),
+    ...(open === 0 ? [] : [`  carillon resolve ${campaignId} --give-up           leave them as they are`]),
+  ];
 }

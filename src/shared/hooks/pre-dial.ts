@@ -5,7 +5,6 @@ import type { ScreeningVerdict } from '../../rules/screening.ts';
 import { HookError } from './errors.ts';
 import { postSigned, type SignedPost } from './signed-post.ts';
 
-/** One call that the hook is asked about. */
 export interface ScreenedCall {
   /** Comes back in the answer; says nothing to the hook. */
   ref: string;

@@ -25,7 +25,6 @@ const callers = z
   .union([caller.transform((one) => [one]), z.array(caller).min(1).max(100)], { error: callerFix })
   .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'name each number once' });
 
-/** Who calls. */
 // prettier-ignore
 export const callerSettings = {
   id: { schema: id, label: 'Id of the campaign',

@@ -28,7 +28,6 @@ const caps = z
   .max(20, { error: 'write at most 20 caps' })
   .default([]);
 
-/** How often somebody may be called. */
 export const capSettings = {
   caps: { schema: caps, help: 'How often somebody may be called, over all campaigns.', settings },
 } as const satisfies SettingGroup;

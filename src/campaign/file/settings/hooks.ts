@@ -4,7 +4,6 @@ import { isKeptUrl } from '../../../shared/input/kept-url.ts';
 import { duration, readBy, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const longestUrl = 2000;
-/** How to write the address of a hook. */
 export const hookUrlFix =
   'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
 
@@ -30,7 +29,6 @@ const asked = z.strictObject(shapeOf(preDial), { error: 'write a mapping such as
 const toldShape = shapeOf({ url: { schema: hookUrl, help: 'Address that is told.' } });
 const told = z.strictObject(toldShape, { error: 'write a mapping such as { url: https://… }' }).optional();
 
-/** Who is asked and told. */
 // prettier-ignore
 export const hookSettings = {
   pre_dial: { schema: asked.optional(), rules: 'preDial', help: 'Who is asked before each request whether its people may be called.' },

@@ -34,7 +34,6 @@ const settings = {
 } as const satisfies SettingGroup;
 const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 
-/** Who is called. */
 export const listSettings = {
   list: { schema: list, help: 'The recipients.', settings },
 } as const satisfies SettingGroup;

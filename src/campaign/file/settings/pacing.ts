@@ -26,7 +26,6 @@ const pacing = z.strictObject(shapeOf(settings), { error: 'write a mapping such 
   },
 );
 
-/** How fast calls are begun. */
 export const pacingSettings = {
   pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.', settings },
 } as const satisfies SettingGroup;
@@ -84,7 +83,6 @@ const breaker = z.union([z.literal(['off', false]).transform(() => null), z.stri
   error: breakerFix,
 });
 
-/** When a campaign pauses by itself. */
 // prettier-ignore
 export const breakerSettings = {
   breaker: { schema: breaker.prefault({}), help: 'When the campaign pauses by itself because too many calls fail, or off.' },

@@ -64,7 +64,6 @@ const correlations = z
 const listOf = <Rule extends z.ZodType>(rule: Rule, fix: string) =>
   z.array(rule, { error: fix }).max(100, { error: 'write at most 100 rules' }).default([]);
 
-/** What records say. */
 // prettier-ignore
 export const recordSettings = {
   opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,

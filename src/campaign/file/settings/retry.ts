@@ -57,7 +57,6 @@ const settings = {
 const retryFix = 'write a mapping such as { max_attempts: 3, busy: 30m }';
 const retries = z.strictObject(shapeOf(settings), { error: retryFix }).prefault({});
 
-/** How often, and when, people are called again. */
 export const retrySettings = {
   retry: { schema: retries, help: 'How often and when people are called again.', settings },
 } as const satisfies SettingGroup;

@@ -17,7 +17,6 @@ export interface Setting {
   settings?: SettingGroup;
 }
 
-/** What a form of the page shows for a setting. */
 export interface FormField {
   /** Of a new campaign. */
   step: 'columns' | 'words' | 'calls';
@@ -74,7 +73,6 @@ export function whole(from: number, to: number) {
   return z.number({ error: fix }).int({ error: fix }).min(from, { error: fix }).max(to, { error: fix });
 }
 
-/** A part of a JSON Schema. */
 export type JsonShape = { [key: string]: unknown };
 
 export const textShape: JsonShape = { type: 'string' };

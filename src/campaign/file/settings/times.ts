@@ -98,7 +98,6 @@ function isLawSetting([key, value]: [string, unknown]): boolean {
 const instantFix = 'write a date and time with its offset from UTC, such as 2030-11-30T17:00:00-05:00';
 const instant = readBy(parseInstant, instantFix).meta({ type: 'string', format: 'date-time' });
 
-/** When people are called. */
 // prettier-ignore
 export const timeSettings = {
   hours: { schema: hours, label: 'When people may be called', settings: week,

@@ -51,7 +51,6 @@ const variables = z
     error: 'choose a name that is not among the values, so that neither overwrites the other',
   });
 
-/** What is said. */
 // prettier-ignore
 export const wordSettings = {
   first_message: { schema: template.optional(), label: 'Opening line', help: 'Liquid template of the opening line.',
@@ -73,7 +72,6 @@ export function wordRules(written: Written<typeof wordSettings>): Pick<CampaignR
   };
 }
 
-/** A template of the campaign file, and where in it. */
 interface SettingTemplate {
   path: PropertyKey[];
   template: string;
@@ -89,7 +87,6 @@ export function listTemplates(settings: Written<typeof wordSettings>): SettingTe
   ].map(({ path, text }) => ({ path, template: text }));
 }
 
-/** Every text in a value, and where. */
 export function* textsIn(value: unknown, path: PropertyKey[]): Generator<{ path: PropertyKey[]; text: string }> {
   if (typeof value === 'string') yield { path, text: value };
   if (typeof value !== 'object' || value === null) return;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import { isStale } from '../../../campaign/file/warnings.ts';
+import { isStale } from '../../../campaign/preflight/warnings.ts';
 import { describePackagedRules } from '../../../campaign/file/legal-rules.ts';
 import { type Config, listenText, type ListenAddress } from '../../../shared/config.ts';
 import { zoneDataRelease } from '../../../rules/time-zone.ts';

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { campaignTitle, stateText } from '../../../presentation/words/campaign.ts';
-import { causeText } from '../../../presentation/words/doubts.ts';
+import { causeText } from '../../../presentation/words/needs.ts';
 import { clockSpan, count, percentCell, plural } from '../../../shared/input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../../ledger/read/report.ts';
 import { renderTable, type Column } from '../terminal/table.ts';

@@ -10,7 +10,7 @@ import { createCampaignView, watchCampaign } from '../access/watch-campaign.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { writeJson, RowProgress } from '../terminal/answer.ts';
-import { unresolvedLines } from '../../../presentation/words/doubts.ts';
+import { unresolvedLines } from '../../../presentation/words/needs.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import { count, plural } from '../../../shared/input/figures.ts';

@@ -15,7 +15,7 @@ import {
   viewAsJson,
   pacingLines,
 } from '../../../presentation/words/campaign.ts';
-import { apartText, unresolvedLines } from '../../../presentation/words/doubts.ts';
+import { apartText, unresolvedLines } from '../../../presentation/words/needs.ts';
 import { hookLines } from '../../../presentation/words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, withControl, type OpenCampaign } from '../../../operations/control/control.ts';

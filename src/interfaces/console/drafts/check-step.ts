@@ -5,7 +5,7 @@ import { facts, figure, instant, link, muted, panel, table, withInstants } from 
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type CampaignForecast } from '../../../campaign/preflight/campaign-forecast.ts';
-import { shortfallText } from '../../../campaign/preflight/shortfall.ts';
+import { shortfallText } from '../../../campaign/preflight/start-time.ts';
 import { problemOf } from '../../api/core/problem.ts';
 import { callableLines } from '../../../presentation/words/causes.ts';
 import { capital } from '../../../shared/input/figures.ts';

@@ -7,7 +7,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { cutCampaign, details } from '../../../presentation/report/report-data.ts';
-import { chartGroups, type ChartGroup } from '../../../presentation/report/sections.ts';
+import { chartGroups, type ChartGroup } from '../../../presentation/report/html-report.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 
 /** More would be a file that nobody reads. */

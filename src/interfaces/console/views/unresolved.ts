@@ -4,7 +4,7 @@ import { count, empty, figure, link, panel, table, duration, facts, id, instant 
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUnresolved } from '../../../ledger/read/doubt-counts.ts';
-import { causeText } from '../../../presentation/words/doubts.ts';
+import { causeText } from '../../../presentation/words/needs.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
 import { openCampaign, inCampaign, numbersForm, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';

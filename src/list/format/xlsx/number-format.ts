@@ -2,7 +2,6 @@ import { formatValue } from 'hucre';
 import type { WorkbookArchive } from './archive.ts';
 import { readAllXml } from './xml.ts';
 
-/** How a cell shows its number. */
 export type CellFormat =
   | { kind: 'general' }
   /** Shown as ISO text, whatever the order of day and month in the format. */

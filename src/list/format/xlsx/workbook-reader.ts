@@ -173,7 +173,6 @@ class WorkbookProcess {
   }
 }
 
-/** For everybody who reads lists. */
 export const workbooks = new WorkbookReader();
 
 type SheetOfWorkbook = SheetLayout & Pick<ListLayout, 'recordsAbove'>;

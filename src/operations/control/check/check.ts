@@ -1,5 +1,11 @@
 import { campaignRules, refusePassedTimes, type CampaignFile } from '../../../campaign/file/file.ts';
-import { campaignWarnings, lawWarnings } from '../../../campaign/file/warnings.ts';
+import {
+  campaignWarnings,
+  lawWarnings,
+  unruledWarnings,
+  type UnruledCountry,
+  refuseMissingBasis,
+} from '../../../campaign/preflight/warnings.ts';
 import type { Config } from '../../../shared/config.ts';
 import { dialsFrom, type CampaignRules } from '../../../rules/campaign-rules.ts';
 import { zoneDataRelease } from '../../../rules/time-zone.ts';
@@ -16,7 +22,6 @@ import {
 } from '../../../campaign/preflight/impossible.ts';
 import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
-import { unruledWarnings, type UnruledCountry, refuseMissingBasis } from '../../../campaign/preflight/legal-gaps.ts';
 import { hooksOf } from '../../../temporal/start-campaign.ts';
 import { HookError } from '../../../shared/hooks/errors.ts';
 import { refuseClosed, refuseWritten } from '../../../shared/hooks/networks.ts';
