@@ -16,9 +16,12 @@ function loadCalendars(): typeof Holidays {
 
 const read = new Map<string, readonly string[]>();
 
+let countries: Record<string, string> | undefined;
+
 export function knowsHolidays({ country, region }: HolidayPlace): boolean {
   const calendar = new (loadCalendars())();
-  if (calendar.getCountries()[country] === undefined) return false;
+  countries ??= calendar.getCountries();
+  if (countries[country] === undefined) return false;
   return region === null || calendar.getStates(country)?.[region] !== undefined;
 }
 

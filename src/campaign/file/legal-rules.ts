@@ -31,13 +31,16 @@ export interface OwnRules {
 /** Years of holidays that are worked out: no campaign runs longer. */
 const holidayYears = 3;
 
+/** Read once: a process has the rules of its own package as long as it runs. */
+let packagedRules: Promise<RulesFile> | undefined;
+
 /**
  * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not
  * even that for countries without one.
  * @throws CampaignFileError with everything that is wrong with a file.
  */
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
-  const packaged = await readRules(join(packageFolder('rules'), 'calling-hours.yaml'));
+  const packaged = await (packagedRules ??= readRules(join(packageFolder('rules'), 'calling-hours.yaml')));
   const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
   if (ownPath === null) return { rules: withoutLawIn(packaged.rules, none), packagedAsOf: packaged.asOf, own: null, none };
   const file = await readRules(ownPath);
