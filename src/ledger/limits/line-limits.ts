@@ -39,6 +39,18 @@ interface Asking {
   due: number;
   /** Calls that an unproven caller number may still make; null: no such limit. */
   canary: number | null;
+  /** Given where many ask in the same moment: what is looked up of the account is kept in it. */
+  claims?: Claims | undefined;
+}
+
+/** What every campaign of an account has, and asks for, by account. */
+export type Claims = Map<string, readonly Claim[]>;
+
+interface Claim {
+  campaignId: string;
+  open: number;
+  /** Null: it dials nothing new. */
+  demand: Demand | null;
 }
 
 async function readOwnLimits(db: Queries, campaign: Campaign, { account, now }: { account: Account; now: number }): Promise<Own> {
@@ -100,17 +112,35 @@ async function readShare(
   let open = own.open;
   // Those who dial nothing new keep the lines that they have, and have no say in who gets the others.
   let keptByOthers = 0;
-  for (const other of await listCampaigns(db, account.accountId)) {
-    // Of one that failed nobody collects: it would hold its lines for ever.
-    if (other.campaignId === campaign.campaignId || !goingStates.includes(other.state)) continue;
-    const limits = await readOwnLimits(db, other, { account, now: asking.now });
-    open += limits.open;
-    if (other.state === 'running' && (await blockedUntil(db, other, asking.now)) === null)
-      demands.push(await demandOf(db, other, { own: limits, ...(await askingOf(db, other, asking.now)) }));
-    else keptByOthers += limits.open;
+  for (const claim of await readClaims(db, campaign, { account, asking })) {
+    if (claim.campaignId === campaign.campaignId) continue;
+    open += claim.open;
+    if (claim.demand === null) keptByOthers += claim.open;
+    else demands.push(claim.demand);
   }
   const share = fairShares(lines - keptByOthers, demands).get(campaign.campaignId) ?? 0;
   return { lines, free: Math.max(0, lines - open), share };
+}
+
+/** What the campaigns of the account have and ask for; that of the asker only where it is kept for others. */
+async function readClaims(
+  db: Queries,
+  { campaignId, accountId }: Campaign,
+  { account, asking: { now, claims } }: { account: Account; asking: Asking },
+): Promise<readonly Claim[]> {
+  const known = claims?.get(accountId);
+  if (known !== undefined) return known;
+  const read: Claim[] = [];
+  for (const other of await listCampaigns(db, accountId)) {
+    // Of one that failed nobody collects: it would hold its lines for ever.
+    if ((claims === undefined && other.campaignId === campaignId) || !goingStates.includes(other.state)) continue;
+    const own = await readOwnLimits(db, other, { account, now });
+    const isDialling = other.state === 'running' && (await blockedUntil(db, other, now)) === null;
+    const demand = isDialling ? await demandOf(db, other, { own, ...(await askingOf(db, other, now)) }) : null;
+    read.push({ campaignId: other.campaignId, open: own.open, demand });
+  }
+  claims?.set(accountId, read);
+  return read;
 }
 
 async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<Asking> {

@@ -82,7 +82,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     reason:
       ended || campaign.round === 0
         ? null
-        : ((await readIdleReason(db, campaign, { now: () => now, speed: 1 }, 'reason'))?.reason ?? 'ready'),
+        : ((await readIdleReason(db, campaign, { now: () => now, speed: 1 }, { withRule: false }))?.reason ?? 'ready'),
     pausedByItself: paused !== null && paused !== pausedByPerson,
     breakerOpen: paused !== null && isBreakersReason(paused),
     oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),

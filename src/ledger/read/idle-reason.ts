@@ -6,7 +6,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { newestEvents } from '../events.ts';
-import { slotsNow } from '../limits/line-limits.ts';
+import { slotsNow, type Claims } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
 import { readNextRule } from './waiting.ts';
@@ -40,8 +40,12 @@ export interface Clock {
  */
 const onItsWayMs = 30_000;
 
-/** What is looked up: `reason` leaves out the rule, which is looked for in the log. */
-type Depth = 'all' | 'reason';
+interface Depth {
+  /** False: the rule is left out, which is looked for in the log. */
+  withRule?: boolean;
+  /** Given where many campaigns are asked about in the same moment. */
+  claims?: Claims | undefined;
+}
 
 const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
@@ -50,7 +54,7 @@ const nothingMore = { since: null, until: null, calls: null, lines: null, rule: 
  * them, whether the next batch is still to be planned, is on its way, or waits for a free line. Null: nothing keeps anybody, or the
  * campaign is over.
  */
-export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clock, depth: Depth = 'all'): Promise<IdleReason | null> {
+export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clock, depth: Depth = {}): Promise<IdleReason | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   const now = Math.round(clock.now());
   const onItsWaySince = now - onItsWayMs * clock.speed;
@@ -134,7 +138,7 @@ async function readWait(
   if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
   const due = await countDialable(db, campaign, now);
   if (due > 0) {
-    const slots = await slotsNow(db, campaign, { now, due, canary });
+    const slots = await slotsNow(db, campaign, { now, due, canary, claims: depth.claims });
     const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
     const reason = slots.wait !== null ? slots.wait.reason : isCalling ? slots.limit : null;
     if (reason === null) return null;
@@ -145,7 +149,7 @@ async function readWait(
   const next = await nextDueAt(db, campaignId);
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
-    const rule = depth === 'all' ? await readNextRule(db, campaign, { now, next }) : null;
+    const rule = depth.withRule === false ? null : await readNextRule(db, campaign, { now, next });
     return { ...nothingMore, reason: 'due', since, until, rule };
   }
   const outstanding = await countOutstanding(db, campaignId);

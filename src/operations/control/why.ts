@@ -3,6 +3,7 @@ import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAggregates } from '../../ledger/aggregates.ts';
 import { countUndecided, countUnresolved } from '../../ledger/read/doubt-counts.ts';
 import { lastMoveAt, readIdleReason, type Clock } from '../../ledger/read/idle-reason.ts';
+import type { Claims } from '../../ledger/limits/line-limits.ts';
 import type { Queries } from '../../ledger/tx.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Why } from '../../presentation/words/why.ts';
@@ -20,8 +21,8 @@ export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clo
 }
 
 /**
- * The same of several, by their ids. It takes long where many of one account run, since each waits for all others, or where Temporal does
- * not answer; of campaigns that are paused or over nobody is asked.
+ * The same of several, by their ids. It takes long where many run, or where Temporal does not answer; of campaigns that are paused or over
+ * nobody is asked.
  */
 export async function readWhys(control: Control, campaigns: readonly Campaign[], clock: Clock): Promise<ReadonlyMap<string, Why>> {
   const looking = lookAtWorkflows(
@@ -29,8 +30,9 @@ export async function readWhys(control: Control, campaigns: readonly Campaign[],
     campaigns.filter((campaign) => !isStill(campaign)),
   );
   const known: Why[] = [];
+  const claims: Claims = new Map();
   for (const campaign of campaigns) {
-    known.push(await readKnown(control.store.db, campaign, clock));
+    known.push(await readKnown(control.store.db, campaign, clock, claims));
     await setImmediate();
   }
   const looks = await looking;
@@ -42,10 +44,15 @@ export function isStill(campaign: Campaign): boolean {
   return campaign.state === 'paused' || hasEnded(campaign);
 }
 
-async function readKnown(db: Queries, campaign: Campaign, clock: Clock): Promise<Why> {
+async function readKnown(db: Queries, campaign: Campaign, clock: Clock, claims?: Claims): Promise<Why> {
   const nothing = { campaign, undecided: 0, idle: null, movedAt: null, look: null };
   if (!hasEnded(campaign))
-    return { ...nothing, idle: await readIdleReason(db, campaign, clock), movedAt: await lastMoveAt(db, campaign), look: undefined };
+    return {
+      ...nothing,
+      idle: await readIdleReason(db, campaign, clock, { claims }),
+      movedAt: await lastMoveAt(db, campaign),
+      look: undefined,
+    };
   if (campaign.state === 'failed') return nothing;
   // A row has its cause in its call: it is looked up only where there are such rows.
   const { campaignId } = campaign;

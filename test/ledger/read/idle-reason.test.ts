@@ -3,6 +3,8 @@ import { changeCampaignState, pauseCampaign } from '../../../src/ledger/rows/cam
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { writeAccount } from '../../../src/ledger/limits/account-pace.ts';
+import type { Claims } from '../../../src/ledger/limits/line-limits.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
@@ -132,4 +134,27 @@ test.for(dialects)('while all lines are busy one reason stands, whichever step t
     await look();
   }
   expect(new Set(reasons)).toEqual(new Set(['capacity']));
+});
+
+test('campaigns that share lines have the same reasons whether they are asked about together or one by one', async () => {
+  const store = await openCleanStore('sqlite');
+  const scenarios: Scenario[] = [];
+  for (const campaignId of ['one', 'two', 'three', 'four'])
+    scenarios.push(await beginProven(store, { campaignId, rows: people(9), rules: { pacing: { maxConcurrentCalls: 3, batchSize: 3 } } }));
+  const [one, two, three] = scenarios;
+  await store.transaction((tx) => writeAccount(tx, 'http://service', { max_concurrent_calls: 5 }));
+  await one?.dial(1);
+  await two?.dial(1);
+  await pauseCampaign(store, { campaignId: 'two', now: noon }, { reason: 'paused by a person' });
+  await three?.plan(1);
+  const ask = async (claims?: Claims) => {
+    const found: unknown[] = [];
+    for (const scenario of scenarios)
+      found.push(await readIdleReason(store.db, await scenario.campaign(), { now: () => noon + 1_000, speed: 1 }, { claims }));
+    return found;
+  };
+  for (let lines = 2; lines <= 12; lines += 1) {
+    await store.transaction((tx) => writeAccount(tx, 'http://service', { max_concurrent_calls: lines }));
+    expect(await ask(new Map()), `${lines} lines`).toEqual(await ask());
+  }
 });
