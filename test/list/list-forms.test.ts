@@ -116,9 +116,9 @@ test('a file that mixes encodings stays UTF-8, so that its good names stay right
 });
 
 test('the encoding is found however far down the first letter stands, and however chunks cut letters', async () => {
-  const rows = Array.from({ length: 30_000 }, (_, n) => `n${String(n)},+1${String(201 + (n % 700))}5550101`);
+  const rows = Array.from({ length: 10_000 }, (_, n) => `n${String(n)},+1${String(201 + (n % 700))}5550101`);
   const late = Buffer.from(`name,phone\n${rows.join('\n')}\nJosé,+12125550102\n`, 'latin1');
-  expect((await places(late)).at(-1)).toEqual([30_001, 30_002, 'José|+12125550102', null]);
+  expect((await places(late)).at(-1)).toEqual([10_001, 10_002, 'José|+12125550102', null]);
   for (const shift of ['', 'x', 'xx', 'xxx']) {
     const utf8 = Buffer.from(`name${shift},phone\n${'😀é'.repeat(60_000).replaceAll(/(.{200})/gu, '$1\n')}`);
     expect((await headerOf(utf8, minimalCampaign)).layout).toMatchObject({ encoding: 'utf-8' });

@@ -339,17 +339,13 @@ test('the first row of each key is remembered through growth, for numbers and te
   const numbers = new RowIndex();
   const texts = new RowIndex();
   const count = 20_000;
-  for (let row = 1; row <= count; row++) {
-    // Neighbouring numbers, and numbers that differ only above 32 bits.
-    const number = row % 2 === 0 ? 12_125_550_000 + row : row * 4_294_967_296;
-    expect(numbers.rowOf(number, row)).toBeNull();
-    expect(texts.rowOf(`id-${String(row)}`, row)).toBeNull();
-  }
-  for (let row = 1; row <= count; row++) {
-    const number = row % 2 === 0 ? 12_125_550_000 + row : row * 4_294_967_296;
-    expect(numbers.rowOf(number, 7)).toBe(row);
-    expect(texts.rowOf(`id-${String(row)}`)).toBe(row);
-  }
+  const rows = Array.from({ length: count }, (_, index) => index + 1);
+  // Neighbouring numbers, and numbers that differ only above 32 bits.
+  const numberOf = (row: number) => (row % 2 === 0 ? 12_125_550_000 + row : row * 4_294_967_296);
+  const isNew = (row: number) => numbers.rowOf(numberOf(row), row) === null && texts.rowOf(`id-${row}`, row) === null;
+  expect(rows.filter((row) => !isNew(row))).toEqual([]);
+  expect(rows.map((row) => numbers.rowOf(numberOf(row), 7))).toEqual(rows);
+  expect(rows.map((row) => texts.rowOf(`id-${row}`))).toEqual(rows);
 });
 
 test('asking without a row stores nothing', () => {

@@ -279,7 +279,7 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
       data: { zones: where, country: 'US', ...(own === null ? {} : { hours: own }) },
     };
     const why = judgeHours(readJudgedRules(rules), event);
-    expect(why === null, JSON.stringify({ at: new Date(at), where, calendars, marginMs, why })).toBe(dialler);
+    if ((why === null) !== dialler) expect({ at: new Date(at), where, calendars, marginMs, why }).toEqual({ dialler });
     seen[dialler ? 'open' : 'closed'] += 1;
   }
   expect(Math.min(seen.open, seen.closed)).toBeGreaterThan(500);
@@ -291,7 +291,7 @@ test('the next morning is where the dialler has it, clock changes included', () 
       const dialler = retryAt({ delays: ['next_day'], nth: 1, from: at, zones: [zone], jitterMs: 0, key: '' }) ?? 0;
       const earlierMs = dialler - (nextMidnight(zone, at) ?? 0);
       // In Havana midnight comes twice in a year; the first may do.
-      expect([zone, at, earlierMs]).toEqual([zone, at, earlierMs === hourMs && zone === 'America/Havana' ? hourMs : 0]);
+      if (earlierMs !== 0 && !(earlierMs === hourMs && zone === 'America/Havana')) expect([zone, at, earlierMs]).toEqual([zone, at, 0]);
     }
 });
 
