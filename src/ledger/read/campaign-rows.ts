@@ -2,6 +2,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import { groupBy } from '../../rules/collections.ts';
+import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
+import { termsOf } from '../rows/row-terms.ts';
 import type { Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 
@@ -22,7 +24,13 @@ export interface CampaignRow {
   /** When the row is looked at again; null unless it waits. */
   dueAt: number | null;
   changedAt: number;
+  terms: ShownTerms;
 }
+
+/** Where, when and in which order a row is called, as its list says; null: it says nothing of that. */
+type ShownTerms = Omit<RowTerms, 'externalId' | 'e164' | keyof OwnTerms> & {
+  [Term in keyof OwnTerms]-?: Exclude<OwnTerms[Term], undefined>;
+};
 
 /** Which rows are wanted. A row has to meet everything that is said. */
 export interface RowQuery {
@@ -47,6 +55,7 @@ export async function readCampaignRows(db: Queries, campaignId: string, query: R
   let rows = db
     .selectFrom('recipients')
     .select(['recipient_id', 'row_number', 'external_id', 'e164', 'state', 'outcome', 'reason', 'due_at', 'changed_at']) // prettier-ignore
+    .select(['zones', 'country', 'regions', 'not_before', 'expires_at', 'terms'])
     .where('campaign_id', '=', campaignId)
     .where('row_number', '>', afterRow);
   if (states !== undefined) rows = rows.where('state', 'in', states);
@@ -83,8 +92,16 @@ export async function readCampaignRows(db: Queries, campaignId: string, query: R
       lastDialedAt: last?.posted_at ?? null,
       dueAt: row.state === 'waiting' ? Math.max(now, row.due_at) : null,
       changedAt: row.changed_at,
+      terms: shownTerms(row),
     };
   });
+}
+
+const nothingSaid = Object.fromEntries(ownTerms.map((term) => [term, null]));
+
+function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
+  const { externalId: _, e164: _number, ...terms } = termsOf(row);
+  return { ...nothingSaid, ...terms } as ShownTerms;
 }
 
 function matching(search: string): RawBuilder<SqlBool> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OwnTerms } from '../../rules/row-terms.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { campaignParams, instant, several } from './common.ts';
 
@@ -26,6 +27,32 @@ const rowQuery = z.object({
 
 const storyQuery = rowQuery.pick({ numbers: true });
 
+/** Of each thing that a row may say of its own. */
+const ownTermShapes = {
+  notBefore: instant.nullable().meta({ description: 'Not dialled before.' }),
+  expiresAt: instant.nullable().meta({ description: 'Not dialled from then on.' }),
+  priority: z.int().min(1).max(100).nullable().meta({ description: 'Place among first calls, 1 first; null is as 50.' }),
+  hours: z
+    .string()
+    .nullable()
+    .meta({ description: 'Hours in which alone it is dialled, by the clock of whoever is called.', examples: ['Mon-Fri 18:00-20:00'] }),
+} satisfies Record<keyof OwnTerms, z.ZodType>;
+
+const rowTerms = z
+  .object({
+    zones: z.array(z.string()).meta({ description: 'All time zones in which the number may be.' }),
+    country: z.string().nullable(),
+    regions: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'States or provinces in which it may be; null: nothing narrows them down.' }),
+    ...ownTermShapes,
+  })
+  .meta({
+    id: 'RowTerms',
+    description: 'Where, when and in which order the row is called, as its list says; null: it says nothing of that.',
+  });
+
 const campaignRow = z
   .object({
     row: z.int().meta({ description: 'The first row below the header is 1.' }),
@@ -42,6 +69,7 @@ const campaignRow = z
     lastDialedAt: instant.nullable(),
     dueAt: instant.nullable(),
     changedAt: instant,
+    terms: rowTerms,
   })
   .meta({ id: 'Row' });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createToken, revokeToken } from '../../../src/ledger/console/tokens.ts';
 import { readMarks, appendEvents } from '../../../src/ledger/events.ts';
-import { minuteMs } from '../../support/campaign-rules.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { dialects } from '../../ledger/test-stores.ts';
@@ -55,6 +55,22 @@ test('numbers are masked until somebody who may asks for them, and the log says 
   expect(shown.body.rows).toMatchObject([{ row: 1, e164: numbers(1)[0], attempts: 1, disposition: 'answered' }]);
   const acted = (await readMarks(world.store.db, 'spring')).filter(({ type }) => type === 'operator.acted');
   expect(acted).toMatchObject([{ data: { name: 'operate console', action: 'numbers_shown' } }]);
+});
+
+test('a row shows what its list says of where, when and in which order it is called, as the description of the API has it', async () => {
+  const store = await openCleanStore('sqlite');
+  const own = { notBefore: noon, expiresAt: noon + minuteMs, priority: 7, hours: 'Mon-Fri 18:00-20:00' };
+  const rows = buildRows(numbers(2), (index) => `Guest ${index}`).map((row, index) => (index === 0 ? { ...row, ...own } : row));
+  await beginProven(store, { rows });
+  const world = await ApiWorld.over(store);
+  const { body } = await world.ask('GET /api/v1/campaigns/spring/rows', { role: 'read' });
+  const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
+  expect(body.rows.map(({ terms }: { terms: object }) => terms)).toEqual([
+    { ...place, ...own, notBefore: '2030-01-15T12:00:00.000Z', expiresAt: '2030-01-15T12:01:00.000Z' },
+    { ...place, notBefore: null, expiresAt: null, priority: null, hours: null },
+  ]);
+  const described = (await world.ask('GET /api/v1/openapi.json')).body.components.schemas.RowTerms.properties;
+  expect(Object.keys(described)).toEqual(Object.keys(body.rows[0].terms));
 });
 
 test('a request without a token, or with one that does not hold, is refused before anything is read', async () => {

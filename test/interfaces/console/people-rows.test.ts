@@ -39,6 +39,15 @@ test('no page of rows or of a person holds a whole number until somebody asks, a
   expect(await acted()).toHaveLength(1);
 });
 
+test('the page of a person shows what the row says of its own', async () => {
+  const rows = buildRows([one], () => 'Guest').map((row) => ({ ...row, priority: 7, hours: 'Mon-Fri 18:00-20:00' }));
+  const { console } = await openWorld({ rows });
+  const { text } = await console.get('/campaigns/spring/rows/1');
+  expect(text).toMatch(/<dt>Priority<\/dt>\s*<dd>7<\/dd>/);
+  expect(text).toMatch(/<dt>Own calling hours<\/dt>\s*<dd>Mon-Fri 18:00-20:00<\/dd>/);
+  expect(text).not.toContain('Not called before');
+});
+
 test('whoever may only look is not shown numbers, and has no button for them', async () => {
   const { console, acted } = await openWorld();
   expect((await console.get('/campaigns/spring/rows', 'read')).text).not.toContain('Show numbers');

@@ -52,6 +52,7 @@ test.for(bothDialects)('rows are found by state, outcome, number, id and row, pa
     disposition: 'answered',
     lastDialedAt: noon,
     dueAt: null,
+    terms: { zones: ['America/New_York'], country: 'US', regions: ['NY'], notBefore: null, expiresAt: null, priority: null, hours: null },
   });
   const [second] = await readCampaignRows(db, 'spring', { search: '#2' }, now);
   expect(second).toMatchObject({ state: 'waiting', attempts: 1, disposition: 'busy' });

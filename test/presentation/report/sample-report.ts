@@ -73,6 +73,7 @@ export function samplePeople(campaignId: string, count: number): People {
     lastDialedAt: noon,
     dueAt: null,
     changedAt: noon,
+    terms: { zones: ['America/New_York'], country: 'US', regions: ['NY'], notBefore: null, expiresAt: null, priority: null, hours: null },
   }));
   return { campaignId, rows, more: 7 };
 }

@@ -27,7 +27,11 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       ...(query.search === undefined ? {} : { search: query.search }),
     };
     const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
-    const rows = found.map((row) => (query.numbers === 'shown' || row.e164 === null ? row : { ...row, e164: maskedNumber(row.e164) }));
+    const rows = found.map((row) => {
+      const e164 = query.numbers === 'shown' || row.e164 === null ? row.e164 : maskedNumber(row.e164);
+      const { notBefore } = row.terms;
+      return { ...row, e164, terms: { ...row.terms, notBefore: notBefore === null ? null : new Date(notBefore).toISOString() } };
+    });
     const next = found.length < query.limit ? null : (found.at(-1)?.row ?? null);
     return withInstants({ rows, next });
   });

@@ -3,6 +3,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable } from '../../../shared/input/printable.ts';
 import { readCallee, type Callee, type CalleeRow, type CalleeCall } from '../../../ledger/read/callee.ts';
 import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import { ownFields } from '../../../campaign/file/row-fields.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { nextCallText, eventText, dispositionText } from '../../../presentation/words/history.ts';
@@ -55,13 +56,18 @@ function rowFacts(
   request: ViewRequest,
   { campaignId, row, callee }: { campaignId: string; row: CampaignRow; callee: Callee | null },
 ): Html {
-  const { externalId, e164, reason, attempts, lastDialedAt, changedAt } = row;
+  const { externalId, e164, reason, attempts, lastDialedAt, changedAt, terms } = row;
   const holding = (callee?.suppressions ?? []).filter((entry) => holds(entry, request.now));
   return facts([
     ['State', rowBadge(row)],
     ['Reason', reason === null ? null : reasonText(reason)],
     ['Number', e164 === null ? 'none that can be called' : shownNumber(request, campaignId, e164)],
     ['ID', externalId === null ? null : id(printable(externalId))],
+    ...ownFields.map(({ label, term }): [string, HtmlValue] => {
+      const said = terms[term];
+      if (term === 'notBefore' || term === 'expiresAt') return [label, typeof said === 'number' ? instant(said, 'full') : null];
+      return [label, said === null ? null : String(said)];
+    }),
     ['Calls in this campaign', figure(attempts)],
     ['Last call', lastDialedAt === null ? null : instant(lastDialedAt, 'full')],
     ['Changed', instant(changedAt, 'full')],
