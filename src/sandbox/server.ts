@@ -9,7 +9,7 @@ import { registerConvai } from './convai/register.ts';
 import { installControl } from './control/install-control.ts';
 import type { Service } from './core/service/service.ts';
 import { answerErrors, answerUnreadable, answerUnroutable } from './http/error-replies.ts';
-import { acceptJsonOnly } from './http/json-bodies.ts';
+import { acceptJsonOnly } from './http/json-text.ts';
 import { installPipeline } from './http/pipeline.ts';
 
 const longestParameter = 16_384;
@@ -29,16 +29,10 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
   return app;
 }
 
-/**
- * The service over HTTP without any feature, not yet listening. A request has to be there, its body included, within `longestRequestMs` of
- * real time, and its headers within a quarter of that; a slower one is cut off no later than an eighth of that afterwards.
- */
+/** The service over HTTP without any feature, not yet listening. A request has to be there within `longestRequestMs` of real time. */
 export function createCoreServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = fastify({
-    http: {
-      headersTimeout: longestRequestMs * shareOfHeaders,
-      connectionsCheckingInterval: (longestRequestMs * shareOfHeaders) / 2,
-    },
+    http: { headersTimeout: longestRequestMs * shareOfHeaders, connectionsCheckingInterval: (longestRequestMs * shareOfHeaders) / 2 },
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
     requestTimeout: longestRequestMs,

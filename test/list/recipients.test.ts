@@ -10,7 +10,7 @@ import { readHeader } from '../../src/list/header.ts';
 import { RowIndex } from '../../src/list/row-index.ts';
 import { rejectionReasons } from '../../src/rules/outcome.ts';
 import { readPhoneNumber } from '../../src/rules/phone-number.ts';
-import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/core/telephony/magic-numbers.ts';
+import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/core/telephony/callee.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
 
 const fullCampaign = `id: test

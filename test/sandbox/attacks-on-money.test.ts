@@ -62,9 +62,7 @@ test.each([
 });
 
 test('(b) 500 after the batch was accepted: the calls are placed, and who repeats dials twice', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 14, nth: 1, effect: { type: 'error', when: 'after' } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'error', when: 'after' } }] });
   expect(await naiveBatch(sandbox)).toBe(2);
   expect(dialled(sandbox)).toEqual(twice);
   expect(sandbox.journal().map(({ status, callsAccepted }) => [status, callsAccepted])).toEqual([
@@ -75,9 +73,7 @@ test('(b) 500 after the batch was accepted: the calls are placed, and who repeat
 });
 
 test('(c) 429 in the middle of a campaign: nothing of that batch is placed, and who waits and repeats dials once', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 14, nth: 2, effect: { type: 'rate_limited', seconds: 3 } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 2, effect: { type: 'rate_limited', seconds: 3 } }] });
   const statuses: number[] = [];
   for (const number of numbers) {
     const answer = await sandbox.batch([number]);
@@ -103,10 +99,7 @@ test('(d) a caller that is killed between acceptance and its own record: the cal
       'POST',
       path,
       { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls },
-      {
-        headers: { 'x-request-id': 'batch-7/1' },
-        signal: killed.signal,
-      },
+      { headers: { 'x-request-id': 'batch-7/1' }, signal: killed.signal },
     )
     .catch(() => 'nobody is there to be told');
   await sandbox.get('/_sandbox/gates/wait?point=batch_work_done');
@@ -178,9 +171,7 @@ test('(g) a clock that jumps a year ahead brings every call to its end once, and
 });
 
 test('(h) a batch that is accepted in part: calls_initiated says how many, and only they are dialled', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 14, nth: 1, effect: { type: 'partial', accept: 2 } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'partial', accept: 2 } }] });
   const { status, body } = await sandbox.batch(numbers);
   expect([status, body.calls_initiated]).toEqual([200, 2]);
   sandbox.clock.advance(3_600_000);

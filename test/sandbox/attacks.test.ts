@@ -213,12 +213,7 @@ test('Expect: 100-continue is answered, and the body that follows is read', asyn
   const body = JSON.stringify({ name: 'Waits' });
   const sent = rawRequest(sandbox.url + agents, {
     method: 'POST',
-    headers: {
-      'x-api-key': key,
-      'content-type': 'application/json',
-      'content-length': body.length,
-      expect: '100-continue',
-    },
+    headers: { 'x-api-key': key, 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' },
   });
   sent.flushHeaders();
   await once(sent, 'continue');

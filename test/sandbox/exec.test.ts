@@ -57,10 +57,7 @@ test('a command that never called the service is not ok: nothing was observed, a
   expect(said).toContain('error: No request came to the service, so nothing was judged.');
   expect(code).toBe(1);
   const inFile = await execScript('process.exitCode = 3;', { reportFile: file });
-  expect(inFile).toMatchObject({
-    code: 3,
-    said: expect.stringMatching(/^conduct: NOTHING OBSERVED; the report is in/),
-  });
+  expect(inFile).toMatchObject({ code: 3, said: expect.stringMatching(/^conduct: NOTHING OBSERVED; the report is in/) });
   expect(await readFile(file, 'utf8')).toMatch(/failures="1"[^]*<failure type="requests" message="nothing observed">/);
 });
 

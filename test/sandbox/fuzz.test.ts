@@ -15,11 +15,7 @@ const config = {
   agent: {
     first_message: 'Hello.',
     prompt: { prompt: 'You ask for a mark.' },
-    llm: {
-      model_id: 'custom',
-      custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-one': 'a' } },
-      temperature: 0.5,
-    },
+    llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-one': 'a' } }, temperature: 0.5 },
   },
 };
 /** Per operation a body that is accepted, with every field of the contract. */
@@ -28,12 +24,7 @@ const bodies = {
   update_agent: { request: 'UpdateAgentRequest', body: { conversation_config: config } },
   import_phone_number: {
     request: 'ImportPhoneNumberRequest',
-    body: {
-      label: 'L',
-      phone_number: '+12125550123',
-      telephony_account_sid: 'AC',
-      telephony_auth_token: 'planted-9d2',
-    },
+    body: { label: 'L', phone_number: '+12125550123', telephony_account_sid: 'AC', telephony_auth_token: 'planted-9d2' },
   },
   assign_phone_number: { request: 'AssignPhoneNumberRequest', body: { agent_id: 'agent_survey' } },
   batch_calls: {
@@ -53,11 +44,7 @@ const bodies = {
 } as const satisfies Partial<Record<OperationName, { request: string; body: unknown }>>;
 type BodyOperation = keyof typeof bodies;
 
-const known: Record<string, string> = {
-  ':agent_id': 'agent_reminders',
-  ':phone_number_id': 'pn_main',
-  ':conversation_id': 'nothing',
-};
+const known: Record<string, string> = { ':agent_id': 'agent_reminders', ':phone_number_id': 'pn_main', ':conversation_id': 'nothing' };
 
 function pathOf(operation: OperationName): string {
   return operations[operation].path.replace(/:\w+/, (name) => known[name] ?? '');

@@ -10,12 +10,7 @@ test.each(['spec', 'extended'] as const)(
   'whatever is asked in whatever order, the %s dialect answers as described and its state is that of the contract',
   async (dialect) => {
     // So many lines that every call is dialled, and has its record, at once.
-    const sandbox = await startTestSandbox({
-      dialect,
-      seedData: false,
-      concurrency: 10_000,
-      rateLimit: { requestsPerSecond: null },
-    });
+    const sandbox = await startTestSandbox({ dialect, seedData: false, concurrency: 10_000, rateLimit: { requestsPerSecond: null } });
     const caller = new ModelledCaller(sandbox, dialect);
     await fc.assert(
       fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 22, size: 'max' }), async (commands) => {

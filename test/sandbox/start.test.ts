@@ -1,16 +1,17 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, createConnection } from 'node:net';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/interfaces/cli/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
-import { noon, plainNumbers } from './harness.ts';
+import { type SandboxOptions, resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
+import { noon, plainNumbers, createManualClock, type Json } from './harness.ts';
+import { Service } from '../../src/sandbox/core/service/service.ts';
+import { createCoreServer } from '../../src/sandbox/server.ts';
 
 async function start(options: SandboxOptions = {}) {
   const sandbox = await startSandbox(options);
@@ -99,9 +100,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the process with 0', async (s
   const script = `
         await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   expect(JSON.parse(line.toString())).toMatchObject({ ready: true });
@@ -157,4 +156,32 @@ test('the help has examples', () => {
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
   expect(help).toContain('\n  carillon sandbox --port 0 --json');
+});
+
+test('the core starts, calls, shows it, is reset and stops without any feature', async () => {
+  const clock = createManualClock();
+  const service = new Service(resolveSettings({ seed: 'test' }), clock);
+  const app = createCoreServer(service);
+  onTestFinished(() => {
+    service.close();
+    return app.close();
+  });
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object): Promise<Json> => {
+    const headers = { 'x-api-key': 'sk_sandbox_ok' };
+    return (await app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })).json();
+  };
+  await ask('POST', '/v1/convai/phone-numbers/batch-calls', {
+    agent_id: 'agent_reminders',
+    from_phone_number_id: 'pn_main',
+    calls: [{ to_phone_number: '+12125550100' }],
+  });
+  expect(await ask('GET', '/_sandbox/idle')).toMatchObject({ idle: false });
+  clock.advance(3_600_000);
+  expect(await ask('GET', '/_sandbox/idle')).toMatchObject({ idle: true, under_way: { sockets: 0 } });
+  const [{ conversation_id: id }] = (await ask('GET', '/v1/convai/conversations')).conversations;
+  expect(await ask('GET', `/v1/convai/conversations/${id}`)).toMatchObject({ status: 'done', audio: null });
+  expect(await ask('DELETE', `/v1/convai/conversations/${id}`)).toEqual({});
+  service.reset();
+  expect((await ask('GET', '/v1/convai/conversations')).conversations).toEqual([]);
+  expect((await app.inject('/_sandbox/webhooks')).statusCode).toBe(404);
 });

@@ -91,10 +91,7 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
   return reply.send(Readable.from(recording.read(first, last), { objectMode: false }));
 }
 
-/**
- * First and last byte, both included, of the `length` that a Range header asks for. Null asks for everything: there is no header, it is
- * malformed, or it names several ranges, which need not be served.
- */
+/** First and last byte of the `length` that a Range header asks for; null for everything: no header, a malformed one, or several ranges. */
 function readByteRange(header: string | undefined, length: number): { first: number; last: number } | 'unsatisfiable' | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   const [, from = '', to = ''] = match ?? [];
@@ -111,10 +108,7 @@ function readByteRange(header: string | undefined, length: number): { first: num
 
 const windowSeconds = 3_600;
 
-/**
- * Addresses of recordings that open without an API key until they expire. An address holds for one to two hours and stays the
- * same for an hour, so that a record read twice is the same. The key lives as long as the process.
- */
+/** Addresses of recordings that open without an API key for one to two hours, and stay the same for an hour. */
 class AudioLinks {
   readonly #key = randomBytes(32);
 

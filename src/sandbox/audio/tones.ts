@@ -29,7 +29,6 @@ export function sampleOf({ hertz, length, rate }: Tone, index: number): number {
   return Math.round(loudness * gain * Math.sin((2 * Math.PI * hertz * index) / rate));
 }
 
-/** A tone for as long as saying the text takes. */
 export function sound(text: string, hertz: number, format: AudioFormat): Buffer {
   const rate = rateOf(format);
   const tone = { hertz, rate, length: Math.round((speakingMs(text) / 1000) * rate) };

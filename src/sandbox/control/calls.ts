@@ -6,7 +6,7 @@ import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { conflict, existing, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { placeForeignCall } from '../core/telephony/foreign-call.ts';
+import { placeForeignCall } from '../core/telephony/inbound.ts';
 import { findNumber } from '../core/service/found.ts';
 import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
 import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';

@@ -6,8 +6,8 @@ import { serveControl } from '../http/serve-control.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
 import { conflict } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import { isIdle } from '../core/service/under-way.ts';
-import { describeIdle } from './idle.ts';
+import { isIdle, tellUnderWay } from '../core/service/under-way.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const fastest = 100_000;
 /** The last year that ISO times can tell with four digits. */
@@ -35,10 +35,7 @@ const advanceBody = z.strictObject({
 const stepBody = z.strictObject({ ms: z.number().int().min(-latest).max(latest) });
 
 export function controlClock(app: FastifyInstance, service: Service): void {
-  serveControl(app, 'GET /_sandbox/clock', {
-    says: 'Tells service time and how it runs.',
-    answer: () => describeClock(service),
-  });
+  serveControl(app, 'GET /_sandbox/clock', { says: 'Tells service time and how it runs.', answer: () => describeClock(service) });
 
   serveControl(app, 'PUT /_sandbox/clock', {
     says: 'Lets service time run in real time, at another speed, or stand.',
@@ -92,14 +89,7 @@ async function advanceUntilIdle(service: Service, clock: ServiceClock): Promise<
   );
   const told = describeIdle(service);
   const reached = told['idle'] === false && service.scheduler.nextAt > bound && service.scheduler.nextAt !== Infinity;
-  return {
-    ...describeClock(service),
-    advanced_ms: to - from,
-    instants,
-    ...told,
-    bound: isoTime(bound),
-    bound_reached: reached,
-  };
+  return { ...describeClock(service), advanced_ms: to - from, instants, ...told, bound: isoTime(bound), bound_reached: reached };
 }
 
 export function describeClock({ clock, clockMover, clockSteps }: Service): Record<string, unknown> {
@@ -137,4 +127,43 @@ function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: n
   }
   if (instant > latest) throw refuseField(['body', 'until'], `Must be before ${isoTime(latest)}.`, 'too_late', until);
   return () => instant;
+}
+
+const longestWaitSeconds = 300;
+/** Real milliseconds between two looks. */
+const lookEveryMs = 25;
+
+const idleQuery = z.strictObject({
+  /** Real seconds. */
+  wait: z.coerce.number().min(0).max(longestWaitSeconds).default(0),
+});
+
+export function controlIdle(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'GET /_sandbox/idle', {
+    says: 'Tells what is under way; with wait, as soon as nothing is.',
+    query: idleQuery,
+    answer: async ({ query, reply }) => {
+      const { wait } = query();
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const startedAt = performance.now();
+      while (!isIdle(service) && performance.now() - startedAt < wait * 1000 && !gone.signal.aborted) {
+        await sleep(lookEveryMs, undefined, { signal: gone.signal }).catch(() => undefined);
+        service.scheduler.runDue();
+      }
+      return describeIdle(service);
+    },
+  });
+}
+
+/** What is under way, and when the next thing is due; null when only something from outside makes a difference. */
+export function describeIdle(service: Service): Record<string, unknown> {
+  const { nextAt } = service.scheduler;
+  const idle = isIdle(service);
+  return {
+    idle,
+    under_way: tellUnderWay(service),
+    next_due_at: idle || nextAt === Infinity ? null : isoTime(nextAt),
+    now: isoTime(service.clock.now()),
+  };
 }

@@ -14,10 +14,7 @@ const mostUnreadBytes = 1024 * 1024;
 const wholeNumber = z.coerce.number().int().min(0);
 const eventsQuery = z.strictObject({ since: wholeNumber.optional() });
 
-/**
- * Everything that happens, live, as server-sent events. `Last-Event-ID`, or `?since=`, goes on after that event; what is kept no
- * more by then is told as an event `missed`.
- */
+/** Everything that happens, as server-sent events: after `Last-Event-ID` or `?since=`; what is kept no more is told as `missed`. */
 export function controlEvents(app: FastifyInstance, { events }: Service): void {
   serveControl(app, 'GET /_sandbox/events', {
     says: 'Tells what happens, live, as server-sent events.',

@@ -15,10 +15,7 @@ export function controlFaults(app: FastifyInstance, { faults }: Service): void {
     answer: () => ({ faults: faults.list() }),
   });
 
-  serveControl(app, 'GET /_sandbox/faults/presets', {
-    says: 'Lists ready-made fault rules.',
-    answer: () => ({ presets: faultPresets }),
-  });
+  serveControl(app, 'GET /_sandbox/faults/presets', { says: 'Lists ready-made fault rules.', answer: () => ({ presets: faultPresets }) });
 
   serveControl(app, 'POST /_sandbox/faults', {
     says: 'Adds one fault rule or several, all or none.',

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { checkFixture, FixtureError } from '../fixture/check-fixture.ts';
-import { fixtureSchema, type Fixture } from '../fixture/fixture.ts';
+import { checkFixture, FixtureError, fixtureSchema, type Fixture } from '../fixture/check-fixture.ts';
 import { loadFixture } from '../core/service/seed-data.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { conflict, InvalidRequest } from '../core/service-error.ts';

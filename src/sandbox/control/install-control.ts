@@ -6,18 +6,16 @@ import { guardControl } from '../http/access.ts';
 import { serveControl, type ControlRoute } from '../http/serve-control.ts';
 import { sandboxVersion } from '../core/version.ts';
 import { controlCalls } from './calls.ts';
-import { controlClock } from './clock.ts';
+import { controlClock, controlIdle } from './clock.ts';
 import { controlConduct, controlJournal } from './journal.ts';
 import { controlEvents } from './events.ts';
 import { controlFaults } from './faults.ts';
 import { controlFixture } from './fixture.ts';
 import { controlGates } from './gates.ts';
-import { controlIdle } from './idle.ts';
 import { controlInfo } from './info.ts';
 import { controlModels } from './models.ts';
 import { controlNumbers } from './numbers.ts';
-import { controlTelephony } from './telephony.ts';
-import { controlWorld } from './world.ts';
+import { controlTelephony, controlWorld } from './world.ts';
 
 /** The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. */
 export function installControl(app: FastifyInstance, service: Service): void {

@@ -17,9 +17,7 @@ const journalQuery = z.strictObject({
   since: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).optional(),
   operation: z
-    .enum(operationNames as [OperationName, ...OperationName[]], {
-      error: `Must be one of ${operationNames.join(', ')}.`,
-    })
+    .enum(operationNames as [OperationName, ...OperationName[]], { error: `Must be one of ${operationNames.join(', ')}.` })
     .optional(),
   status: z
     .string()

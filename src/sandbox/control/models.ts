@@ -19,11 +19,7 @@ export function controlModels(app: FastifyInstance, { unavailableModels }: Servi
         group: model.group,
         hipaa_eligible: model.hipaaEligible,
         context_tokens: model.contextTokens,
-        usd_per_million_tokens: {
-          input: model.prices.input,
-          cached_input: model.prices.cachedInput,
-          output: model.prices.output,
-        },
+        usd_per_million_tokens: { input: model.prices.input, cached_input: model.prices.cachedInput, output: model.prices.output },
         latency_ms: model.latencyMs,
         supports_thinking: model.supportsThinking,
       })),

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { numberInput } from '../fixture/fixture.ts';
+import { numberInput } from '../fixture/check-fixture.ts';
 import { findAgent, findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
@@ -7,7 +7,6 @@ import { addNumber, defaultProvider } from '../core/state/service-state.ts';
 import { takesInbound, type PhoneNumber } from '../core/state/agent.ts';
 import { voiceWebhookPath } from '../core/telephony/webhook.ts';
 
-/** Numbers as the telephony provider has them: which are owned, which only verified, and where the provider reports calls. */
 export function controlNumbers(app: FastifyInstance, service: Service): void {
   serveControl(app, 'GET /_sandbox/numbers', {
     says: 'Lists the numbers as the telephony provider has them.',

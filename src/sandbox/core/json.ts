@@ -1,7 +1,4 @@
-/**
- * Merges objects at every depth. Null takes a field out, an empty object changes nothing, anything else, arrays included, is replaced.
- * Neither argument is changed.
- */
+/** Merges objects at every depth. Null takes a field out, arrays are replaced. Neither argument is changed. */
 export function mergeDeep<T extends object>(base: T, patch: object): T {
   const merged: Record<string, unknown> = { ...(base as Record<string, unknown>) };
   for (const [key, value] of Object.entries(patch)) {

@@ -28,31 +28,11 @@ const batches = '/v1/convai/batch-calling';
 
 /** What is served beyond the contract (gaps A), and the schema of the query or, for POST, of the body that each takes. */
 export const furtherRoutes = {
-  recording: {
-    method: 'GET',
-    path: '/v1/convai/conversations/:conversation_id/audio',
-    says: 'A recording',
-    takes: 'recording',
-  },
+  recording: { method: 'GET', path: '/v1/convai/conversations/:conversation_id/audio', says: 'A recording', takes: 'recording' },
   create_agent: { method: 'POST', path: '/v1/convai/agents/create', says: 'As operation 1', takes: 'createAgent' },
-  get_signed_url: {
-    method: 'GET',
-    path: '/v1/convai/conversation/get_signed_url',
-    says: 'As operation 9',
-    takes: 'credentialQuery',
-  },
-  delete_number: {
-    method: 'DELETE',
-    path: '/v1/convai/phone-numbers/:phone_number_id',
-    says: 'Delete a number',
-    takes: 'noQuery',
-  },
-  list_numbers: {
-    method: 'GET',
-    path: '/v1/convai/v2/phone-numbers',
-    says: 'List numbers by pages',
-    takes: 'numberPage',
-  },
+  get_signed_url: { method: 'GET', path: '/v1/convai/conversation/get_signed_url', says: 'As operation 9', takes: 'credentialQuery' },
+  delete_number: { method: 'DELETE', path: '/v1/convai/phone-numbers/:phone_number_id', says: 'Delete a number', takes: 'noQuery' },
+  list_numbers: { method: 'GET', path: '/v1/convai/v2/phone-numbers', says: 'List numbers by pages', takes: 'numberPage' },
   submit_batch: { method: 'POST', path: `${batches}/submit`, says: 'As operation 14', takes: 'submitBatch' },
   list_batches: { method: 'GET', path: `${batches}/workspace`, says: 'List batches', takes: 'batchPage' },
   get_batch: { method: 'GET', path: `${batches}/:batch_id`, says: 'Read a batch', takes: 'noQuery' },
@@ -68,7 +48,6 @@ export function furtherRoutesOf(dialect: 'spec' | 'extended'): readonly FurtherR
   return dialect === 'spec' ? [furtherRoutes.recording] : Object.values(furtherRoutes);
 }
 
-/** Asked of every request, so the patterns are made once. */
 const served = { spec: servedIn('spec'), extended: servedIn('extended') };
 
 function servedIn(dialect: 'spec' | 'extended') {

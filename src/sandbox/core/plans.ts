@@ -9,7 +9,6 @@ export interface Plan {
 export const planNames = ['rehearsal', 'free', 'starter', 'creator', 'pro', 'scale', 'business'] as const;
 export type PlanName = (typeof planNames)[number];
 
-/** No account's: room to rehearse without waiting. */
 export const defaultPlan: PlanName = 'rehearsal';
 
 export const plans: Readonly<Record<PlanName, Plan>> = {

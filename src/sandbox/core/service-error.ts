@@ -13,7 +13,6 @@ export interface ServiceErrorFacts {
   headers?: Record<string, string>;
 }
 
-/** What a refusal is where its status says it. */
 const typeOfStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'authorization_error',
@@ -65,7 +64,5 @@ export function conflict(code: string, message: string, param?: string): Service
 /** The body of every refusal but 422. `status` repeats `code` for clients of the older shape. */
 export function errorBody(message: string, facts: ServiceErrorFacts, requestId: string): unknown {
   const { type, code, param } = facts;
-  return {
-    detail: { type, code, message, status: code, request_id: requestId, ...(param === undefined ? {} : { param }) },
-  };
+  return { detail: { type, code, message, status: code, request_id: requestId, ...(param === undefined ? {} : { param }) } };
 }

@@ -8,7 +8,6 @@ export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1000);
 }
 
-/** Whether a time zone of that name is known. */
 export function isZone(name: string): boolean {
   return zoneOf(name) !== null;
 }

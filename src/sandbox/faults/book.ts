@@ -17,7 +17,6 @@ interface KeptRule {
   addedAt: number;
   seen: number;
   hits: number;
-  /** Digests of the keys that it has revoked. */
   revoked: Set<string>;
 }
 
@@ -37,7 +36,6 @@ export class FaultBook {
     this.#now = now;
   }
 
-  /** Adds one rule or several, all or none. Throws `FaultRuleError`. */
   add(input: unknown, origin?: string): FaultRule[] {
     const rules = readFaultRules(input, origin).map((rule) => ({ ...rule, id: rule.id ?? `fault_${++this.#added}` }));
     const ids = new Set(this.#rules.keys());
@@ -91,7 +89,6 @@ export class FaultBook {
     return hits;
   }
 
-  /** From now on the key is refused, as long as the rule stands and is enabled. */
   revoke(ruleId: string, apiKey: string): void {
     this.#rules.get(ruleId)?.revoked.add(digest(apiKey));
   }
@@ -104,10 +101,7 @@ export class FaultBook {
   }
 
   save(): SavedFaults {
-    return {
-      added: this.#added,
-      rules: [...this.#rules.values()].map((kept) => ({ ...kept, revoked: [...kept.revoked] })),
-    };
+    return { added: this.#added, rules: [...this.#rules.values()].map((kept) => ({ ...kept, revoked: [...kept.revoked] })) };
   }
 
   restore({ added, rules }: SavedFaults): void {

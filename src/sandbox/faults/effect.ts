@@ -1,6 +1,41 @@
 import { z } from 'zod';
 import type { OperationName } from '../core/operations.ts';
-import { latency } from './latency.ts';
+import type { Random } from '../core/random.ts';
+
+const longestMs = 3_600_000;
+const ms = z.number().min(0).max(longestMs);
+
+export const latency = z.union(
+  [
+    z.number().int().min(1).max(longestMs),
+    z
+      .strictObject({ distribution: z.literal('uniform'), from: ms, to: ms })
+      .refine(({ from, to }) => from <= to, 'from must not be above to.'),
+    z.strictObject({ distribution: z.literal('normal'), mean: ms, deviation: ms }),
+    z.strictObject({ distribution: z.literal('log_normal'), mean: ms, sigma: z.number().min(0).max(5) }),
+  ],
+  {
+    error:
+      'Must be whole milliseconds from 1 to 3600000, or {"distribution": "uniform", "from", "to"}, {"distribution": "normal", "mean", "deviation"} or {"distribution": "log_normal", "mean", "sigma"}.',
+  },
+);
+export type Latency = z.output<typeof latency>;
+
+export function drawLatency(of: Latency, random: Random): number {
+  if (typeof of === 'number') return of;
+  return Math.round(Math.min(longestMs, Math.max(0, draw(of, random))));
+}
+
+function draw(of: Exclude<Latency, number>, random: Random): number {
+  switch (of.distribution) {
+    case 'uniform':
+      return random.between(of.from, of.to);
+    case 'normal':
+      return of.mean + of.deviation * random.normal();
+    case 'log_normal':
+      return of.mean === 0 ? 0 : random.logNormal(of.mean, of.sigma);
+  }
+}
 
 const moment = z.enum(['before', 'after']).default('before');
 const bodyVariant = z.enum(['object', 'legacy', 'string', 'empty', 'html']);
@@ -32,11 +67,7 @@ export const faultEffect = z.discriminatedUnion('type', [
     /** Whether the work is done before the wait or after it. */
     work: z.enum(['first', 'last']).default('first'),
   }),
-  z.strictObject({
-    type: z.literal('truncate'),
-    /** Whether the shortened reply is complete as far as HTTP goes, or the connection breaks in the middle of it. */
-    ending: z.enum(['clean', 'broken']).default('clean'),
-  }),
+  z.strictObject({ type: z.literal('truncate'), ending: z.enum(['clean', 'broken']).default('clean') }),
   z.strictObject({
     type: z.literal('dribble'),
     bytes: z.number().int().min(1).max(1_000_000).default(64),
@@ -44,15 +75,9 @@ export const faultEffect = z.discriminatedUnion('type', [
     pauseMs: z.number().int().min(1).max(60_000).default(20),
   }),
   z.strictObject({ type: z.literal('partial'), accept: z.number().int().min(0) }),
-  z.strictObject({
-    type: z.literal('hide'),
-    /** Service milliseconds for which new records stay out of the list. */
-    ms: z.number().int().min(1),
-  }),
+  z.strictObject({ type: z.literal('hide'), ms: z.number().int().min(1) }),
   z.strictObject({ type: z.literal('missing') }),
-  /** One entry of the list, drawn by the seed, stands in it twice. */
   z.strictObject({ type: z.literal('duplicate') }),
-  /** The entries of the list in an order drawn by the seed. */
   z.strictObject({ type: z.literal('reorder') }),
   z.strictObject({ type: z.literal('expire_cursor') }),
   z.strictObject({
@@ -76,34 +101,18 @@ export const faultEffect = z.discriminatedUnion('type', [
     /** Added to `calls_initiated`; the count stays at 0 or above. */
     by: z.number().int().default(-1),
   }),
-  z.strictObject({
-    type: z.literal('clock_skew'),
-    /** By how much the times in the reply, and its Date header, are wrong. */
-    seconds: z.number().int(),
-  }),
+  z.strictObject({ type: z.literal('clock_skew'), seconds: z.number().int() }),
   z.strictObject({ type: z.literal('no_date') }),
-  /** The key is refused from this request on, until the rule is removed. */
   z.strictObject({ type: z.literal('revoke_key') }),
-  z.strictObject({
-    type: z.literal('unassign_number'),
-    /** By default the number that the request is about. */
-    phone_number_id: id.optional(),
-    when: moment,
-  }),
+  z.strictObject({ type: z.literal('unassign_number'), phone_number_id: id.optional(), when: moment }),
   z.strictObject({ type: z.literal('unverify_number'), phone_number_id: id.optional(), when: moment }),
-  z.strictObject({
-    type: z.literal('delete_agent'),
-    /** By default the agent that the request is about. */
-    agent_id: id.optional(),
-    when: moment,
-  }),
+  z.strictObject({ type: z.literal('delete_agent'), agent_id: id.optional(), when: moment }),
 ]);
 export type FaultEffect = z.output<typeof faultEffect>;
 export type ErrorBody = z.output<typeof bodyVariant>;
 
 const lists: OperationName[] = ['list_agents', 'list_conversations', 'list_phone_numbers'];
 
-/** Effects that make sense for some operations only. */
 export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly OperationName[]>> = {
   partial: ['batch_calls'],
   wrong_count: ['batch_calls'],

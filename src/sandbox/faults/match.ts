@@ -18,22 +18,17 @@ const header = z
 
 /** An instant of service time as ISO text, or service seconds after the rule was added. */
 const instantError = 'Must be a time such as "2030-01-15T12:00:00Z", or seconds after the rule was added.';
-const instant = z.union([z.iso.datetime({ offset: true, error: instantError }), z.number().min(0)], {
-  error: instantError,
-});
+const instant = z.union([z.iso.datetime({ offset: true, error: instantError }), z.number().min(0)], { error: instantError });
 
 export const faultMatch = {
   header: header.optional(),
-  /** An agent's id, in the path, query or body, or of the conversation read. */
   agent: z.string().min(1).max(200).optional(),
-  /** The id of a phone number, or how a number in the request ends (`+` and digits). */
   number: z.string().min(1).max(200).optional(),
   period: z.strictObject({ from: instant.optional(), until: instant.optional() }).optional(),
 };
 const matchObject = z.object(faultMatch);
 export type FaultMatch = z.output<typeof matchObject>;
 
-/** What a rule may look at. Ids and numbers are asked for only when a rule is about them. */
 export interface FaultedRequest {
   header(name: string): string | null;
   hasCursor: boolean;

@@ -62,10 +62,7 @@ export const faultPresets: readonly FaultPreset[] = [
     operation: '*',
     effect: { type: 'dribble', bytes: 32, pauseMs: 50 },
   }),
-  preset('truncated', 'Answers cut in half', 'A success whose JSON ends in the middle.', {
-    operation: '*',
-    effect: { type: 'truncate' },
-  }),
+  preset('truncated', 'Answers cut in half', 'A success whose JSON ends in the middle.', { operation: '*', effect: { type: 'truncate' } }),
   preset('list-lag', 'The list lags behind', 'New conversations are listed 30 s late.', {
     operation: batch,
     effect: { type: 'hide', ms: 30_000 },
@@ -78,10 +75,7 @@ export const faultPresets: readonly FaultPreset[] = [
     operation: list,
     effect: { type: 'reorder' },
   }),
-  preset('cursor-expired', 'Cursors expire', 'A page after the first is refused.', {
-    operation: list,
-    effect: { type: 'expire_cursor' },
-  }),
+  preset('cursor-expired', 'Cursors expire', 'A page after the first is refused.', { operation: list, effect: { type: 'expire_cursor' } }),
   preset('record-missing', 'A record that is not there', 'A listed conversation answers 404.', {
     operation: 'get_conversation',
     every: 2,

@@ -12,9 +12,7 @@ const operation = z
       z.enum(operationNames as [OperationName, ...OperationName[]]),
       z.number().int(operationFix).min(1, operationFix).max(14, operationFix),
     ],
-    {
-      error: operationFix,
-    },
+    { error: operationFix },
   )
   .transform((value) => (typeof value === 'number' ? (operationByNumber(value) ?? '*') : value));
 

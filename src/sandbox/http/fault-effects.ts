@@ -1,64 +1,42 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FaultEffect, ErrorBody } from '../faults/effect.ts';
+import { type FaultEffect, type ErrorBody, drawLatency } from '../faults/effect.ts';
 import { retryAfterHeader } from '../core/plans.ts';
-import { drawLatency } from '../faults/latency.ts';
 import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { errorBody, notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { codeOf } from './error-replies.ts';
 import { rateLimited } from './authentication.ts';
-import { breakOff, cutConnection, dribble, never, pause } from './connection-faults.ts';
-import { aboutOf } from './request-about.ts';
 import { STATUS_CODES } from 'node:http';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { FaultedRequest } from '../faults/match.ts';
 
 /** What the faults that hit a request do before its work. Throws the refusal they ask for; true when no answer is to follow. */
 export async function sufferBefore(request: FastifyRequest, reply: FastifyReply, service: Service, closing: AbortSignal): Promise<boolean> {
   for (const { ruleId, effect, draw } of request.exchange.hits) {
     changeWorld(effect, 'before', request, service);
-    switch (effect.type) {
-      case 'delay':
-        if (effect.work === 'last') await pause(drawLatency(effect.ms, draw()), closing);
-        break;
-      case 'rate_limited':
-        if (effect.when === 'after') break;
-        throw rateLimited(effect.code, waitHeader(effect, service));
-      case 'missing':
-        throw notFound('record', lastPathPart(request.url));
-      case 'expire_cursor':
-        throw refuseField(['query', 'cursor'], 'This cursor has expired; start again without one.', 'invalid_cursor');
-      case 'revoke_key':
-        service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
-        throw keyRevoked();
-      case 'reset':
-      case 'drop':
-        if (effect.when === 'after') break;
-        reply.hijack();
-        if (effect.type === 'reset') cutConnection(request);
-        return true;
-      case 'html':
-      case 'error':
-        if (effect.when === 'after') break;
-        replaceReply(reply, effect);
-        await reply.send(errorPayload(effect, request.exchange.errorId));
-        return true;
-      // About the reply, done by the operation itself, or by `changeWorld`.
-      case 'truncate':
-      case 'dribble':
-      case 'duplicate':
-      case 'reorder':
-      case 'missing_field':
-      case 'unknown_field':
-      case 'unknown_value':
-      case 'wrong_count':
-      case 'clock_skew':
-      case 'no_date':
-      case 'partial':
-      case 'hide':
-      case 'unassign_number':
-      case 'unverify_number':
-      case 'delete_agent':
-        break;
+    const { type } = effect;
+    if (type === 'delay' && effect.work === 'last') await pause(drawLatency(effect.ms, draw()), closing);
+    if (type === 'missing') throw notFound('record', lastPathPart(request.url));
+    if (type === 'expire_cursor')
+      throw refuseField(['query', 'cursor'], 'This cursor has expired; start again without one.', 'invalid_cursor');
+    if (type === 'revoke_key') {
+      service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
+      throw keyRevoked();
+    }
+    // All others are about the reply, or done by the operation itself or by `changeWorld`.
+    if (!('when' in effect) || effect.when === 'after') continue;
+    if (type === 'rate_limited') throw rateLimited(effect.code, waitHeader(effect, service));
+    if (type === 'reset' || type === 'drop') {
+      reply.hijack();
+      if (type === 'reset') cutConnection(request);
+      return true;
+    }
+    if (type === 'html' || type === 'error') {
+      replaceReply(reply, effect);
+      await reply.send(errorPayload(effect, request.exchange.errorId));
+      return true;
     }
   }
   return false;
@@ -168,4 +146,103 @@ function factsOf(status: number): { type: string; code: string; message: string 
   const type = status >= 500 ? 'server_error' : 'invalid_request';
   if (status === 500) return { type, code: 'internal_error', message: 'Something went wrong on our side.' };
   return { type, code: codeOf(status), message: `${STATUS_CODES[status] ?? 'Unknown error'}.` };
+}
+
+export async function pause(realMs: number, closing: AbortSignal): Promise<void> {
+  await sleep(realMs, undefined, { signal: closing, ref: false }).catch((error: unknown) => {
+    if (!closing.aborted) throw error;
+  });
+}
+
+/** Waits until the caller gives up: closing the server cuts the connection too. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+export function cutConnection(request: FastifyRequest): void {
+  request.exchange.cut = true;
+  request.raw.socket.resetAndDestroy();
+}
+
+/** Announces the whole body, sends its beginning, and closes the connection. */
+export function breakOff(request: FastifyRequest, reply: FastifyReply, beginning: string, whole: string): Readable {
+  reply.header('content-length', Buffer.byteLength(whole));
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from(beginning);
+    request.exchange.cut = true;
+    // Headers and beginning leave at the end of this turn.
+    await nextTurn();
+    request.raw.socket.destroySoon();
+  }
+  return Readable.from(pieces(), { objectMode: false });
+}
+
+export function dribble(
+  reply: FastifyReply,
+  body: string,
+  { bytes, pauseMs }: { bytes: number; pauseMs: number },
+  closing: AbortSignal,
+): Readable {
+  const whole = Buffer.from(body);
+  reply.header('content-length', whole.length);
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let from = 0; from < whole.length; from += bytes) {
+      if (from > 0) await pause(pauseMs, closing);
+      yield whole.subarray(from, from + bytes);
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
+}
+
+interface About {
+  agentIds: string[];
+  numberIds: string[];
+  /** As digits with `+`: those called, and the one imported. */
+  numbers: string[];
+}
+
+export function aboutOf(request: FastifyRequest, service: Service): About {
+  const parameters = fieldsOf(request.params);
+  const query = fieldsOf(request.query);
+  const body = fieldsOf(request.body);
+  const calls = listOf(body['calls']).map((call) => fieldsOf(call)['to_phone_number']);
+  const recipients = listOf(body['recipients']).map((recipient) => fieldsOf(recipient)['phone_number']);
+  const [conversationId = ''] = texts(parameters['conversation_id']);
+  const conversation = service.state.conversations.get(conversationId);
+  return {
+    agentIds: texts(parameters['agent_id'], query['agent_id'], body['agent_id'], conversation?.agentId),
+    numberIds: texts(
+      parameters['phone_number_id'],
+      body['from_phone_number_id'],
+      body['agent_phone_number_id'],
+      conversation?.phoneNumberId,
+    ),
+    numbers: texts(body['phone_number'], conversation?.to, ...calls, ...recipients),
+  };
+}
+
+export function faultedRequest(request: FastifyRequest, service: Service): FaultedRequest {
+  let known: About | null = null;
+  const about = (): About => (known ??= aboutOf(request, service));
+  return {
+    header: (name) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(', ') : (value ?? null);
+    },
+    hasCursor: fieldsOf(request.query)['cursor'] !== undefined,
+    agentIds: () => about().agentIds,
+    numbers: () => [...about().numberIds, ...about().numbers],
+  };
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function texts(...values: unknown[]): string[] {
+  return values.filter((value) => typeof value === 'string');
 }

@@ -7,11 +7,9 @@ import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
 import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
-import { pause } from './connection-faults.ts';
-import { keyRevoked, sufferAfter, sufferBefore } from './fault-effects.ts';
+import { pause, keyRevoked, sufferAfter, sufferBefore, faultedRequest } from './fault-effects.ts';
 import { readQuery } from './serve-operation.ts';
 import type { KnownRoute } from './near-miss.ts';
-import { faultedRequest } from './request-about.ts';
 import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
@@ -19,10 +17,7 @@ import { Random } from '../core/random.ts';
 /** These check their query themselves; all others take none. */
 const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);
 
-/**
- * The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged.
- * `closing` cuts short what only waits.
- */
+/** The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged. `closing` cuts waits short. */
 export function installPipeline(app: FastifyInstance, service: Service, closing: AbortSignal): void {
   const limiter = new RateLimiter(service.settings.requestsPerSecond);
   const routes: KnownRoute[] = [];
@@ -148,11 +143,7 @@ export function preferredFailure(header: string | string[] | undefined): FaultHi
   const text = String(header);
   const status = Number(/^\s*code=([45]\d\d)\s*$/.exec(text)?.[1]);
   if (Number.isNaN(status)) throw refuseField(['header', preferHeader], 'Must be code= with a status from 400 to 599.', 'invalid', text);
-  return {
-    ruleId: preferHeader,
-    effect: { type: 'error', status, when: 'before', body: 'object' },
-    draw: () => new Random(preferHeader),
-  };
+  return { ruleId: preferHeader, effect: { type: 'error', status, when: 'before', body: 'object' }, draw: () => new Random(preferHeader) };
 }
 
 /** A token bucket per key, in service time. It holds one second's worth of requests, at least one. */

@@ -85,9 +85,7 @@ export class ConductJudge {
     this.#known.checks.observeMost('parallel_requests', facts.parallel);
     const { maxParallelRequests } = this.#limits;
     if (facts.parallel > maxParallelRequests) {
-      this.#violate('parallel_requests', `${facts.parallel} requests at once, ${maxParallelRequests} allowed`, {
-        request: facts.sequence,
-      });
+      this.#violate('parallel_requests', `${facts.parallel} requests at once, ${maxParallelRequests} allowed`, { request: facts.sequence });
     }
     this.#known.checks.observe('key_in_url');
     if (facts.keyInUrl) this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
@@ -135,12 +133,7 @@ export class ConductJudge {
     this.#known.checks.observe('redial_too_soon');
     const earlier = this.#known.callsByNumber.get(call.to) ?? [];
     const previous = earlier.at(-1);
-    const facts = {
-      callId: call.callId,
-      requestId: call.requestId,
-      previousCallId: previous?.callId,
-      number: maskNumber(call.to),
-    };
+    const facts = { callId: call.callId, requestId: call.requestId, previousCallId: previous?.callId, number: maskNumber(call.to) };
     if (previous !== undefined) {
       const afterMs = call.acceptedAt - previous.acceptedAt;
       if (isOpen(previous, call.acceptedAt)) this.#violate('double_dial', 'a number was dialled while a call to it was still open', facts);
@@ -195,9 +188,7 @@ export class ConductJudge {
     if (before === undefined) return;
     const leastMs = this.#limits.minReadIntervalSeconds * 1000;
     if (now - before < leastMs)
-      this.#violate('polling', `a conversation was read again after ${now - before} ms (service time)`, {
-        conversationId,
-      });
+      this.#violate('polling', `a conversation was read again after ${now - before} ms (service time)`, { conversationId });
   }
 
   noteDeletedUse(kind: 'agent' | 'conversation' | 'phone number', id: string): void {

@@ -37,10 +37,7 @@ type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatche
 
 const longest = 200_000;
 
-/**
- * What was asked of the service, oldest first; the oldest go when it grows beyond 200,000 requests. Headers and bodies are kept of
- * the newest 1,000.
- */
+/** What was asked, oldest first: the newest 200,000 requests, headers and bodies of the newest 1,000. */
 export class Journal {
   readonly #captures = new Captures();
   #entries: JournalEntry[] = [];

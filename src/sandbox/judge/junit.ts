@@ -1,9 +1,6 @@
 import { describeViolation, type ConductReport } from './conduct-report.ts';
 
-/**
- * The report as JUnit XML, as build servers read it: one test case per check, and one for there having been anything to judge, since
- * a caller that never called has passed no test.
- */
+/** JUnit XML: one test case per check, and one for there having been anything to judge. */
 export function toJUnit(report: ConductReport): string {
   const failures = report.checks.filter((check) => !check.ok).length + (report.requests === 0 ? 1 : 0);
   const tests = report.checks.length + 1;

@@ -11,10 +11,7 @@ export const rtcPath = '/v1/convai/rtc';
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
 type TokenParts = { service: Parts; tokens: ConversationTokens };
 
-/**
- * Decides whether a connection to a path of conversations may begin one, and uses its credential up if so. Throws `ServiceError`; then
- * nothing has been used up. `sequence` finds the request in the journal.
- */
+/** Uses up the credential of a connection that may begin a conversation. Throws `ServiceError`; then nothing has been used up. */
 export async function admit({ service, tokens }: TokenParts, url: URL, sequence: number): Promise<Admission> {
   if (url.pathname === rtcPath) return admitToken({ service, tokens }, url.searchParams, sequence);
   return admitSigned(service, url.searchParams, sequence);
@@ -74,10 +71,7 @@ function readOnce(query: URLSearchParams, name: string): string {
   const [value, ...more] = query.getAll(name);
   const problem = more.length > 0 ? 'stands there more than once' : value === undefined || value === '' ? 'is missing' : null;
   if (problem === null) return value ?? '';
-  throw new ServiceError(400, `${name} ${problem} in the query. Use the address as it was given.`, {
-    code: 'bad_request',
-    param: name,
-  });
+  throw new ServiceError(400, `${name} ${problem} in the query. Use the address as it was given.`, { code: 'bad_request', param: name });
 }
 
 function unauthorized(code: string, message: string): ServiceError {

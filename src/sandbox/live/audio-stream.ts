@@ -72,11 +72,7 @@ export class AudioStream {
     const from = this.#next * this.#pieceBytes;
     const piece = this.#turn.audio.subarray(from, from + this.#pieceBytes);
     this.#next += 1;
-    const facts = {
-      audio_base_64: piece.toString('base64'),
-      event_id: this.#turn.eventId,
-      alignment: this.#align(from, piece.length),
-    };
+    const facts = { audio_base_64: piece.toString('base64'), event_id: this.#turn.eventId, alignment: this.#align(from, piece.length) };
     this.#parts.outbox.send('audio', facts, () => {
       if (!this.#waiting || this.#stopped || !this.#parts.outbox.takesMore) return;
       this.#waiting = false;

@@ -31,10 +31,7 @@ export function clientToolsOf(config: ConversationConfig): ClientTool[] {
 /** Fewer words in common with a tool's description may be chance. */
 const leastShared = 2;
 
-/**
- * The tool that somebody asks for, by rules alone: every word of its name is said, or two words that carry the meaning of its description.
- * The first such tool; null for none.
- */
+/** The first tool that somebody asks for: every word of its name is said, or two words that carry the meaning of its description. */
 export function toolNamedIn(heard: string, tools: readonly ClientTool[]): ClientTool | null {
   const said = new Set(contentWords(heard));
   const isSaid = (word: string): boolean => said.has(word);

@@ -9,8 +9,8 @@ import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { type ClientMessage, type Initiation, ClientMistake } from './client-messages.ts';
 import { ClientTools } from './client-tools.ts';
-import { Heartbeat } from './heartbeat.ts';
-import { eventFilter, Outbox } from './outbox.ts';
+import { Heartbeat, Patience } from './heartbeat.ts';
+import { eventFilter, Outbox, closeReason, endingFor, errorOf, type Ending } from './outbox.ts';
 import {
   addContextualUpdate,
   addFeedback,
@@ -21,8 +21,6 @@ import {
   type Admission,
 } from './socket-call.ts';
 import { socketMindOf } from './socket-mind.ts';
-import { Patience } from './patience.ts';
-import { closeReason, endingFor, errorOf, type Ending } from './session-ending.ts';
 import { Timer } from './timer.ts';
 import { UserAudio } from './user-audio.ts';
 
@@ -119,13 +117,7 @@ export class Session {
     const input = inputFormat(config);
     const outbox = this.#outbox;
     const nextEventId = (): number => (this.#eventId += 1);
-    const tools = new ClientTools({
-      clock,
-      scheduler,
-      outbox,
-      nextEventId,
-      withinMs: settings.sockets.toolWithinMs,
-    });
+    const tools = new ClientTools({ clock, scheduler, outbox, nextEventId, withinMs: settings.sockets.toolWithinMs });
     const started: Started = {
       call,
       tools,

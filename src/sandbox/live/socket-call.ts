@@ -1,9 +1,8 @@
 import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { endings } from '../core/conversation/converse.ts';
-import { configOf } from '../core/conversation/call-config.ts';
+import { configOf, variablesOf, renderOpeningLine } from '../core/conversation/call-config.ts';
 import { staffCourse } from '../core/conversation/hosted-model.ts';
 import type { Turn } from '../core/state/talk.ts';
-import { variablesOf, renderOpeningLine } from '../core/conversation/variables.ts';
 import { deriveId, Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
@@ -49,10 +48,7 @@ export function createSocketCall(
     realAcceptedAt: clock.realNow(),
     dialedAt: now,
     agent,
-    course: openCourse(now, {
-      analysisMs: new Random(settings.seed, id, 'analysis').between(2_000, 8_000),
-      cooperative: true,
-    }),
+    course: openCourse(now, { analysisMs: new Random(settings.seed, id, 'analysis').between(2_000, 8_000), cooperative: true }),
     live: { turns: [], endedAt: now, terminationReason: endings.lost, brokeDown: false },
   });
   call.socket = {

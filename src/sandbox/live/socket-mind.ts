@@ -16,7 +16,6 @@ export interface SocketReply extends AgentReply {
 }
 
 export interface SocketMind {
-  /** Throws `ModelUnavailable` when neither the model nor a backup answers. */
   reply(turns: readonly Turn[]): Promise<SocketReply>;
 }
 

@@ -1,9 +1,6 @@
 import type { Scheduler } from '../core/clock/scheduler.ts';
 
-/**
- * One thing to do at an instant of service time, which may be put off, brought forward or called off. However often that
- * happens, hardly more than one entry waits in the scheduler.
- */
+/** One thing to do at an instant of service time, which may be put off, brought forward or called off. */
 export class Timer {
   readonly #scheduler: Pick<Scheduler, 'schedule'>;
   #due: { at: number; run: (at: number) => void } | null = null;

@@ -21,10 +21,7 @@ interface UserAudioParts {
   ended: (text: string, from: number, until: number) => void;
 }
 
-/**
- * Hears that the client's user speaks, and when they have finished, by loudness alone. Counts samples, not time, so that the same sound is
- * heard the same however fast it comes.
- */
+/** Hears by loudness alone that the user speaks and has finished. Counts samples, so that the same sound is heard the same at any speed. */
 export class UserAudio {
   readonly #parts: UserAudioParts;
   readonly #nothingMore: Timer;

@@ -1,12 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Agent, Dispatcher } from 'undici';
 import type { Outbound } from '../core/allowed-host.ts';
-import { CompletionBuilder, type Completion } from './completion.ts';
-import { EventStreamReader } from './event-stream.ts';
-import { ModelFailure } from './model-failure.ts';
+import { CompletionBuilder, type Completion, EventStreamReader } from './completion.ts';
+import { ModelFailure, completionsAddress, requireAllowed, sendableHeaders } from './outbound.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
-import { completionsAddress, requireAllowed, sendableHeaders } from './outbound.ts';
-import { Patience } from './patience.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
@@ -55,15 +52,8 @@ export class ChatCompletions {
     const { Agent, request } = load('undici') as typeof import('undici');
     if (this.#closed) throw new ModelFailure('stopped', 'the sandbox stopped waiting');
     // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
-    this.#dispatcher ??= new Agent({
-      connect: { timeout: this.#limits.connectMs },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    const patience = new Patience({
-      ...this.#limits,
-      firstTokenMs: Math.min(this.#limits.firstTokenMs, question.firstTokenMs),
-    });
+    this.#dispatcher ??= new Agent({ connect: { timeout: this.#limits.connectMs }, headersTimeout: 0, bodyTimeout: 0 });
+    const patience = new Patience({ ...this.#limits, firstTokenMs: Math.min(this.#limits.firstTokenMs, question.firstTokenMs) });
     try {
       const answer = await request(completionsAddress(question.url), {
         method: 'POST',
@@ -165,4 +155,46 @@ function explain(error: unknown, patience: Patience, stopped: AbortSignal): Mode
   return reached
     ? new ModelFailure('cut_off', `the connection broke off (${code})`, options)
     : new ModelFailure('not_reached', `no connection (${code})`, options);
+}
+
+export class Patience {
+  readonly #controller = new AbortController();
+  readonly #limits: Pick<ModelLimits, 'firstTokenMs' | 'idleMs' | 'wholeMs'>;
+  readonly #startedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  /** What was not waited for any longer; null while there is time. */
+  expired: string | null = null;
+
+  constructor(limits: Pick<ModelLimits, 'firstTokenMs' | 'idleMs' | 'wholeMs'>) {
+    this.#limits = limits;
+    this.#wait(limits.firstTokenMs, `no word within ${limits.firstTokenMs} ms`);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get elapsedMs(): number {
+    return Math.round(performance.now() - this.#startedAt);
+  }
+
+  heard(): void {
+    const { idleMs, wholeMs } = this.#limits;
+    const leftMs = wholeMs - this.elapsedMs;
+    if (leftMs <= idleMs) this.#wait(Math.max(0, leftMs), `no end within ${wholeMs} ms`);
+    else this.#wait(idleMs, `no further word within ${idleMs} ms`);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(ms: number, expiry: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.expired = expiry;
+      this.#controller.abort();
+    }, ms);
+    this.#timer.unref();
+  }
 }

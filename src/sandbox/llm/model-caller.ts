@@ -2,10 +2,9 @@ import type { Outbound } from '../core/allowed-host.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
-import { ModelFailure } from './model-failure.ts';
+import { ModelFailure, completionsAddress, showAddress, redactSecrets } from './outbound.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
 import type { ModelRequestLog } from './model-requests.ts';
-import { completionsAddress, showAddress, redactSecrets } from './outbound.ts';
 
 export interface AnsweredQuestion {
   completion: Completion;

@@ -2,7 +2,7 @@ import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } f
 import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import type { OwnModel } from '../core/conversation/effective-llm.ts';
 import { tokensOf } from '../core/conversation/hosted-model.ts';
-import { promptOf } from '../core/conversation/variables.ts';
+import { promptOf } from '../core/conversation/call-config.ts';
 import { Random } from '../core/random.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
@@ -11,7 +11,7 @@ import { customModelId } from '../models/catalogue.ts';
 import type { ChatMessage } from './chat-completions.ts';
 import type { AnsweredQuestion, ModelCaller } from './model-caller.ts';
 import { endCall } from './completion.ts';
-import { ModelFailure } from './model-failure.ts';
+import { ModelFailure } from './outbound.ts';
 
 const longestReplyTokens = 1_024;
 /** What an agent says at once is cut off here: about five minutes. */
@@ -40,10 +40,7 @@ interface ModelTalk {
   link: ModelLink;
 }
 
-/**
- * What speaks for the agent of one call through the model behind its own address, by phone or over a socket. Once that fails, the first
- * backup that is to be had holds the rest of the conversation, as which the built-in agent speaks.
- */
+/** What speaks for an agent through the model behind its own address; once that fails, the first backup holds the rest. */
 export function modelMindOf(call: Call, model: OwnModel, link: ModelLink): ModelMind {
   let standIn: BuiltInMind | null = null;
   return {

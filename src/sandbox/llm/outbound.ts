@@ -1,6 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { refuseHost, type Outbound } from '../core/allowed-host.ts';
-import { ModelFailure } from './model-failure.ts';
 
 /** They belong to the connection or to the body that is sent, so nobody else may set them. */
 const ownHeaders = new Set([
@@ -78,4 +77,29 @@ export function showAddress(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   const names = [...new Set(searchParams.keys())].map((name) => `${encodeURIComponent(name)}=[redacted]`);
   return `${origin}${pathname}${names.length === 0 ? '' : `?${names.join('&')}`}`;
+}
+
+export type ModelFailureCode =
+  | 'address_refused'
+  | 'header_refused'
+  | 'not_reached'
+  | 'http_status'
+  | 'redirect'
+  | 'timeout'
+  | 'too_large'
+  | 'malformed'
+  | 'model_error'
+  | 'cut_off'
+  | 'empty'
+  | 'stopped';
+
+/** Thrown when a model gave nothing that an agent could say. Holds nothing that the model said: it may echo a credential. */
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure' as const;
+  readonly code: ModelFailureCode;
+
+  constructor(code: ModelFailureCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }

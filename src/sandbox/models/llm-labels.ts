@@ -24,7 +24,6 @@ export function temperatureBand(temperature: number): TemperatureBand {
   return temperature < 0.75 ? 'Medium' : 'High';
 }
 
-/** Who takes over when a model gives no answer, as callers may say it. */
 export interface BackupChoice {
   /** The contract's Default, Custom or Disabled, or upstream's override (gaps A.4), in any case. */
   preference?: string | undefined;
@@ -33,7 +32,6 @@ export interface BackupChoice {
   model_id?: string | undefined;
 }
 
-/** The one form in which the choice is kept: upstream's. */
 export function plainBackup({ preference, order, model_id: modelId }: BackupChoice): BackupChoice {
   const chosen = preference?.toLowerCase();
   if (chosen === 'default' || chosen === 'disabled') return { preference: chosen };
@@ -45,7 +43,6 @@ const unknownModelMs = 400;
 
 const thinkingMs: Readonly<Record<ThinkingLevel, number>> = { disabled: 0, low: 500, medium: 1_500, high: 4_000 };
 
-/** Service milliseconds until a model's first word. A model that cannot think is as fast with any budget. */
 export function replyLatencyMs(modelId: string, thinking: ThinkingLevel): number {
   const model = findModel(modelId);
   if (model === undefined) return unknownModelMs + thinkingMs[thinking];

@@ -65,10 +65,7 @@ function describeControl(route: ControlRoute, needsToken: boolean): JsonSchema {
     summary: about.says,
     security: isOpen ? [] : undefined,
     parameters: parametersOf(path, query && toJsonSchema(query, 'query')),
-    requestBody: body && {
-      required: !bodyIsOptional,
-      content: { [takes]: { schema: refTo('schemas', bodyName(route)) } },
-    },
+    requestBody: body && { required: !bodyIsOptional, content: { [takes]: { schema: refTo('schemas', bodyName(route)) } } },
     responses: {
       200: { description: 'Done', content: Object.fromEntries(answered) },
       ...Object.fromEntries(refused.map(([status, name]) => [status, refTo('responses', name)])),

@@ -3,14 +3,8 @@ import type { Source } from '../schemas/building-blocks.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** A schema with what is said of it as a parameter in the path. */
 export function pathParameters(path: string) {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
 /** The fields of an object as parameters in the query; what is said of where one comes from stands beside it. */
@@ -39,13 +33,7 @@ function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
 }
 
-/** What an assumption rests on, in a word of the document. */
-const bases: Readonly<Record<Exclude<Source, 'contract'>, string>> = {
-  DOC: 'documentation',
-  SDK: 'types',
-  COMM: 'code',
-  GUESS: 'choice',
-};
+const bases: Readonly<Record<Exclude<Source, 'contract'>, string>> = { DOC: 'documentation', SDK: 'types', COMM: 'code', GUESS: 'choice' };
 
 /** The same where every field says in `x-source` whether the contract names it or it is an assumption, and in `x-basis` on what grounds. */
 export function describeSchema(schema: z.ZodType, name: string): JsonSchema {
@@ -57,7 +45,6 @@ export function describeSchema(schema: z.ZodType, name: string): JsonSchema {
   return described;
 }
 
-/** The same without a word on where fields come from. */
 export function toJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   const described = sourcedJsonSchema(schema, name);
   for (const { inner } of fieldsOf(described)) delete inner['x-source'];

@@ -3,8 +3,7 @@ import { html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
 import { concealHeaders } from '../schemas/request-schemas.ts';
-import { viewPath } from './elements.ts';
-import { missingView, type View, type ViewRequest } from './view.ts';
+import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 
 const mostAgents = 200;
 

@@ -7,12 +7,11 @@ import { callView } from './call-view.ts';
 import { callsView } from './calls-view.ts';
 import { conductView } from './conduct-view.ts';
 import { advanceButtons, clockWords, controlView } from './control-view.ts';
-import { viewPath } from './elements.ts';
+import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 import { faultsView } from './faults-view.ts';
 import { journalView, requestView } from './journal-view.ts';
 import { numbersView } from './numbers-view.ts';
 import { webhooksView } from './webhooks-view.ts';
-import { missingView, type View, type ViewRequest } from './view.ts';
 
 const views: Record<string, (request: ViewRequest) => View> = {
   calls: callsView,

@@ -3,8 +3,7 @@ import { html, type Html } from '../../presentation/html/html.ts';
 import { callsByBatch } from '../core/state/batch.ts';
 import { countStates, type CallState } from '../core/state/call.ts';
 import { agentLink } from './call-words.ts';
-import { viewPath } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostBatches = 100;
 

@@ -1,18 +1,4 @@
-import {
-  aside,
-  badge,
-  count,
-  duration,
-  empty,
-  facts,
-  figure,
-  id,
-  instant,
-  link,
-  panel,
-  phone,
-  type Tone,
-} from '../../presentation/html/elements.ts';
+import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import { assess } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
@@ -20,12 +6,9 @@ import type { Talk, Turn, Assessment } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../audio/install-audio.ts';
 import type { Service } from '../core/service/service.ts';
 import { callResults, isRecorded, stateOf, type Call } from '../core/state/call.ts';
-import { findCall } from './call-list.ts';
-import { agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
-import { button, stateBadge, viewPath } from './elements.ts';
-import { missingView, type View, type ViewRequest } from './view.ts';
+import { findCall, agentLink, channelWords, directionOf, resultOf, talkMs } from './call-words.ts';
+import { button, stateBadge, viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 
-/** Real milliseconds between two looks at a talk that goes on. */
 const listenEveryMs = 1_000;
 
 export function callView({ service, now, parameter }: ViewRequest): View {
@@ -37,10 +20,10 @@ export function callView({ service, now, parameter }: ViewRequest): View {
     title: call.to === '' ? 'Conversation' : `Call ${call.direction === 'inbound' ? 'from' : 'to'} ${call.to}`,
     ...(state === 'in_progress' && service.clock.speed > 0 ? { againMs: listenEveryMs } : {}),
     body: [
-      html`<p class="crumb">${link(viewPath('calls'), 'Calls')}</p>`,
-      panel('Facts', [callFacts(service, call, now), courseForms(call, now)], stateBadge(state)),
+      html`<p class="crumb">${ui.link(viewPath('calls'), 'Calls')}</p>`,
+      ui.panel('Facts', [callFacts(service, call, now), courseForms(call, now)], stateBadge(state)),
       call.recordDeleted
-        ? empty('The record of this conversation was deleted', 'Its transcript and its recording are gone for good.')
+        ? ui.empty('The record of this conversation was deleted', 'Its transcript and its recording are gone for good.')
         : conversation(service, call, talk, now),
     ],
   };
@@ -50,28 +33,27 @@ function callFacts(service: Service, call: Call, now: number): Html {
   const { course } = call;
   const ms = talkMs(call, now);
   const ended = course !== null && now >= course.endedAt;
-  return facts([
+  return ui.facts([
     ['Result', resultOf(call, now)],
     ['Agent', agentLink(service, call.agentId)],
     ['Direction', directionOf(call)],
     ['Held', channelWords(call)],
-    ['Talk time', ms === null ? null : figure(duration(ms))],
+    ['Talk time', ms === null ? null : ui.figure(ui.duration(ms))],
     ['Why it ended', ended ? course.terminationReason : null],
-    ['Accepted', instant(call.acceptedAt, 'full')],
-    ['Dialled', call.dialedAt === null ? null : instant(call.dialedAt)],
-    ['Picked up', ms === null ? null : instant(course?.answeredAt ?? null)],
-    ['Ended', ended ? instant(course.endedAt) : null],
+    ['Accepted', ui.instant(call.acceptedAt, 'full')],
+    ['Dialled', call.dialedAt === null ? null : ui.instant(call.dialedAt)],
+    ['Picked up', ms === null ? null : ui.instant(course?.answeredAt ?? null)],
+    ['Ended', ended ? ui.instant(course.endedAt) : null],
     ['Number of the agent', numberOf(call)],
-    ['Batch', call.batchId === null ? null : link(viewPath('calls', { batch: call.batchId }), id(call.batchId))],
-    ['Conversation', call.recordedAt === null ? null : id(call.conversationId)],
-    ['Call', id(call.callId)],
+    ['Batch', call.batchId === null ? null : ui.link(viewPath('calls', { batch: call.batchId }), ui.id(call.batchId))],
+    ['Conversation', call.recordedAt === null ? null : ui.id(call.conversationId)],
+    ['Call', ui.id(call.callId)],
   ]);
 }
 
-/** That of the service's side. */
 function numberOf({ agentNumber, phoneNumberId }: Call): HtmlValue {
-  if (agentNumber !== null) return phone(agentNumber);
-  return phoneNumberId === '' ? null : id(phoneNumberId);
+  if (agentNumber !== null) return ui.phone(agentNumber);
+  return phoneNumberId === '' ? null : ui.id(phoneNumberId);
 }
 
 function courseForms(call: Call, now: number): HtmlValue {
@@ -95,17 +77,17 @@ function courseForms(call: Call, now: number): HtmlValue {
 function conversation(service: Service, call: Call, talk: Talk, now: number): HtmlValue {
   const { course } = call;
   if (course === null || course.answeredAt === null || now < course.answeredAt)
-    return empty('Nothing was said yet', 'The transcript begins when somebody picks up.');
+    return ui.empty('Nothing was said yet', 'The transcript begins when somebody picks up.');
   const answeredAt = course.answeredAt;
   const turns = talk.turns.filter(({ at }) => at <= now);
   const recorded = isRecorded(course, talk, now);
   const analysed = now >= course.analysedAt;
   return [
     recorded ? recording(service, call, now) : null,
-    panel(
+    ui.panel(
       'Transcript',
-      turns.length === 0 ? empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
-      aside(count(turns.length, 'turn')),
+      turns.length === 0 ? ui.empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
+      ui.aside(ui.count(turns.length, 'turn')),
     ),
     analysed ? outcome(assess(call.agent?.platform ?? {}, talk)) : null,
   ];
@@ -116,10 +98,10 @@ function recording(service: Service, call: Call, now: number): Html | null {
   if (address === undefined) return null;
   const { search } = new URL(address);
   const path = pageRecordingPath.replace(':conversation_id', encodeURIComponent(call.conversationId));
-  return panel(
+  return ui.panel(
     'Recording',
     html`<audio id="recording" controls preload="metadata" src="${path + search}"></audio>`,
-    aside('Agent on the left, person on the right'),
+    ui.aside('Agent on the left, person on the right'),
   );
 }
 
@@ -129,8 +111,8 @@ function transcript(turns: readonly Turn[], answeredAt: number): Html {
       (turn, index) =>
         html`<li id="turn-${index}" class="${turn.speaker}">
           <p class="speaker">
-            ${turn.speaker === 'agent' ? 'Agent' : 'Person'} <span class="num">${duration(turn.at - answeredAt)}</span>
-            ${turn.interrupted ? badge('wait', 'cut off') : null}
+            ${turn.speaker === 'agent' ? 'Agent' : 'Person'} <span class="num">${ui.duration(turn.at - answeredAt)}</span>
+            ${turn.interrupted ? ui.badge('wait', 'cut off') : null}
           </p>
           <p class="said">${turn.text}</p>
           ${(turn.tools ?? []).map(({ name, isError }) => html`<p class="tool">Tool ${name}${isError ? ', failed' : ''}</p>`)}
@@ -139,18 +121,18 @@ function transcript(turns: readonly Turn[], answeredAt: number): Html {
   </ol>`;
 }
 
-const resultTones: Record<string, Tone> = { success: 'good', failure: 'bad', unknown: 'quiet' };
+const resultTones: Record<string, ui.Tone> = { success: 'good', failure: 'bad', unknown: 'quiet' };
 
 function outcome({ evaluation, collected }: Assessment): HtmlValue {
   const criteria = Object.entries(evaluation);
   const values = Object.entries(collected);
   if (criteria.length === 0 && values.length === 0) return null;
-  return panel('What came of it', [
+  return ui.panel('What came of it', [
     html`<ul class="findings">
       ${criteria.map(
         ([id, { result, rationale }]) =>
           html`<li>
-            <p><strong>${id}</strong> ${badge(resultTones[result] ?? 'quiet', result)}</p>
+            <p><strong>${id}</strong> ${ui.badge(resultTones[result] ?? 'quiet', result)}</p>
             <p class="muted">${rationale}</p>
           </li>`,
       )}

@@ -1,26 +1,9 @@
-import {
-  aside,
-  badge,
-  count,
-  duration,
-  empty,
-  figure,
-  instant,
-  link,
-  muted,
-  panel,
-  phone,
-  since,
-  table,
-  type Row,
-} from '../../presentation/html/elements.ts';
+import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
-import { newestCalls, waitingCalls, type CallFilter } from './call-list.ts';
-import { agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
-import { button, stateBadge, stateWord, viewPath } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { newestCalls, waitingCalls, type CallFilter, agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
+import { button, stateBadge, stateWord, viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostLive = 60;
 const mostWaiting = 20;
@@ -32,32 +15,29 @@ export function callsView({ service, now, parameter }: ViewRequest): View {
   const number = parameter('number').replaceAll(/[^\d+]/g, '') || undefined;
   const skip = Math.max(0, Math.floor(Number(parameter('skip')) || 0));
   const filtered = state !== undefined || batchId !== undefined || number !== undefined;
-  const { calls, more } = newestCalls(service, filtered ? { state, batchId, number } : { state: 'ended' }, {
-    limit: perPage,
-    skip,
-  });
+  const { calls, more } = newestCalls(service, filtered ? { state, batchId, number } : { state: 'ended' }, { limit: perPage, skip });
   const kept = { state, batch: batchId, number };
   return {
     title: 'Calls',
     body: html`
       ${livePanel(service, now)}
-      ${panel(
+      ${ui.panel(
         filtered ? 'Matching calls' : 'Ended calls',
         [
           filterForm({ state, batchId, number }),
-          table(
+          ui.table(
             'Calls, the newest first',
             calls.map((call) => ({ key: `call-${call.callId}`, cells: callCells(service, call, now) })),
             filtered
-              ? empty('No call matches', link(viewPath('calls'), 'Show all ended calls'))
-              : empty('No call has ended yet', 'Every call is listed here when it is over, with what came of it.'),
+              ? ui.empty('No call matches', ui.link(viewPath('calls'), 'Show all ended calls'))
+              : ui.empty('No call has ended yet', 'Every call is listed here when it is over, with what came of it.'),
           ),
           html`<p class="pages">
-            ${skip > 0 ? link(viewPath('calls', { ...kept, skip: Math.max(0, skip - perPage) || undefined }), 'Newer') : null}
-            ${more ? link(viewPath('calls', { ...kept, skip: skip + perPage }), 'Older') : null}
+            ${skip > 0 ? ui.link(viewPath('calls', { ...kept, skip: Math.max(0, skip - perPage) || undefined }), 'Newer') : null}
+            ${more ? ui.link(viewPath('calls', { ...kept, skip: skip + perPage }), 'Older') : null}
           </p>`,
         ],
-        filtered ? link(viewPath('calls'), 'Show all ended') : null,
+        filtered ? ui.link(viewPath('calls'), 'Show all ended') : null,
       )}
     `,
   };
@@ -68,26 +48,27 @@ function livePanel(service: Service, now: number): Html {
   for (const state of ['in_progress', 'dialing'] as const)
     live.push(...newestCalls(service, { state }, { limit: mostLive - live.length, skip: 0 }).calls);
   const waiting = waitingCalls(service);
-  const linesInUse = aside(html`
-    ${count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use, ${waiting.length.toLocaleString('en')} waiting
+  const linesInUse = ui.aside(html`
+    ${ui.count(service.network.linesInUse, 'line')} of ${service.settings.concurrency} in use, ${waiting.length.toLocaleString('en')}
+    waiting
   `);
   if (live.length + waiting.length === 0)
-    return panel(
+    return ui.panel(
       'Live calls',
-      empty(
+      ui.empty(
         'No one is on the line',
         html`Post a batch (operation 14, <code>POST /v1/convai/phone-numbers/batch-calls</code>) with the address and key that the sandbox
-          printed at its start, or let somebody call in from ${link(viewPath('numbers'), 'Numbers')}.`,
+          printed at its start, or let somebody call in from ${ui.link(viewPath('numbers'), 'Numbers')}.`,
       ),
       linesInUse,
     );
-  return panel(
+  return ui.panel(
     'Live calls',
     [
-      table(
+      ui.table(
         'Live calls',
         live.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
-        empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.'),
+        ui.empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.'),
       ),
       waitingFold(service, waiting, now),
     ],
@@ -95,38 +76,37 @@ function livePanel(service: Service, now: number): Html {
   );
 }
 
-/** Calls that wait, folded into their number and who is next. */
 function waitingFold(service: Service, waiting: readonly Call[], now: number): Html | null {
   const [next] = waiting;
   if (next === undefined) return null;
   const rest = waiting.length - mostWaiting;
   return html`<details id="waiting">
-    <summary>${count(waiting.length, 'call')} waiting, next ${phone(next.to)}</summary>
-    ${table(
+    <summary>${ui.count(waiting.length, 'call')} waiting, next ${ui.phone(next.to)}</summary>
+    ${ui.table(
       'Waiting calls, the next first',
       waiting.slice(0, mostWaiting).map((call) => ({
         key: `waiting-${call.callId}`,
         cells: {
           Number: partyOf(call),
-          Waiting: waitsFrom(call) > now ? muted('Not yet') : since(waitsFrom(call), now),
-          From: instant(waitsFrom(call)),
-          Accepted: instant(call.acceptedAt),
+          Waiting: waitsFrom(call) > now ? ui.muted('Not yet') : ui.since(waitsFrom(call), now),
+          From: ui.instant(waitsFrom(call)),
+          Accepted: ui.instant(call.acceptedAt),
           Agent: agentLink(service, call.agentId),
         },
       })),
     )}
-    ${rest > 0 ? html`<p class="more">and ${count(rest, 'more call')} after these</p>` : null}
+    ${rest > 0 ? html`<p class="more">and ${ui.count(rest, 'more call')} after these</p>` : null}
   </details>`;
 }
 
-function liveCells(service: Service, call: Call, now: number): Row['cells'] {
+function liveCells(service: Service, call: Call, now: number): ui.Row['cells'] {
   const state = stateOf(call, now);
   const began = (state === 'in_progress' ? call.course?.answeredAt : call.dialedAt) ?? call.acceptedAt;
   return {
     Number: partyOf(call),
     State: stateBadge(state),
-    Duration: since(began, now),
-    Since: instant(began),
+    Duration: ui.since(began, now),
+    Since: ui.instant(began),
     Agent: agentLink(service, call.agentId),
     Direction: directionOf(call),
     '':
@@ -144,16 +124,16 @@ function liveCells(service: Service, call: Call, now: number): Row['cells'] {
   };
 }
 
-function callCells(service: Service, call: Call, now: number): Row['cells'] {
+function callCells(service: Service, call: Call, now: number): ui.Row['cells'] {
   const talk = talkMs(call, now);
   return {
     Number: partyOf(call),
     State: stateBadge(stateOf(call, now)),
-    Result: [resultOf(call, now) ?? muted('Open'), call.recordDeleted ? [' ', badge('quiet', 'Record deleted')] : null],
-    'Talk time': figure(talk === null ? '–' : duration(talk)),
+    Result: [resultOf(call, now) ?? ui.muted('Open'), call.recordDeleted ? [' ', ui.badge('quiet', 'Record deleted')] : null],
+    'Talk time': ui.figure(talk === null ? '–' : ui.duration(talk)),
     Agent: agentLink(service, call.agentId),
     Direction: directionOf(call),
-    Accepted: instant(call.acceptedAt),
+    Accepted: ui.instant(call.acceptedAt),
   };
 }
 

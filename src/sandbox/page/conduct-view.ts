@@ -1,7 +1,7 @@
 import { aside, badge, count, empty, figure, instant, panel, table } from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import { describeViolation } from '../judge/conduct-report.ts';
-import type { View, ViewRequest } from './view.ts';
+import type { View, ViewRequest } from './elements.ts';
 
 const mostViolations = 20;
 
@@ -46,7 +46,6 @@ export function conductView({ service }: ViewRequest): View {
   };
 }
 
-/** Where nobody has asked for anything, nothing was kept. */
 function verdict(ok: boolean, requests: number, kept = 'Kept'): Html {
   if (!ok) return badge('bad', 'Violated');
   return requests === 0 ? badge('quiet', 'Nothing observed') : badge('good', kept);

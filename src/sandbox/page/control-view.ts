@@ -3,8 +3,7 @@ import { html, type Html } from '../../presentation/html/html.ts';
 import { describeClock } from '../control/clock.ts';
 import type { Service } from '../core/service/service.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { button } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { button, type View, type ViewRequest } from './elements.ts';
 
 export function controlView({ service, now }: ViewRequest): View {
   return {
@@ -36,7 +35,6 @@ export function clockWords({ clock }: Service): string {
   return clock.speed === 1 ? 'real time' : `${clock.speed.toLocaleString('en')} × real time`;
 }
 
-/** Buttons that move the clock on; for one that stands they are all there is to do, so they are on every view. */
 export function advanceButtons(): Html[] {
   const steps = [
     ['+1 s', 1],

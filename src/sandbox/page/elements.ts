@@ -1,6 +1,9 @@
-import { badge, type Tone } from '../../presentation/html/elements.ts';
+import { badge, type Tone, empty, link } from '../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { CallState } from '../core/state/call.ts';
+import type { ServiceEventType } from '../core/clock/service-events.ts';
+import type { Service } from '../core/service/service.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 
 const stateWords: Record<CallState, [Tone, string]> = {
   queued: ['quiet', 'Queued'],
@@ -19,7 +22,6 @@ export function stateBadge(state: CallState): Html {
   return badge(...stateWords[state]);
 }
 
-/** The address of a view; what is empty is left out. */
 export function viewPath(view: string, more: Record<string, string | number | undefined> = {}): string {
   const query = new URLSearchParams({ view });
   for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') query.set(name, String(value));
@@ -39,4 +41,29 @@ export function button(text: string, { request, body, said, confirm }: ButtonReq
   return html`<form class="inline" data-request="${request}" data-said="${said}" ${sent} ${asked}>
     <button ${attributes}>${text}</button>
   </form>`;
+}
+
+export interface View {
+  title: string;
+  body: HtmlValue;
+  missing?: true;
+  follows?: ServiceEventType[];
+  /** It changes while nothing happens: real milliseconds after which it is asked for again. */
+  againMs?: number;
+}
+
+export interface ViewRequest {
+  service: Service;
+  webhooks: Webhooks;
+  now: number;
+  parameter: (name: string) => string;
+}
+
+/** For an address that names a thing which is not, or no longer, there. */
+export function missingView(what: string, listView: string, listName: string): View {
+  return {
+    title: `No such ${what}`,
+    missing: true,
+    body: empty(`This sandbox has no such ${what}`, html`It may be gone with a reset. See ${link(viewPath(listView), listName)}.`),
+  };
 }

@@ -2,14 +2,12 @@ import { code, count, empty, figure, panel, table, type Row } from '../../presen
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
-import { button } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { button, type View, type ViewRequest } from './elements.ts';
 
 type ListedRule = ReturnType<FaultBook['list']>[number];
 
 const sample = '{ "operation": 14, "nth": 2, "effect": { "type": "error", "status": 503 } }';
 
-/** What goes wrong on purpose: rules in force, and ready-made ones to switch on. */
 export function faultsView({ service }: ViewRequest): View {
   const rules = service.faults.list();
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
@@ -88,7 +86,6 @@ function switchLine(line: { key: string; title: string; description: string; rul
   </li>`;
 }
 
-/** A rule that is there is enabled or disabled, so that its counts stay; one that is not is added. */
 function switchOf(title: string, rule: ListedRule | undefined, add: object | undefined): Html {
   const on = rule?.enabled === true;
   const request = rule === undefined ? 'POST /_sandbox/faults' : `PATCH /_sandbox/faults?id=${encodeURIComponent(rule.id)}`;

@@ -4,16 +4,14 @@ import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { renderApp } from './app-frame.ts';
-import { renderDocument } from './shell.ts';
+import { html, type Html } from '../../presentation/html/html.ts';
+import { renderShell } from '../../presentation/html/page-shell.ts';
 
 const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
   scripts: ['page', 'ask', 'forms', 'live', 'sign-in'].map((name) => `${name}.js`),
 });
 
-/**
- * The page at `/`. Its data is in it, and again at `/_sandbox/page`, from where the script brings it up to date; with a control
- * token the page is empty until the script has asked for its data with that token.
- */
+/** The page at `/`, and its data again at `/_sandbox/page`. With a control token it is empty until the script asks with that token. */
 export function installPage(app: FastifyInstance, service: Service, webhooks: Webhooks): void {
   app.get('/', async (request, reply) => {
     if (service.settings.controlToken !== null) return send(reply, 'text/html', renderDocument(null).text);
@@ -38,4 +36,30 @@ function send(reply: FastifyReply, type: string, text: string): FastifyReply {
 function readQuery(query: unknown): Record<string, string> {
   if (typeof query !== 'object' || query === null) return {};
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]));
+}
+
+export function renderDocument(view: { title: string; markup: Html } | null): Html {
+  return renderShell({
+    title: view === null ? 'Sandbox' : `${view.title} · Sandbox`,
+    brand: html`Carillon <span>sandbox</span>`,
+    app: view?.markup,
+    isLive: true,
+    token: view === null ? 'wanted' : null,
+    after: html`${view === null ? signIn() : null}
+      <noscript><p class="noscript">Without its script the page shows how things stand, and its buttons do nothing.</p></noscript>`,
+  });
+}
+
+function signIn(): Html {
+  return html`<main id="sign-in">
+    <h1>Control token</h1>
+    <p>This sandbox was started with a control token. Give it to see calls and to change anything.</p>
+    <form id="sign-in-form">
+      <label for="token">Control token</label>
+      <input id="token" type="password" autocomplete="off" required aria-describedby="sign-in-said" />
+      <p id="sign-in-said" role="alert"></p>
+      <button>Open</button>
+    </form>
+    <p class="muted">It is kept in this tab until you close it.</p>
+  </main>`;
 }

@@ -1,29 +1,11 @@
-import {
-  address,
-  aside,
-  badge,
-  code,
-  count,
-  empty,
-  facts,
-  figure,
-  id,
-  instant,
-  link,
-  muted,
-  panel,
-  table,
-  type Row,
-  type Tone,
-} from '../../presentation/html/elements.ts';
+import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import { parseJson } from '../core/json.ts';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
-import { viewPath } from './elements.ts';
-import { missingView, type View, type ViewRequest } from './view.ts';
+import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 
 const perPage = 100;
 const searched = 20_000;
@@ -44,7 +26,6 @@ const choices: readonly [Choice, ...Choice[]] = [
   { value: 'aborted', words: 'Cut off', holds: ({ ending }) => ending === 'aborted' },
 ];
 
-/** The first digit of the status; a conversation that was refused over its socket counts as refused. */
 function classOf({ socketRefusal, ending, status }: JournalEntry): string | undefined {
   if (socketRefusal !== null) return '4';
   return ending === 'sent' ? String(status).charAt(0) : undefined;
@@ -56,7 +37,7 @@ export function journalView({ service, parameter }: ViewRequest): View {
   return {
     title: 'Journal',
     follows: ['request'],
-    body: panel(
+    body: ui.panel(
       'Requests',
       [
         html`<nav class="chips" aria-label="Which requests">
@@ -67,20 +48,20 @@ export function journalView({ service, parameter }: ViewRequest): View {
               >`,
           )}
         </nav>`,
-        table(
+        ui.table(
           'Requests, the newest first',
           found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
           choice.value === ''
-            ? empty(
+            ? ui.empty(
                 'Nothing was asked yet',
                 html`Every request to the service is kept here, with its headers and bodies. The description of all operations is at
-                ${link('/openapi.json', '/openapi.json')}.`,
+                ${ui.link('/openapi.json', '/openapi.json')}.`,
               )
-            : empty('No such request', link(viewPath('journal'), 'Show all requests')),
+            : ui.empty('No such request', ui.link(viewPath('journal'), 'Show all requests')),
         ),
         more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
       ],
-      aside(`${count(service.journal.inProgress, 'request')} in progress`),
+      ui.aside(`${ui.count(service.journal.inProgress, 'request')} in progress`),
     ),
   };
 }
@@ -96,25 +77,25 @@ export function requestView({ service, parameter }: ViewRequest): View {
     title: `Request ${entry.sequence}`,
     follows: ['request'],
     body: [
-      html`<p class="crumb">${link(viewPath('journal'), 'Journal')}</p>`,
-      panel(
-        html`<span class="request-line"><span class="method">${entry.method}</span> ${address(entry.path)}</span>`,
-        facts([
+      html`<p class="crumb">${ui.link(viewPath('journal'), 'Journal')}</p>`,
+      ui.panel(
+        html`<span class="request-line"><span class="method">${entry.method}</span> ${ui.address(entry.path)}</span>`,
+        ui.facts([
           ['Operation', entry.operation],
           ['Did you mean', entry.hint],
           ['Duration', entry.durationMs === null ? null : `${entry.durationMs} ms`],
-          ['Time', instant(entry.at, 'full')],
-          ['Request id', entry.requestId === null ? null : id(entry.requestId)],
+          ['Time', ui.instant(entry.at, 'full')],
+          ['Request id', entry.requestId === null ? null : ui.id(entry.requestId)],
           ['In parallel', entry.parallel > 1 ? entry.parallel : null],
           ['Faults', entry.faults.join(', ')],
-          ['Batch', entry.batchId === null ? null : link(viewPath('calls', { batch: entry.batchId }), id(entry.batchId))],
+          ['Batch', entry.batchId === null ? null : ui.link(viewPath('calls', { batch: entry.batchId }), ui.id(entry.batchId))],
           ['Calls accepted', entry.callsAccepted],
           ['Conversation refused', entry.socketRefusal],
         ]),
         statusBadge(entry),
       ),
       told === null
-        ? empty('Its headers and bodies are kept no more', 'They are kept of the newest 1,000 requests.')
+        ? ui.empty('Its headers and bodies are kept no more', 'They are kept of the newest 1,000 requests.')
         : [message('Request', told.request), message('Answer', told.reply)],
     ],
   };
@@ -132,48 +113,47 @@ function newest({ journal }: Service, choice: Choice): { found: JournalEntry[]; 
   return { found, more: false };
 }
 
-function cellsOf(entry: JournalEntry): Row['cells'] {
+function cellsOf(entry: JournalEntry): ui.Row['cells'] {
   return {
     Request: html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
-      ><span class="method">${entry.method}</span> ${address(entry.path)}</a
+      ><span class="method">${entry.method}</span> ${ui.address(entry.path)}</a
     >`,
     Status: statusBadge(entry),
     Operation: operationOf(entry),
-    Duration: figure(entry.durationMs === null ? '–' : `${entry.durationMs} ms`),
-    Faults: entry.faults.join(', ') || muted('–'),
-    Time: instant(entry.at),
+    Duration: ui.figure(entry.durationMs === null ? '–' : `${entry.durationMs} ms`),
+    Faults: entry.faults.join(', ') || ui.muted('–'),
+    Time: ui.instant(entry.at),
   };
 }
 
 function operationOf({ operation, unmatched }: JournalEntry): Html {
   if (operation !== null) return html`<span class="word">${operation}</span>`;
-  return muted(unmatched ? 'Unknown' : '–');
+  return ui.muted(unmatched ? 'Unknown' : '–');
 }
 
 function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {
-  if (ending === 'in_progress') return badge('live', 'In progress');
-  if (ending === 'aborted') return badge('bad', 'Cut off');
-  if (socketRefusal !== null) return badge('wait', 'Refused');
-  const tone: Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
-  return badge(tone, String(status));
+  if (ending === 'in_progress') return ui.badge('live', 'In progress');
+  if (ending === 'aborted') return ui.badge('bad', 'Cut off');
+  if (socketRefusal !== null) return ui.badge('wait', 'Refused');
+  const tone: ui.Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
+  return ui.badge(tone, String(status));
 }
 
 function message(title: string, told: ToldCapture['reply']): Html {
-  if (told === null) return panel(title, empty('There was none', 'The connection ended before it.'));
+  if (told === null) return ui.panel(title, ui.empty('There was none', 'The connection ended before it.'));
   const { headers, text, length, cut } = told;
-  return panel(title, [
+  return ui.panel(title, [
     html`<details>
-      <summary>${count(headers.length, 'header')}</summary>
-      ${facts(headers.map(({ name, value }) => [name, html`<code>${value}</code>`] as const))}
+      <summary>${ui.count(headers.length, 'header')}</summary>
+      ${ui.facts(headers.map(({ name, value }) => [name, html`<code>${value}</code>`] as const))}
     </details>`,
     text === null || text === ''
-      ? html`<p class="muted">${length === 0 ? 'No body.' : `${count(length, 'byte')} that are no text.`}</p>`
-      : code(indent(text), `Body of the ${title.toLowerCase()}`),
-    cut ? html`<p class="muted">Cut here; the body has ${count(length, 'character')}.</p>` : null,
+      ? html`<p class="muted">${length === 0 ? 'No body.' : `${ui.count(length, 'byte')} that are no text.`}</p>`
+      : ui.code(indent(text), `Body of the ${title.toLowerCase()}`),
+    cut ? html`<p class="muted">Cut here; the body has ${ui.count(length, 'character')}.</p>` : null,
   ]);
 }
 
-/** JSON is easier to read over several lines; anything else stays as it was. */
 function indent(text: string): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);

@@ -3,8 +3,7 @@ import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
 import { agentLink } from './call-words.ts';
-import { button } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { button, type View, type ViewRequest } from './elements.ts';
 
 export function numbersView({ service }: ViewRequest): View {
   const numbers = [...service.state.numbers.values()];

@@ -1,26 +1,10 @@
-import {
-  address,
-  aside,
-  badge,
-  count,
-  empty,
-  figure,
-  id,
-  instant,
-  link,
-  muted,
-  panel,
-  table,
-  type Row,
-  type Tone,
-} from '../../presentation/html/elements.ts';
+import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery, Subscriber } from '../webhooks/subscriber.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
-import { viewPath } from './elements.ts';
-import type { View, ViewRequest } from './view.ts';
+import { viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostDeliveries = 100;
 /** Real milliseconds between two looks while an answer is awaited. */
@@ -32,14 +16,13 @@ const eventWords: Record<WebhookEventType, string> = {
   call_initiation_failure: 'Nobody answered',
 };
 
-const stateWords: Record<Delivery['state'], [Tone, string]> = {
+const stateWords: Record<Delivery['state'], [ui.Tone, string]> = {
   pending: ['wait', 'Pending'],
   delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],
   dropped: ['quiet', 'Dropped'],
 };
 
-/** Who is told about finished calls, and what became of the telling. */
 export function webhooksView({ service, webhooks: all, now, parameter }: ViewRequest): View {
   const webhooks = all.list();
   const wanted = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
@@ -53,16 +36,16 @@ export function webhooksView({ service, webhooks: all, now, parameter }: ViewReq
       webhooksPanel(service, webhooks),
       webhooks.length === 0
         ? null
-        : panel(
+        : ui.panel(
             wanted === undefined ? 'Deliveries' : `Deliveries to ${wanted.describe().url}`,
-            table(
+            ui.table(
               'Deliveries, the newest first',
               deliveries.slice(0, mostDeliveries).map(deliveryRow),
-              empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
+              ui.empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
             ),
             wanted === undefined
-              ? aside(`The newest ${mostDeliveries} are shown`)
-              : link(viewPath('webhooks'), 'Show those of all webhooks'),
+              ? ui.aside(`The newest ${mostDeliveries} are shown`)
+              : ui.link(viewPath('webhooks'), 'Show those of all webhooks'),
           ),
     ],
   };
@@ -85,9 +68,9 @@ function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: 
 }
 
 function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): Html {
-  return panel(
+  return ui.panel(
     'Webhooks',
-    table(
+    ui.table(
       'Webhooks',
       webhooks.map((webhook) => {
         const { events, retries, pending_retries } = webhook.describe();
@@ -95,46 +78,46 @@ function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): 
           key: `webhook-${webhook.webhookId}`,
           cells: {
             Address: addressOf(webhook),
-            Id: id(webhook.webhookId),
+            Id: ui.id(webhook.webhookId),
             Events: events.map((event) => eventWords[event]).join(', '),
-            'Pending retries': retries ? figure(String(pending_retries)) : muted('No retries'),
+            'Pending retries': retries ? ui.figure(String(pending_retries)) : ui.muted('No retries'),
           },
         };
       }),
-      empty(
+      ui.empty(
         'No webhook',
         settings.dialect === 'spec'
           ? 'The contract has none; the extended dialect has them.'
           : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
       ),
     ),
-    webhooks.length === 0 ? null : aside(count(webhooks.length, 'webhook')),
+    webhooks.length === 0 ? null : ui.aside(ui.count(webhooks.length, 'webhook')),
   );
 }
 
 function addressOf(webhook: Subscriber): Html {
   const path = viewPath('webhooks', { webhook: webhook.webhookId });
-  return html`<a class="request-line" href="${path}">${address(webhook.describe().url)}</a>`;
+  return html`<a class="request-line" href="${path}">${ui.address(webhook.describe().url)}</a>`;
 }
 
-function deliveryRow({ webhook, delivery }: Sent): Row {
+function deliveryRow({ webhook, delivery }: Sent): ui.Row {
   const { deliveryId, event, duplicate, state, reason, nextAttemptAt, attempts } = delivery;
   return {
     key: `delivery-${deliveryId}`,
     cells: {
       Event: duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type],
-      State: badge(...stateWords[state]),
+      State: ui.badge(...stateWords[state]),
       Number: partyOf(event.call),
       Webhook: addressOf(webhook),
       Attempts:
         attempts.length === 0
-          ? muted(reason ?? 'None yet')
+          ? ui.muted(reason ?? 'None yet')
           : [
               html`<ol class="attempts">
                 ${attempts.map(
                   ({ at, status, error }) =>
                     html`<li>
-                      ${instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
+                      ${ui.instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
                         error === null ? null : `: ${error}`
                       }
                     </li>`,
@@ -142,7 +125,7 @@ function deliveryRow({ webhook, delivery }: Sent): Row {
               </ol>`,
               state === 'dropped' ? html`<p class="muted">${reason}</p>` : null,
             ],
-      'Next attempt': state === 'pending' ? instant(nextAttemptAt) : muted('None'),
+      'Next attempt': state === 'pending' ? ui.instant(nextAttemptAt) : ui.muted('None'),
     },
   };
 }

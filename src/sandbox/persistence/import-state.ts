@@ -73,12 +73,7 @@ const document = z.strictObject({
   sip_trunks: z.unknown().optional(),
   next_courses: array(z.tuple([string(), array(holds({ result: string(), silent: boolean(), optsOut: boolean() }))])),
   batches: array(
-    holds({
-      batchId: id,
-      name: string(),
-      scheduledAt: number(),
-      recipients: array(holds({ id: string(), callId: string() })),
-    }),
+    holds({ batchId: id, name: string(), scheduledAt: number(), recipients: array(holds({ id: string(), callId: string() })) }),
   ),
   unavailable_models: array(string()),
   world: worldSchema,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { importState } from './import-state.ts';
 import { restoreState, takeState } from './state.ts';
 import { sandboxKey } from '../http/authentication.ts';
-import { redactText } from '../judge/redact.ts';
+import { redactText } from '../judge/captures.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { deriveId } from '../core/random.ts';
@@ -20,7 +20,6 @@ const longestImportBytes = 512 * 1024 * 1024;
 /** The whole state: kept to come back to, taken out as one document, and put in again. */
 export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
-  /** They live in memory, through resets too, and end with the sandbox. */
   const snapshots = new Map<string, ReturnType<typeof takeSnapshot>>();
   let taken = 0;
 

@@ -58,7 +58,6 @@ export async function openService<Installed>(
 
 const givenAtStart = ['faults', 'world', 'unavailable_models'] as const;
 
-/** The text of what was given at start and may change afterwards: a start that gives something else begins with that. */
 function textsGiven({ faults, world, unavailableModels }: SandboxSettings): Record<string, string> {
   const given = { faults, world, unavailable_models: unavailableModels } satisfies Record<(typeof givenAtStart)[number], unknown>;
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]));
@@ -88,16 +87,12 @@ function readStored(found: ReadonlyMap<string, unknown>): Stored {
   } as unknown as Stored;
 }
 
-/**
- * Keeps a file in step with the state: everything that has changed since the last time goes into one line. A failure to write fails the
- * flush, and with it the answer that waits for it.
- */
+/** Keeps a file in step with the state, one line for all changes since the last. A failure to write fails the answer that waits for it. */
 class Keeper implements Storage {
   readonly #service: Service;
   readonly #file: StateFile;
   readonly #timer: NodeJS.Timeout;
   #state: ServiceState | null = null;
-  /** By name, as last written: text, or what never changes in place. */
   #written = new Map<string, unknown>();
   #accepted = 0;
   #dirtyCalls = new Set<Call>();
@@ -119,7 +114,6 @@ class Keeper implements Storage {
     return this.#file.path;
   }
 
-  /** All that ask in one turn share a line. */
   flush(): Promise<void> {
     this.#flushing ??= nextTurn().then(() => {
       this.#flushing = null;

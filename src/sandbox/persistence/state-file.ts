@@ -19,7 +19,6 @@ const mostTimesFirst = 4;
  */
 export class StateFile {
   readonly path: string;
-  /** What its lines say, the later ones over the earlier; null in a new file. */
   readonly found: Map<string, unknown> | null;
   readonly #key: Buffer;
   readonly #lock: { release(): void };
@@ -176,7 +175,6 @@ function digestOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-/** An open transaction on an empty SQLite file: the kernel drops it with the process, so there are no stale locks to guess at. */
 function lock(path: string): { release(): void } {
   let database: Database.Database | undefined;
   try {

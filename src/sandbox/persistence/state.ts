@@ -55,14 +55,12 @@ export function takeSmall(service: Service) {
 
 const keys = new WeakMap<Agent, string>();
 
-/** A key that the same agent in the same version always has. */
 export function agentKey(agent: Agent): string {
   const key = keys.get(agent) ?? createHash('sha256').update(JSON.stringify(agent)).digest('base64url').slice(0, 22);
   keys.set(agent, key);
   return key;
 }
 
-/** The agent by its key, null for an end that is not known yet; of a call whose record was deleted, what was said is left out. */
 export function writeCall(call: Call) {
   const { course, agent } = call;
   const finite = (instant: number): number | null => (instant === Infinity ? null : instant);
@@ -79,11 +77,7 @@ function readCall(document: ReturnType<typeof writeCall>, agents: Readonly<Recor
   return {
     ...document,
     agent: agent === null ? null : (agents[agent] ?? null),
-    course: course && {
-      ...course,
-      endedAt: course.endedAt ?? Infinity,
-      analysedAt: course.analysedAt ?? Infinity,
-    },
+    course: course && { ...course, endedAt: course.endedAt ?? Infinity, analysedAt: course.analysedAt ?? Infinity },
   };
 }
 
@@ -91,7 +85,6 @@ export function writeBatch(batch: Batch) {
   return { ...batch, recipients: batch.recipients.map(({ id, call }) => ({ id, callId: call.callId })) };
 }
 
-/** Outbound calls in the order accepted, then all others in the order of their records. */
 export function allCalls(state: ServiceState): Call[] {
   const accepted = new Set(state.calls);
   return [...state.calls, ...state.conversations.everything.filter((call) => !accepted.has(call))];

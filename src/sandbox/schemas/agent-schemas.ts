@@ -37,21 +37,13 @@ export const agentTools = z.array(tool).superRefine((tools, context) => {
 
 const freeForm = z.record(z.string(), z.unknown());
 
-/** How an agent behaves. Every field may be left out: a call may override any of them alone. */
 function configSettings(mode: SchemaMode) {
   const prompt = objectOf(mode, {
     ...sourced('contract', { prompt: z.string().optional() }),
-    ...extendedOnly(mode, 'SDK', {
-      knowledge_base: z.array(knowledgeDocument).optional(),
-      tools: agentTools.optional(),
-    }),
+    ...extendedOnly(mode, 'SDK', { knowledge_base: z.array(knowledgeDocument).optional(), tools: agentTools.optional() }),
   });
   const agent = objectOf(mode, {
-    ...sourced('contract', {
-      first_message: z.string().optional(),
-      prompt: prompt.optional(),
-      llm: llmSettings(mode).optional(),
-    }),
+    ...sourced('contract', { first_message: z.string().optional(), prompt: prompt.optional(), llm: llmSettings(mode).optional() }),
     ...extendedOnly(mode, 'SDK', { language: z.string().optional() }),
     ...extendedOnly(mode, 'DOC', { dynamic_variables: freeForm.optional() }),
   });
@@ -77,11 +69,7 @@ function configSettings(mode: SchemaMode) {
 
 export type ConversationConfig = z.infer<ReturnType<typeof configSettings>>;
 
-const evaluationCriterion = z.looseObject({
-  id: identifier,
-  name: z.string().optional(),
-  conversation_goal_prompt: z.string().optional(),
-});
+const evaluationCriterion = z.looseObject({ id: identifier, name: z.string().optional(), conversation_goal_prompt: z.string().optional() });
 const collectionItem = z.looseObject({
   type: z.enum(['string', 'boolean', 'integer', 'number']),
   description: z.string().optional(),
@@ -99,7 +87,6 @@ export type Workflow = z.infer<ReturnType<typeof workflowSettings>>;
 
 export type AgentInput = z.infer<ReturnType<typeof createAgentSchemas>['create']>;
 
-/** Parts of an agent's input, at any depth. Null clears a field. */
 export interface AgentChange {
   name?: string | undefined;
   tags?: string[] | null | undefined;

@@ -8,15 +8,11 @@ export interface SchemaMode {
   loose: boolean;
 }
 
-/** An object that refuses unknown keys, or in loose mode lets them pass. */
 export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: Shape): z.ZodObject<Shape> {
   return mode.loose ? z.looseObject(shape) : z.strictObject(shape);
 }
 
-/**
- * Fields that only the extended dialect knows, and what they rest on: null for what the field around them does. In `spec` they count as
- * unknown; the type is that of the extended dialect.
- */
+/** Fields that only the extended dialect knows, and what they rest on (null: as the field around them). In `spec` they count as unknown. */
 export function extendedOnly<Shape extends z.ZodRawShape>({ dialect }: SchemaMode, source: Source | null, shape: Shape): Shape {
   if (dialect === 'spec') return {} as Shape;
   return source === null ? shape : sourced(source, shape);
@@ -28,7 +24,6 @@ export function extendedOnly<Shape extends z.ZodRawShape>({ dialect }: SchemaMod
  */
 export type Source = 'contract' | 'DOC' | 'SDK' | 'COMM' | 'GUESS';
 
-/** The same fields, each with what it rests on, as the OpenAPI document tells. */
 export function sourced<Shape extends z.ZodRawShape>(source: Source, shape: Shape): Shape {
   const fields = Object.entries(shape as Readonly<Record<string, z.core.$ZodType>>) as [string, z.ZodType][];
   return Object.fromEntries(fields.map(([name, field]) => [name, field.meta({ 'x-source': source })])) as z.ZodRawShape as Shape;

@@ -5,9 +5,7 @@ import type { AgentInput, ConversationConfig } from './agent-schemas.ts';
 
 const defaultTtsModel = 'svc_flash_v2';
 
-/**
- * Fills in what the contract gives by default, and holds the whole to the rules that no single field can break. Throws `InvalidRequest`.
- */
+/** Fills in the contract's defaults and holds the whole to the rules that no single field can break. Throws `InvalidRequest`. */
 export function completeAgent(input: AgentInput): AgentInput {
   const config = input.conversation_config ?? {};
   const problems = [...brokenConfigRules(config), ...brokenStepRules(input)];

@@ -13,11 +13,9 @@ const endpointUrl = z
   .url({ protocol: /^https?$/, error: 'Must be an http or https address.' })
   .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), 'Must hold no user name or password; send credentials in extra_headers.');
 
-/** An HTTP header as it can be sent. */
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'Must be the name of an HTTP header.');
 const headerValue = z.string().regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'Must be text that fits in one line of an HTTP header.');
 
-/** Ids of the catalogue; a loose sandbox takes any. */
 function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<string> {
   return mode.loose ? identifier : z.enum(allowed as [string, ...string[]], { error: `Must be one of: ${allowed.join(', ')}.` });
 }
@@ -43,17 +41,13 @@ const completeBackups = [
   { required: ['preference'], not: { properties: { preference: { pattern: anyCase('override|custom').source } } } },
 ];
 
-/** Without a flag, which a document could not show. */
 function anyCase(words: string): RegExp {
   return new RegExp(`^(${words.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)})$`);
 }
 
 export function llmSettings(mode: SchemaMode) {
   const customLlm = objectOf(mode, {
-    ...sourced('contract', {
-      url: endpointUrl.optional(),
-      extra_headers: z.record(headerName, headerValue).optional(),
-    }),
+    ...sourced('contract', { url: endpointUrl.optional(), extra_headers: z.record(headerName, headerValue).optional() }),
     ...extendedOnly(mode, 'SDK', { model_id: identifier.optional() }),
   });
   return objectOf(mode, {
@@ -85,8 +79,5 @@ export function workflowSettings(mode: SchemaMode) {
       .regex(anyCase(reasoningEfforts.join('|')), stepEfforts)
       .optional(),
   });
-  return objectOf(mode, {
-    nodes: z.record(identifier, node).optional(),
-    edges: z.record(identifier, z.unknown()).optional(),
-  });
+  return objectOf(mode, { nodes: z.record(identifier, node).optional(), edges: z.record(identifier, z.unknown()).optional() });
 }

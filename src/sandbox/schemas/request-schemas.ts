@@ -13,14 +13,10 @@ export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
 
 export type BatchInput = Omit<z.infer<RequestSchemas['batch']>, 'calls'> & { calls: CallTarget[] };
 
-/** Schemas of every request of the service, in one dialect. */
 export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number) {
   const agents = createAgentSchemas(mode);
   const target = objectOf(mode, {
-    ...sourced('contract', {
-      to_phone_number: e164,
-      conversation_config_override: agents.conversationConfig.optional(),
-    }),
+    ...sourced('contract', { to_phone_number: e164, conversation_config_override: agents.conversationConfig.optional() }),
     ...sourced('GUESS', { variables: variableValues.optional() }),
     ...extendedOnly(mode, 'GUESS', { dynamic_variables: variableValues.optional() }),
   });
@@ -41,19 +37,11 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     agentPage: objectOf(mode, { ...page, ...extendedOnly(mode, 'SDK', agentFilters) }),
     conversationPage: objectOf(mode, { ...page, ...sourced('contract', { agent_id: identifier.optional() }) }),
     numberPage: objectOf(mode, page),
-    recording: objectOf(mode, {
-      expires: z.coerce.number().int().optional(),
-      signature: z.string().min(1).optional(),
-    }),
+    recording: objectOf(mode, { expires: z.coerce.number().int().optional(), signature: z.string().min(1).optional() }),
     credentialQuery: objectOf(mode, ofAgent),
     importNumber: objectOf(
       mode,
-      sourced('contract', {
-        label: text,
-        phone_number: e164,
-        telephony_account_sid: text,
-        telephony_auth_token: text,
-      }),
+      sourced('contract', { label: text, phone_number: e164, telephony_account_sid: text, telephony_auth_token: text }),
     ),
     importNumberByAlias: objectOf(mode, {
       label: text,
@@ -69,7 +57,6 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
   };
 }
 
-/** Of the list of agents, as upstream has them (gaps A.2). */
 const agentFilters = {
   search: z.string().max(500).optional(),
   tags: z
@@ -127,19 +114,14 @@ export function createBatchCallingSchemas<Config extends z.ZodType>(mode: Schema
 
 export const concealed = '[redacted]';
 
-/** The settings with the values of headers that are sent to a model taken out: they are credentials. */
 export function concealHeaders(config: ConversationConfig): ConversationConfig {
   const headers = config.agent?.llm?.custom_llm?.extra_headers;
   if (headers == null) return config;
   const names = Object.fromEntries(Object.keys(headers).map((name) => [name, concealed]));
   const { agent } = config;
-  return {
-    ...config,
-    agent: { ...agent, llm: { ...agent?.llm, custom_llm: { ...agent?.llm?.custom_llm, extra_headers: names } } },
-  };
+  return { ...config, agent: { ...agent, llm: { ...agent?.llm, custom_llm: { ...agent?.llm?.custom_llm, extra_headers: names } } } };
 }
 
-/** The variables with the values of those named `secret__…` taken out. */
 export function concealSecrets(variables: CallVariables): CallVariables {
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, name.startsWith('secret__') ? concealed : value]));
 }

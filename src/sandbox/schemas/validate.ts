@@ -31,17 +31,12 @@ export function refuseField(loc: (string | number)[], msg: string, type: string,
 function fieldErrors(place: Place, issue: z.core.$ZodIssue): FieldError[] {
   const loc = [place, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      loc: [...loc, key],
-      msg: 'This field is not known here; leave it out.',
-      type: 'extra_forbidden',
-    }));
+    return issue.keys.map((key) => ({ loc: [...loc, key], msg: 'This field is not known here; leave it out.', type: 'extra_forbidden' }));
   }
   if (issue.input === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
   return [{ loc, msg: issue.message, type: issue.code, ...receivedValue(loc, issue.input) }];
 }
 
-/** Whether a value at this place is never repeated. */
 export function isSecretPlace(loc: readonly PropertyKey[]): boolean {
   return loc.some((part) => secretFields.has(String(part)));
 }
@@ -57,7 +52,6 @@ function receivedValue(loc: (string | number)[], input: unknown): { input?: unkn
   return typeof input === 'number' || typeof input === 'boolean' || input === null ? { input } : {};
 }
 
-/** What is wrong in a file: where, what stands there unless it is a secret, and what may stand there. */
 export function describeIssue(issue: z.core.$ZodIssue): string[] {
   const path = pathOf(issue.path);
   if (issue.code === 'unrecognized_keys')

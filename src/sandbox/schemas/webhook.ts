@@ -1,7 +1,6 @@
 import { refuseHost, type Outbound } from '../core/allowed-host.ts';
 import { z } from 'zod';
 
-/** What a webhook can be told (gaps A.8). */
 export const webhookEvents = ['post_call_transcription', 'post_call_audio', 'call_initiation_failure'] as const;
 
 export type WebhookEventType = (typeof webhookEvents)[number];
@@ -22,7 +21,6 @@ export const webhookInput = z.strictObject({
 export type WebhookInput = z.input<typeof webhookInput>;
 export type WebhookFacts = z.output<typeof webhookInput>;
 
-/** Says why an address may not be delivered to, or null when it may. */
 export function refuseAddress(address: string, outbound: Outbound): string | null {
   const refusal = refuseHost(address, outbound);
   if (refusal === null) return null;

@@ -22,7 +22,6 @@ export function eventsOf(seed: string, call: Call, at: number): WebhookEvent[] {
   return events;
 }
 
-/** The body to deliver: the same text however often it is asked for. Null when the conversation was deleted meanwhile. */
 export function writeEvent(service: Service, event: WebhookEvent): string | null {
   const { type, call, at } = event;
   if (call.recordDeleted) return null;

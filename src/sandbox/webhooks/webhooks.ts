@@ -14,10 +14,7 @@ export interface Webhooks {
   list(): Subscriber[];
 }
 
-/**
- * Tells the world about finished calls (gaps A.8); without a webhook nothing is ever sent. The secret goes in and never comes out. Those of
- * the settings are there from the start, and again after a reset.
- */
+/** Tells the world about finished calls (gaps A.8). Webhooks of the settings are there from the start, and again after a reset. */
 export function installWebhooks(app: FastifyInstance, service: Service): Webhooks {
   const { settings, callListeners, features } = service;
   const subscribers = new Map<string, Subscriber>();
@@ -71,10 +68,7 @@ export function installWebhooks(app: FastifyInstance, service: Service): Webhook
     },
   });
 
-  serveControl(app, 'GET /_sandbox/webhooks/:webhook_id', {
-    says: 'Reads a webhook.',
-    answer: ({ id }) => find(id()).describe(),
-  });
+  serveControl(app, 'GET /_sandbox/webhooks/:webhook_id', { says: 'Reads a webhook.', answer: ({ id }) => find(id()).describe() });
 
   serveControl(app, 'DELETE /_sandbox/webhooks/:webhook_id', {
     says: 'Removes a webhook.',

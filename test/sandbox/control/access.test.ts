@@ -59,13 +59,7 @@ test('a short control token is refused without being shown', async () => {
 });
 
 test('info tells what this sandbox is, without secrets', async () => {
-  const sandbox = await startTestSandbox({
-    controlToken,
-    clock: 'manual',
-    epochMs: noon,
-    plan: 'pro',
-    apiKeys: ['own-key'],
-  });
+  const sandbox = await startTestSandbox({ controlToken, clock: 'manual', epochMs: noon, plan: 'pro', apiKeys: ['own-key'] });
   await sandbox.batch(['+12125550101', '+12125550102']);
   const { body } = await sandbox.request('GET', '/_sandbox/info', undefined, bearer);
   expect(body).toMatchObject({

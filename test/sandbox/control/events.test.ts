@@ -55,24 +55,15 @@ test('the life of a call is told as it happens, each step at its instant', async
     `ended busy ${ended}`,
     `analysed busy ${ended}`,
   ]);
-  expect(told.find(({ type }) => type === 'batch')?.data).toMatchObject({
-    change: 'accepted',
-    agent_id: 'agent_reminders',
-  });
+  expect(told.find(({ type }) => type === 'batch')?.data).toMatchObject({ change: 'accepted', agent_id: 'agent_reminders' });
 });
 
 test('requests, changes of agents, numbers and trunks, faults, clock and state are told', async () => {
   const sandbox = await startTestSandbox(onHold);
   const told = await follow(sandbox);
-  await sandbox.request('POST', '/_sandbox/faults', {
-    id: 'lost',
-    operation: 14,
-    effect: { type: 'delete_agent', when: 'after' },
-  });
+  await sandbox.request('POST', '/_sandbox/faults', { id: 'lost', operation: 14, effect: { type: 'delete_agent', when: 'after' } });
   const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', { name: 'New' });
-  await sandbox.request('PATCH', `/v1/convai/agents/${agent.agent_id}`, {
-    conversation_config: { agent: { first_message: 'Hi.' } },
-  });
+  await sandbox.request('PATCH', `/v1/convai/agents/${agent.agent_id}`, { conversation_config: { agent: { first_message: 'Hi.' } } });
   await sandbox.request('POST', '/_sandbox/numbers/pn_main/unverify');
   await sandbox.batch(['+12125550101'], { agent_id: 'agent_survey' });
   await sandbox.request('PUT', '/_sandbox/clock', { mode: 'manual' });
@@ -102,11 +93,7 @@ test('requests, changes of agents, numbers and trunks, faults, clock and state a
 test('a request that a fault cut off, or that was refused, is told too', async () => {
   const sandbox = await startTestSandbox(onHold);
   const told = await follow(sandbox);
-  await sandbox.request('POST', '/_sandbox/faults', {
-    operation: 2,
-    nth: 1,
-    effect: { type: 'reset', when: 'before' },
-  });
+  await sandbox.request('POST', '/_sandbox/faults', { operation: 2, nth: 1, effect: { type: 'reset', when: 'before' } });
   await sandbox.get('/v1/convai/agents').catch(() => {});
   await sandbox.request('GET', '/v1/convai/agents', undefined, { headers: { 'x-api-key': 'wrong' } });
   const requests = (): Json[] => told.filter(({ type }) => type === 'request').map(({ data }) => data);

@@ -147,10 +147,7 @@ test('idle?wait= answers as soon as the last call is over on a running clock', a
 test('idle?wait= gives up after its real seconds and tells what is under way', async () => {
   const sandbox = await startTestSandbox(onHold);
   await sandbox.batch(['+12125550150']);
-  expect((await sandbox.get('/_sandbox/idle?wait=0.05')).body).toMatchObject({
-    idle: false,
-    under_way: { ...quiet, calls_dialing: 1 },
-  });
+  expect((await sandbox.get('/_sandbox/idle?wait=0.05')).body).toMatchObject({ idle: false, under_way: { ...quiet, calls_dialing: 1 } });
   for (const wait of ['301', '-1', 'long']) expect([wait, (await sandbox.get(`/_sandbox/idle?wait=${wait}`)).status]).toEqual([wait, 422]);
 });
 

@@ -2,7 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
-import { drawLatency, type Latency } from '../../../src/sandbox/faults/latency.ts';
+import { drawLatency, type Latency } from '../../../src/sandbox/faults/effect.ts';
 import { changeReply } from '../../../src/sandbox/faults/reply-changes.ts';
 import { faultPresets } from '../../../src/sandbox/faults/presets.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
@@ -61,9 +61,7 @@ test('the sandbox closes at once, whoever still waits for a dropped answer', asy
 });
 
 test('a reply can come in drops, whole in the end', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 2, nth: 1, effect: { type: 'dribble', bytes: 20, pauseMs: 5 } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 2, nth: 1, effect: { type: 'dribble', bytes: 20, pauseMs: 5 } }] });
   const socket = await openRaw(sandbox, '/v1/convai/agents');
   const pieces: string[] = [];
   for await (const piece of socket) pieces.push(String(piece));
@@ -74,9 +72,7 @@ test('a reply can come in drops, whole in the end', async () => {
 });
 
 test('a reply can break off in the middle of what it announced', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 2, nth: 1, effect: { type: 'truncate', ending: 'broken' } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 2, nth: 1, effect: { type: 'truncate', ending: 'broken' } }] });
   const socket = await openRaw(sandbox, '/v1/convai/agents', 'keep-alive');
   let text = '';
   for await (const piece of socket) text += String(piece);
@@ -207,9 +203,7 @@ test('a key can be revoked: refused from then on, until the rule is gone', async
   expect([refused.status, refused.body.detail.code]).toEqual([401, 'invalid_api_key']);
   expect(sandbox.calls()).toHaveLength(0);
   expect(await status()).toBe(401);
-  const other = await sandbox.request('GET', '/v1/convai/agents', undefined, {
-    headers: { 'x-api-key': 'another-key' },
-  });
+  const other = await sandbox.request('GET', '/v1/convai/agents', undefined, { headers: { 'x-api-key': 'another-key' } });
   expect(other.status).toBe(200);
   await sandbox.request('PATCH', '/_sandbox/faults?id=revoke', { enabled: false });
   expect(await status()).toBe(200);

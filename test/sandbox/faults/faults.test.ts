@@ -32,9 +32,7 @@ test.each([
   ['before', 0],
   ['after', 1],
 ] as const)('a connection reset %s the work', async (when, accepted) => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when } }] });
   expect(['ECONNRESET', 'UND_ERR_SOCKET']).toContain(await outcomeOf(sandbox));
   expect(sandbox.calls()).toHaveLength(accepted);
   await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
@@ -72,9 +70,7 @@ test('a truncated reply is a success that cannot be read, and its work is done',
 });
 
 test.each(['first', 'last'] as const)('a reply that comes too late, with the work done %s, is work done all the same', async (work) => {
-  const sandbox = await startTestSandbox({
-    faults: [{ id: 'late', operation: 14, nth: 1, effect: { type: 'delay', ms: 2_000, work } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ id: 'late', operation: 14, nth: 1, effect: { type: 'delay', ms: 2_000, work } }] });
   const giveUp = new AbortController();
   const path = '/v1/convai/phone-numbers/batch-calls';
   const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
@@ -88,9 +84,7 @@ test.each(['first', 'last'] as const)('a reply that comes too late, with the wor
 });
 
 test('a batch can be accepted in part: the first calls are queued, and the reply says how many', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 14, nth: 1, effect: { type: 'partial', accept: 2 } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'partial', accept: 2 } }] });
   const answer = await sandbox.batch(['+12125550150', '+12125550151', '+12125550152']);
   expect(answer.body.calls_initiated).toBe(2);
   expect(sandbox.calls().map((call) => call.to)).toEqual(['+12125550150', '+12125550151']);
@@ -119,9 +113,7 @@ test('a reading of the list can lag behind', async () => {
 });
 
 test('a record that is listed can be missing when it is read', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 'get_conversation', nth: 1, effect: { type: 'missing' } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 'get_conversation', nth: 1, effect: { type: 'missing' } }] });
   await sandbox.batch([number]);
   const path = `/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`;
   expect([(await sandbox.get(path)).status, (await sandbox.get(path)).status]).toEqual([404, 200]);

@@ -78,11 +78,7 @@ test('answers of the extended dialect have what clients with generated types req
   expect(z.array(summary).parse(agents)).toHaveLength(4);
   const read = async (id: string) => agent.parse((await sandbox.get(`/v1/convai/agents/${id}`)).body);
   expect((await read(bare.body.agent_id)).workflow).toBeUndefined();
-  expect((await read(steps.body.agent_id)).workflow).toEqual({
-    edges: {},
-    nodes: { a: {} },
-    prevent_subagent_loops: false,
-  });
+  expect((await read(steps.body.agent_id)).workflow).toEqual({ edges: {}, nodes: { a: {} }, prevent_subagent_loops: false });
 
   const submitted = await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
     call_name: 'Typed',

@@ -10,9 +10,7 @@ function failed(report: ConductReport): string[] {
 }
 
 test('a caller that waits, dials once and reads in peace has nothing to answer for', async () => {
-  const sandbox = await startTestSandbox({
-    faults: [{ operation: 14, nth: 1, effect: { type: 'rate_limited', seconds: 2 } }],
-  });
+  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'rate_limited', seconds: 2 } }] });
   await sandbox.batch(['+12125550101'], {}, 'b1/1');
   sandbox.clock.advance(2_000);
   await sandbox.batch(['+12125550101'], {}, 'b1/2');
@@ -206,10 +204,7 @@ test.each<[string, string, string, number]>([
 });
 
 test('it is the moment of dialling that counts, not that of the batch', async () => {
-  const sandbox = await startTestSandbox({
-    concurrency: 1,
-    conduct: { callingHours: { start: '06:00', end: '07:01' } },
-  });
+  const sandbox = await startTestSandbox({ concurrency: 1, conduct: { callingHours: { start: '06:00', end: '07:01' } } });
   await sandbox.batch(['+12125550106', '+12125550102', '+12135550102', '+12145550102', '+12125550101']);
   sandbox.clock.advance(10 * hour);
   await sandbox.get('/_sandbox/calls');
@@ -280,15 +275,7 @@ test('the report for build servers is JUnit, one case per rule, whatever stands 
 test('text in a report for build servers cannot break out of it', () => {
   const at = Date.UTC(2030, 0, 1);
   const violation = { at, what: `]]> </failure> & "quoted" \u0000\u001F\uFFFE \u{1F4DE}`, id: '<id>' };
-  const check = {
-    name: 'polling',
-    rule: 'a < b',
-    ok: false,
-    observed: 1,
-    notJudged: 0,
-    violationCount: 3,
-    violations: [violation],
-  };
+  const check = { name: 'polling', rule: 'a < b', ok: false, observed: 1, notJudged: 0, violationCount: 3, violations: [violation] };
   const xml = toJUnit({ ok: false, at, requests: 1, checks: [check as ConductReport['checks'][number]] });
   expect(xml).toContain('name="a &lt; b"');
   expect(xml).toContain(

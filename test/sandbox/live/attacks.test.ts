@@ -321,9 +321,7 @@ test('a flood of messages ends the conversation, whose transcript stays bounded'
 
 test('a transcript has no more than two thousand turns, however many messages are allowed', async () => {
   const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxMessagesPerSecond: 10_000 } });
-  const client = await converse(sandbox, 'agent_reminders', {
-    conversation_config_override: { conversation: { client_events: [] } },
-  });
+  const client = await converse(sandbox, 'agent_reminders', { conversation_config_override: { conversation: { client_events: [] } } });
   for (let nth = 0; nth < 2_100; nth += 1) client.send({ type: 'user_message', text: 'Pardon?' });
   await client.settle();
   const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
@@ -331,9 +329,7 @@ test('a transcript has no more than two thousand turns, however many messages ar
 });
 
 test('a client that does not read is sent no more than it is allowed to have open, and is then given up', async () => {
-  const sandbox = await startTestSandbox({
-    sockets: { pacing: 'fast', maxUnsentBytes: 200_000, maxMessagesPerSecond: 100_000 },
-  });
+  const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxUnsentBytes: 200_000, maxMessagesPerSecond: 100_000 } });
   const agentId = await createAgent(sandbox, {
     agent: { first_message: 'A long sentence that goes on. '.repeat(200) },
     conversation: { client_events: ['agent_response', 'audio', 'vad_score'] },

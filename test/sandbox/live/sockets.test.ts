@@ -38,10 +38,7 @@ test('a conversation over a signed address begins with metadata and the first me
         user_input_audio_format: 'pcm_16000',
       },
     },
-    {
-      type: 'agent_response',
-      agent_response_event: { agent_response: 'Hello, I am calling about your appointment.', event_id: 1 },
-    },
+    { type: 'agent_response', agent_response_event: { agent_response: 'Hello, I am calling about your appointment.', event_id: 1 } },
   ]);
   expect(audio.audio_event.event_id).toBe(1);
   // A quarter of a second of 16-bit samples at 16 kHz.
@@ -134,9 +131,7 @@ test('a conversation becomes a record like any other: in progress while it is he
 
 test('initiation data set variables and override settings for this conversation alone', async () => {
   const sandbox = await startTestSandbox(quick);
-  const agentId = await createAgent(sandbox, {
-    agent: { first_message: 'Hello {{name}}.', prompt: { prompt: 'You know {{name}}.' } },
-  });
+  const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.', prompt: { prompt: 'You know {{name}}.' } } });
   const client = await converse(sandbox, agentId, {
     dynamic_variables: { name: 'Robin', secret__pin: '4711' },
     conversation_config_override: { agent: { first_message: 'Welcome back, {{name}}!' } },
@@ -221,9 +216,7 @@ test('a client that begins with something else gets its conversation at once, an
 
 test('in a conversation by text there is no sound, words come in parts, and it ends when the agent has said goodbye', async () => {
   const sandbox = await startTestSandbox();
-  const agentId = await createAgent(sandbox, textOnly, {
-    data_collection: { name: { type: 'string', description: greeting } },
-  });
+  const agentId = await createAgent(sandbox, textOnly, { data_collection: { name: { type: 'string', description: greeting } } });
   const client = await converse(sandbox, agentId);
   await client.next('agent_response');
   expect(await say(client, 'Robin Example')).toContain('Thank you');
@@ -240,10 +233,7 @@ test('in a conversation by text there is no sound, words come in parts, and it e
 
 test("an agent's list of client events says which are sent", async () => {
   const sandbox = await startTestSandbox(quick);
-  const agentId = await createAgent(sandbox, {
-    agent: { first_message: greeting },
-    conversation: { client_events: ['agent_response'] },
-  });
+  const agentId = await createAgent(sandbox, { agent: { first_message: greeting }, conversation: { client_events: ['agent_response'] } });
   const client = await converse(sandbox, agentId);
   await say(client, 'Robin');
   await client.settle();
@@ -345,11 +335,7 @@ test('a client that leaves ends the conversation, and its line is free again', a
   client.socket.close(1000);
   await client.closed;
   const done = await finished(sandbox, client.conversationId);
-  expect(done).toMatchObject({
-    status: 'done',
-    termination_reason: 'Call ended by remote party',
-    metadata: { duration: 5 },
-  });
+  expect(done).toMatchObject({ status: 'done', termination_reason: 'Call ended by remote party', metadata: { duration: 5 } });
   await converse(sandbox, 'agent_reminders');
 });
 

@@ -8,11 +8,7 @@ const openInvoice = {
   type: 'client',
   name: 'open_invoice',
   description: 'Shows an invoice on the screen of the customer.',
-  parameters: {
-    type: 'object',
-    properties: { number: { type: 'integer' }, copy: { type: 'boolean' } },
-    required: ['number'],
-  },
+  parameters: { type: 'object', properties: { number: { type: 'integer' }, copy: { type: 'boolean' } }, required: ['number'] },
 };
 const collects = { data_collection: { mood: { type: 'string', description: 'How do you feel today?' } } };
 
@@ -75,12 +71,7 @@ test('a client that reports an error, or nothing in time, is not waited for', as
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Open invoice 12.' });
   const { client_tool_call: call } = await client.next('client_tool_call');
-  client.send({
-    type: 'client_tool_result',
-    tool_call_id: call.tool_call_id,
-    result: 'no such invoice',
-    is_error: true,
-  });
+  client.send({ type: 'client_tool_result', tool_call_id: call.tool_call_id, result: 'no such invoice', is_error: true });
   expect((await client.next('agent_response')).agent_response_event.agent_response).toContain('that did not work');
   client.send({ type: 'user_message', text: 'Open invoice 13.' });
   await client.next('client_tool_call');
@@ -135,13 +126,8 @@ test("the model behind an agent's own address speaks at a socket and ends the co
 test('a model that fails without a backup ends the conversation with 1002, and the record says so', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer((response) => response.writeHead(500).end('{}'));
-  const agentId = await createModelAgent(sandbox, model.url, {
-    llm: { backup_llm_config: { preference: 'disabled' } },
-  });
-  const client = await converse(sandbox, agentId, {
-    ...textOnly,
-    dynamic_variables: { name: 'Robin', secret__code: 'x' },
-  });
+  const agentId = await createModelAgent(sandbox, model.url, { llm: { backup_llm_config: { preference: 'disabled' } } });
+  const client = await converse(sandbox, agentId, { ...textOnly, dynamic_variables: { name: 'Robin', secret__code: 'x' } });
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Hello?' });
   expect((await client.next('error')).error_event).toMatchObject({ code: 1002, error_type: 'custom_llm_error' });

@@ -37,10 +37,7 @@ test('speech is heard as a turn of its own when it is over, and answered, but no
   await client.settle();
   expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
   sendAudio(client, tone(200, { level: 0 }));
-  expect((await client.next('user_transcript')).user_transcription_event).toEqual({
-    user_transcript: '…',
-    event_id: expect.any(Number),
-  });
+  expect((await client.next('user_transcript')).user_transcription_event).toEqual({ user_transcript: '…', event_id: expect.any(Number) });
   await client.next('agent_response');
   await client.next('agent_response');
   expect((await transcript(sandbox, client)).map(({ speaker }) => speaker)).toEqual(['agent', 'user', 'agent']);
@@ -94,10 +91,7 @@ test.each([
   ['ulaw_8000', Buffer.alloc(8_000, Buffer.from([0x00, 0x80])), Buffer.alloc(6_400, 0xff)],
 ])('sound comes as %s where the agent says so', async (format, speech, silence) => {
   const sandbox = await startTestSandbox(quick);
-  const agentId = await createAgent(sandbox, {
-    agent: { first_message: 'Hello.' },
-    asr: { user_input_audio_format: format },
-  });
+  const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello.' }, asr: { user_input_audio_format: format } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'user_activity' });
   const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');
@@ -124,9 +118,7 @@ test('how much of a piece is speech is told to those who want to know', async ()
 
 test('in a conversation by text sound is not listened to', async () => {
   const sandbox = await startTestSandbox(quick);
-  const client = await converse(sandbox, 'agent_reminders', {
-    conversation_config_override: { conversation: { text_only: true } },
-  });
+  const client = await converse(sandbox, 'agent_reminders', { conversation_config_override: { conversation: { text_only: true } } });
   sendAudio(client, Buffer.concat([tone(1_000), tone(900, { level: 0 })]));
   await client.settle();
   expect((await transcript(sandbox, client)).map(({ speaker }) => speaker)).toEqual(['agent']);

@@ -139,11 +139,7 @@ test.each([
   });
   const agentId = await createModelAgent(sandbox, model.url);
   const override = { conversation: { max_duration_seconds: 60 } };
-  const call = {
-    to_phone_number: '+12125550100',
-    variables: { name: 'Robin' },
-    conversation_config_override: override,
-  };
+  const call = { to_phone_number: '+12125550100', variables: { name: 'Robin' }, conversation_config_override: override };
   await sandbox.batch([], { agent_id: agentId, calls: [call] });
   await expect.poll(() => model.requests.length).toBe(2);
   sandbox.clock.advance(240_000);
@@ -173,9 +169,7 @@ test('one seed and one model give the same conversations again when the time to 
 test('an answering machine gets a message without any question to the model', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);
-  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url), {
-    number: '+12125550103',
-  });
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url), { number: '+12125550103' });
   expect(record.transcript.length).toBeGreaterThan(1);
   expect(model.requests).toEqual([]);
 });
@@ -262,18 +256,13 @@ test('values of secret variables are in no record', async () => {
   const model = await startModelServer(interviewer);
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url));
   expect(JSON.stringify([record, model.requests])).not.toContain('open sesame');
-  expect(record.conversation_initiation_client_data.dynamic_variables).toEqual({
-    name: 'Robin',
-    secret__code: '[redacted]',
-  });
+  expect(record.conversation_initiation_client_data.dynamic_variables).toEqual({ name: 'Robin', secret__code: '[redacted]' });
 });
 
 test('a model is told what was heard of its words, not what it was cut off at', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);
-  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url), {
-    number: '+12125550107',
-  });
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url), { number: '+12125550107' });
   const cut = record.transcript.filter(({ interrupted }: Json) => interrupted);
   expect(cut.length).toBeGreaterThan(0);
   const told = JSON.stringify(model.requests.at(-1)?.body.messages);

@@ -14,10 +14,7 @@ const prompt = 'You call {{name}} about an order.\n- Did the order arrive?\n- Ho
 
 /** The example as a user runs it; its address is the line that it prints. */
 async function startExample(): Promise<string> {
-  const server = spawn(process.execPath, [example, '0'], {
-    env: { MODEL_KEY: key },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const server = spawn(process.execPath, [example, '0'], { env: { MODEL_KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void server.kill());
   for await (const line of createInterface({ input: server.stdout })) return line;
   throw new Error('the example printed no address');

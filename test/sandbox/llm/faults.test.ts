@@ -1,9 +1,11 @@
+import * as fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { ModelRequestLog } from '../../../src/sandbox/llm/model-requests.ts';
-import { sendableHeaders } from '../../../src/sandbox/llm/outbound.ts';
+import { sendableHeaders, completionsAddress, requireAllowed, showAddress, redactSecrets } from '../../../src/sandbox/llm/outbound.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { chunk, createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
+import { EventStreamReader } from '../../../src/sandbox/llm/completion.ts';
 
 /** Patience that a busy machine does not exhaust; each fault that is about waiting shortens the one limit that it is about. */
 const limits = { connectMs: 30_000, firstTokenMs: 30_000, idleMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
@@ -182,10 +184,7 @@ test('an address where nobody listens fails like any other, with and without a b
   const sandbox = await startTestSandbox({ modelLimits: limits });
   const url = 'http://127.0.0.1:1/v1';
   const failed = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm: disabled }));
-  expect(failed).toMatchObject({
-    status: 'failed',
-    termination_reason: 'custom_llm_error: no connection (ECONNREFUSED)',
-  });
+  expect(failed).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: no connection (ECONNREFUSED)' });
   const saved = await holdConversation(sandbox, await createModelAgent(sandbox, url));
   expect(saved.status).toBe('done');
 });
@@ -217,10 +216,7 @@ test('a backup that is not available is passed over, and without any left the co
   const next = await createModelAgent(sandbox, model.url, { llm: named(['lab_one_mini', 'search_pro']) });
   expect(Object.keys((await holdConversation(sandbox, next)).metadata.usage.models)).toEqual(['search_pro']);
   const none = await createModelAgent(sandbox, model.url, { llm: named(['lab_one_mini']) });
-  expect(await holdConversation(sandbox, none)).toMatchObject({
-    status: 'failed',
-    termination_reason: 'custom_llm_error: HTTP 503',
-  });
+  expect(await holdConversation(sandbox, none)).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: HTTP 503' });
 });
 
 test('what a model was waited for is heard before the backup speaks', async () => {
@@ -286,12 +282,7 @@ test.each([
 test('headers that belong to the connection cannot be taken over', async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);
-  const extra_headers = {
-    'Content-Length': '3',
-    Host: 'elsewhere.example',
-    'Transfer-Encoding': 'chunked',
-    'X-Ok': 'yes',
-  };
+  const extra_headers = { 'Content-Length': '3', Host: 'elsewhere.example', 'Transfer-Encoding': 'chunked', 'X-Ok': 'yes' };
   const llm = { ...disabled, custom_llm: { url: model.url, extra_headers } };
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm }));
   expect(record.status).toBe('done');
@@ -305,9 +296,7 @@ test('a model that says its credentials aloud is not repeated', async () => {
     else useTool(response, 'end_call', { reason: secret, message: secret });
   });
   const agentId = await createModelAgent(sandbox, `${model.url}?token=tok-in-address`);
-  const override = {
-    conversation_config_override: { agent: { llm: { custom_llm: { extra_headers: { 'x-team': secret } } } } },
-  };
+  const override = { conversation_config_override: { agent: { llm: { custom_llm: { extra_headers: { 'x-team': secret } } } } } };
   const record = await holdConversation(sandbox, agentId, override);
   expect(record.transcript[2].text).toBe('My key is [redacted] and that is that.');
   expect(model.requests[0]?.path).toBe('/v1/chat/completions?token=tok-in-address');
@@ -347,3 +336,115 @@ async function expectNoSecret(sandbox: TestSandbox, record: Json, value = secret
   const seen = await Promise.all(places.map(async (path) => (await sandbox.get(path)).body));
   expect(JSON.stringify([record, seen])).not.toContain(value);
 }
+
+const run = { seed: 20_261_121, numRuns: 500 };
+
+test('events are read the same wherever the pieces are cut and whichever line ends are used', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 }).map((value) => value.replaceAll(/[\r\n\uFEFF]/gu, ''));
+  const event = fc.record({
+    name: fc.constantFrom('', 'ping', 'error'),
+    lines: fc.array(text, { minLength: 1, maxLength: 3 }),
+    comment: fc.boolean(),
+  });
+  const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 6 }),
+      lineEnd,
+      fc.boolean(),
+      fc.array(fc.nat(200), { maxLength: 30 }),
+      (events, end, bom, cuts) => {
+        const sent = events.map(({ name, lines, comment }) =>
+          [
+            ...(comment ? [': a comment'] : []),
+            ...(name === '' ? [] : [`event: ${name}`]),
+            ...lines.map((line) => `data: ${line}`),
+            '',
+            '',
+          ].join(end),
+        );
+        const whole = `${bom ? '\uFEFF' : ''}${sent.join('')}`;
+        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((left, right) => left - right), whole.length];
+        const reader = new EventStreamReader();
+        const read = places.slice(1).flatMap((place, index) => reader.push(whole.slice(places[index], place)));
+        const wanted = events.map(({ name, lines }) => ({ event: name === '' ? 'message' : name, data: lines.join('\n') }));
+        expect([...read, ...reader.end()]).toEqual(wanted);
+      },
+    ),
+    run,
+  );
+});
+
+test('what was not closed by an empty line is read when the stream ends', () => {
+  const reader = new EventStreamReader();
+  expect(reader.push('data: one\n\ndata: two\ndata: three')).toEqual([{ event: 'message', data: 'one' }]);
+  expect(reader.end()).toEqual([{ event: 'message', data: 'two\nthree' }]);
+  expect(reader.end()).toEqual([]);
+});
+
+test('a line that is no field of an event stream is an error, not silence', () => {
+  expect(() => new EventStreamReader().push('{"choices":[]}\n')).toThrow('no field of an event');
+  expect(new EventStreamReader().push('retry: 10\nid: 4\ndata\n\n')).toEqual([{ event: 'message', data: '' }]);
+});
+
+test('the path is appended exactly once, whatever stands before it', () => {
+  const segment = fc.stringMatching(/^[a-z0-9]{1,8}$/);
+  fc.assert(
+    fc.property(
+      fc.array(segment, { maxLength: 3 }),
+      fc.constantFrom('', '/', '//'),
+      fc.constantFrom('', '?a=1&b=2'),
+      (path, end, query) => {
+        const base = `http://127.0.0.1:8080${path.map((part) => `/${part}`).join('')}`;
+        const once = completionsAddress(base + end + query);
+        expect(once).toBe(`${base}/chat/completions${query}`);
+        expect(completionsAddress(once)).toBe(once);
+      },
+    ),
+    run,
+  );
+});
+
+const outbound = { hosts: ['models.example:9000', 'other.example'], ownPort: 4_010 };
+
+test.each([
+  'http://127.0.0.1:1/v1',
+  'http://localhost/v1',
+  'https://[::1]:8443/',
+  'http://127.9.9.9/',
+  'http://2130706433/',
+  'http://models.example:9000/v1',
+  'https://other.example/',
+])('%s may be connected to', (url) => {
+  expect(() => requireAllowed(url, outbound)).not.toThrow();
+});
+
+test.each([
+  'http://models.example:9001/v1',
+  'http://127.0.0.1:4010/v1',
+  'http://LOCALHOST:4010/',
+  'http://localhost.example/',
+  'http://127.0.0.1.example/',
+  'http://0.0.0.0/',
+  'http://[::]/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://10.0.0.1/',
+  'http://169.254.169.254/latest',
+  'file:///etc/passwd',
+  'ftp://127.0.0.1/',
+  'http://user:word@127.0.0.1/',
+  'nonsense',
+  '',
+])('"%s" may not be connected to', (url) => {
+  expect(() => requireAllowed(url, outbound)).toThrow();
+});
+
+test('an address is shown without the values of its query', () => {
+  expect(showAddress('http://u:p@127.0.0.1:80/v1?key=abc&key=def&x=1')).toBe('http://127.0.0.1/v1?key=[redacted]&x=[redacted]');
+  expect(showAddress('nonsense')).toBe('[unreadable]');
+});
+
+test('credentials are taken out of what a model says, with their scheme and without; short values are no credentials', () => {
+  const headers = { authorization: 'Bearer abcdefgh12345', 'x-team': 'red' };
+  expect(redactSecrets('abcdefgh12345 Bearer abcdefgh12345 red', headers)).toBe('[redacted] [redacted] red');
+});

@@ -59,11 +59,7 @@ export function useTool(response: ServerResponse, name: string, parameters: Json
   const text = JSON.stringify(parameters);
   const cut = Math.ceil(text.length / 2);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.write(
-    chunk({
-      tool_calls: [{ index: 0, id: 'use_1', type: 'function', function: { name, arguments: text.slice(0, cut) } }],
-    }),
-  );
+  response.write(chunk({ tool_calls: [{ index: 0, id: 'use_1', type: 'function', function: { name, arguments: text.slice(0, cut) } }] }));
   response.write(chunk({ tool_calls: [{ index: 0, function: { arguments: text.slice(cut) } }] }));
   response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
 }

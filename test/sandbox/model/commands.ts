@@ -71,9 +71,7 @@ const patch: fc.Arbitrary<Config> = fc.record(
                     {
                       url: maybe(fc.constant('http://127.0.0.1:9/v2')),
                       extra_headers: maybe(
-                        fc.dictionary(fc.constantFrom('x-one', 'x-two'), maybe(fc.constantFrom('a', 'b')), {
-                          noNullPrototype: true,
-                        }),
+                        fc.dictionary(fc.constantFrom('x-one', 'x-two'), maybe(fc.constantFrom('a', 'b')), { noNullPrototype: true }),
                       ),
                     },
                     { requiredKeys: [] },

@@ -66,10 +66,7 @@ export function brokenBodies(valid: unknown): HostileBody[] {
   const bytes = new TextEncoder().encode(text);
   const invalidUtf8 = Uint8Array.from([...bytes.slice(0, 2), 0xff, 0xfe, 0xc3, ...bytes.slice(2)]);
   return [
-    ...[0.1, 0.5, 0.9].map((part) => ({
-      what: `cut off after ${part * 100} %`,
-      text: text.slice(0, Math.ceil(text.length * part)),
-    })),
+    ...[0.1, 0.5, 0.9].map((part) => ({ what: `cut off after ${part * 100} %`, text: text.slice(0, Math.ceil(text.length * part)) })),
     { what: 'nothing', text: '' },
     { what: 'a blank', text: ' ' },
     { what: 'two values', text: `${text}${text}` },

@@ -152,9 +152,7 @@ export class ModelledCaller {
   async redeem(nth: number): Promise<void> {
     const credential = this.model.credentials[nth % this.model.credentials.length];
     if (credential === undefined) return;
-    const { body } = await this.sandbox.request('POST', '/_sandbox/credentials/redeem', {
-      credential: credential.secret,
-    });
+    const { body } = await this.sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: credential.secret });
     expect(body.accepted).toBe(!credential.used && this.model.now < credential.expiresAt);
     credential.used = true;
   }
@@ -248,13 +246,7 @@ export class ModelledCaller {
       tags: body.tags,
       config: shown(body.conversation_config),
       createdAt: Date.parse(body.metadata.created_at),
-    }).toEqual({
-      agent_id: id,
-      name: agent?.name,
-      tags: agent?.tags,
-      config: shown(agent?.config ?? {}),
-      createdAt: agent?.createdAt,
-    });
+    }).toEqual({ agent_id: id, name: agent?.name, tags: agent?.tags, config: shown(agent?.config ?? {}), createdAt: agent?.createdAt });
   }
 
   async #walk(

@@ -8,10 +8,7 @@ const agents = '/v1/convai/agents';
 
 async function createWith(llm: Json, options: Json = {}): Promise<{ status: number; body: Json; read: Json }> {
   const sandbox = await startTestSandbox(options);
-  const { status, body } = await sandbox.request('POST', agents, {
-    name: 'A',
-    conversation_config: { agent: { llm } },
-  });
+  const { status, body } = await sandbox.request('POST', agents, { name: 'A', conversation_config: { agent: { llm } } });
   const read = status === 200 ? (await sandbox.get(`${agents}/${body.agent_id}`)).body : null;
   return { status, body, read: read?.conversation_config.agent.llm };
 }
@@ -33,9 +30,7 @@ test('the catalogue has the four groups of the contract', () => {
 
 test('the catalogue is there to be read, without a key', async () => {
   const sandbox = await startTestSandbox();
-  const { status, body } = await sandbox.request('GET', '/_sandbox/models', undefined, {
-    headers: { 'x-api-key': '' },
-  });
+  const { status, body } = await sandbox.request('GET', '/_sandbox/models', undefined, { headers: { 'x-api-key': '' } });
   expect({ status, count: body.models.length }).toEqual({ status: 200, count: 25 });
   expect(body.models[0]).toEqual({
     model_id: 'svc_open_small',
@@ -79,10 +74,7 @@ test.each<[string | number, string]>([
   [8_193, 'high'],
 ])('a thinking budget of %s is %s', async (budget, level) => {
   expect(thinkingLevelOf(budget)).toBe(level);
-  expect(await createWith({ thinking_budget: budget })).toMatchObject({
-    status: 200,
-    read: { thinking_budget: budget },
-  });
+  expect(await createWith({ thinking_budget: budget })).toMatchObject({ status: 200, read: { thinking_budget: budget } });
 });
 
 test.each<[string, Json, string]>([
@@ -147,10 +139,7 @@ test('another choice of backups leaves nothing of the one before', async () => {
     return (await sandbox.request('PATCH', path, change)).body.conversation_config.agent.llm.backup_llm_config;
   };
   await choose({ preference: 'override', order: ['lab_two_swift', 'svc_open_large'] });
-  expect(await choose({ preference: 'custom', model_id: 'svc_open_small' })).toEqual({
-    preference: 'override',
-    order: ['svc_open_small'],
-  });
+  expect(await choose({ preference: 'custom', model_id: 'svc_open_small' })).toEqual({ preference: 'override', order: ['svc_open_small'] });
   expect(await choose({ preference: 'disabled' })).toEqual({ preference: 'disabled' });
 });
 

@@ -93,13 +93,7 @@ function parameterFaults(path: string, place: string, parameters: Schema[]): str
 
 /** Compiles schemas of a document by reference. Strict about the vocabulary, so that a misspelt keyword shows. */
 export function createValidator(document: OpenApiDocument): (ref: string) => ValidateFunction {
-  const ajv = new Ajv2020({
-    strict: true,
-    strictTypes: false,
-    strictRequired: false,
-    allErrors: true,
-    validateFormats: false,
-  });
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, validateFormats: false });
   ajv.addVocabulary(['x-source', 'x-basis', 'openapi', 'info', 'servers', 'security', 'tags', 'paths', 'components']);
   ajv.addSchema({ ...document, $id: 'urn:sandbox:document' });
   return (ref) => ajv.compile({ $ref: `urn:sandbox:document${ref}` });

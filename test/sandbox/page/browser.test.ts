@@ -203,12 +203,7 @@ browserTest('what callers send is shown as text and never run', async () => {
     from_phone_number_id: 'pn_main',
     calls: [{ to_phone_number: '+12125550100' }],
   });
-  await sandbox.ask('POST', '/_sandbox/faults', {
-    id: hostile,
-    title: hostile,
-    operation: 2,
-    effect: { type: 'missing_field' },
-  });
+  await sandbox.ask('POST', '/_sandbox/faults', { id: hostile, title: hostile, operation: 2, effect: { type: 'missing_field' } });
   await sandbox.ask('GET', `/v1/convai/nothing?${encodeURIComponent(hostile)}=<b>`);
   await sandbox.advance(3600);
   const { page } = await look(sandbox);

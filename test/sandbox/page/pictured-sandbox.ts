@@ -3,10 +3,7 @@ import type { RunningSandbox } from '../../../src/sandbox/start.ts';
 /** Fills a sandbox, whose clock stands, with what the pictures of its page show. Throws where it answers otherwise than expected. */
 export async function fillForPictures(sandbox: RunningSandbox): Promise<void> {
   const ask = async (method: string, path: string, body?: unknown, expected = 200): Promise<void> => {
-    const headers = {
-      'x-api-key': 'sk_sandbox_ok',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    };
+    const headers = { 'x-api-key': 'sk_sandbox_ok', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(sandbox.url + path, { method, headers, ...sent });
     const text = await response.text();

@@ -40,10 +40,7 @@ for (const [size, viewport] of Object.entries(widths)) {
       if (process.argv[2] === undefined && !pictured.includes(`${name} ${size} ${colorScheme}`)) continue;
       await window.page.goto(sandbox.url + path);
       await window.page.locator('#link[data-link="on"]').waitFor();
-      await window.page.screenshot({
-        path: join(folder, `page-${name}-${size}-${colorScheme}.png`),
-        fullPage: process.argv[3] === 'full',
-      });
+      await window.page.screenshot({ path: join(folder, `page-${name}-${size}-${colorScheme}.png`), fullPage: process.argv[3] === 'full' });
     }
     for (const complaint of window.complaints) console.error(complaint);
     await window.close();

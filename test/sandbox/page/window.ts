@@ -70,10 +70,7 @@ export async function look(sandbox: PageSandbox, path = '/', options: Partial<Wi
 
 /** Every kind of thing that the page shows, with calls in every state. Returns addresses of views that show them. */
 export async function fillSandbox(sandbox: PageSandbox): Promise<string[]> {
-  await sandbox.ask('POST', '/_sandbox/webhooks', {
-    url: 'http://127.0.0.1:9/hook',
-    secret: 'secret-of-the-page-test',
-  });
+  await sandbox.ask('POST', '/_sandbox/webhooks', { url: 'http://127.0.0.1:9/hook', secret: 'secret-of-the-page-test' });
   await sandbox.batch('+12125550100', '+12125550101', '+12125550102', '+12125550103');
   await sandbox.advance(3600);
   const { body } = await sandbox.ask('GET', '/v1/convai/conversations');

@@ -57,19 +57,13 @@ async function fill(sandbox: TestSandbox): Promise<void> {
 
 test('a sandbox that is stopped and started again goes on where it was', async () => {
   const path = await dataPath();
-  const options = {
-    concurrency: 6,
-    faults: [{ operation: 14, nth: 4, effect: { type: 'rate_limited' } }],
-  } as SandboxOptions;
+  const options = { concurrency: 6, faults: [{ operation: 14, nth: 4, effect: { type: 'rate_limited' } }] } as SandboxOptions;
   const [whole, halves] = [await startTestSandbox({ clock: 'manual', epochMs: noon, ...options }), await open(path, options)];
   for (const sandbox of [whole, halves]) await fill(sandbox);
   const before = await readAll(halves);
   await halves.close();
   const again = await open(path, options);
-  const strip = ({ calls, ...rest }: Json): Json => ({
-    ...rest,
-    calls: calls.map((call: Json) => ({ ...call, realAcceptedAt: 0 })),
-  });
+  const strip = ({ calls, ...rest }: Json): Json => ({ ...rest, calls: calls.map((call: Json) => ({ ...call, realAcceptedAt: 0 })) });
   expect(strip(await readAll(again))).toEqual(strip(before));
   for (const sandbox of [whole, again]) {
     await sandbox.batch(['+12125550101', '+12125550102']);
@@ -118,11 +112,7 @@ test('what was answered is kept, even if the process is killed the moment after'
       names.push(`Agent ${life}.${nth}`);
       expect((await send('/v1/convai/agents', { name: names.at(-1) })).status).toBe(200);
     }
-    const batch = {
-      agent_id: 'agent_survey',
-      from_phone_number_id: 'pn_main',
-      calls: [{ to_phone_number: '+12125550101' }],
-    };
+    const batch = { agent_id: 'agent_survey', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: '+12125550101' }] };
     // The process ends among these: some are answered, some are not, and a line may be half written.
     const racing = Array.from({ length: 40 }, async (_, nth) => {
       const name = `Racing ${life}.${nth}`;
@@ -163,12 +153,7 @@ test('no file lets a secret, a name or a transcript be read without the key', as
   await sandbox.request('POST', '/v1/convai/agents', {
     name: 'Own model',
     conversation_config: {
-      agent: {
-        llm: {
-          model_id: 'custom',
-          custom_llm: { url: 'http://127.0.0.1:9', extra_headers: { 'x-key': 'header-in-clear' } },
-        },
-      },
+      agent: { llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9', extra_headers: { 'x-key': 'header-in-clear' } } } },
     },
   });
   const look = async (): Promise<string> => {
@@ -310,9 +295,7 @@ test('two sandboxes do not share a file', async () => {
     import { startSandbox } from './src/sandbox/start.ts';
     await startSandbox({ data: ${JSON.stringify(path)}, seed: 'test' }).catch((error) => process.stdout.write(error.message));
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   expect(said.toString()).toContain('is in use by another sandbox');

@@ -104,10 +104,7 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         return request('DELETE', `/v1/convai/conversations/${pickOf<Json>(conversations, pick)?.conversation_id ?? 'none'}`);
       }
       case 'inbound':
-        return request('POST', '/_sandbox/inbound', {
-          phone_number_id: await numberId(),
-          from: pickOf(dialled, value),
-        });
+        return request('POST', '/_sandbox/inbound', { phone_number_id: await numberId(), from: pickOf(dialled, value) });
       case 'fault':
         return request('POST', '/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } });
       case 'order':
@@ -256,14 +253,9 @@ test('an export holds no secret', async () => {
     telephony_auth_token: secrets[0],
   });
   const llm = (value: string | undefined) => ({
-    agent: {
-      llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-key': value } } },
-    },
+    agent: { llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-key': value } } } },
   });
-  const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', {
-    name: 'Own model',
-    conversation_config: llm(secrets[1]),
-  });
+  const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', { name: 'Own model', conversation_config: llm(secrets[1]) });
   await sandbox.batch([], {
     agent_id: agent.agent_id,
     calls: [{ to_phone_number: '+12125550101', conversation_config_override: llm(secrets[2]) }],

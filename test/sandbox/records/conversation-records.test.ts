@@ -54,12 +54,7 @@ test('the extended dialect serves the contract’s names and the inner fields be
   sandbox.clock.advance(hour);
   const entry = (await sandbox.get(list)).body.conversations[0];
   const record = (await sandbox.get(`${list}/${entry.conversation_id}`)).body;
-  expect(entry).toMatchObject({
-    agent_id: 'agent_reminders',
-    status: 'done',
-    direction: 'outbound',
-    call_successful: 'success',
-  });
+  expect(entry).toMatchObject({ agent_id: 'agent_reminders', status: 'done', direction: 'outbound', call_successful: 'success' });
   expect(entry.start_time_unix_secs).toBe(noon / 1000);
   expect(record.metadata).toMatchObject({
     start_time: new Date(noon).toISOString(),
@@ -99,36 +94,15 @@ test('a list in the spec dialect does not work out what was said', async () => {
       return Reflect.get(target, name);
     },
   });
-  const view = {
-    seed,
-    now: noon + 60,
-    audioUrl: () => '',
-    habits: plainHabits,
-    shownTime: (at: number) => at,
-    dialect: 'spec',
-  } as const;
+  const view = { seed, now: noon + 60, audioUrl: () => '', habits: plainHabits, shownTime: (at: number) => at, dialect: 'spec' } as const;
   expect(describeListEntry(guarded, view)).toMatchObject({ conversation_id: 'conv_x' });
   expect(() => describeListEntry(guarded, { ...view, dialect: 'extended' })).toThrow('live was read');
 });
 
 test('a conversation that was no phone call tells nothing of a phone', () => {
-  const course = {
-    result: 'answered',
-    answeredAt: noon,
-    endedAt: noon + 9,
-    analysedAt: noon + 9,
-    terminationReason: '',
-  };
+  const course = { result: 'answered', answeredAt: noon, endedAt: noon + 9, analysedAt: noon + 9, terminationReason: '' };
   const talk = { turns: [], endedAt: noon + 9, terminationReason: '', brokeDown: false };
-  const call = {
-    channel: 'websocket',
-    direction: 'inbound',
-    recordedAt: noon,
-    agent: null,
-    variables: {},
-    live: talk,
-    course,
-  };
+  const call = { channel: 'websocket', direction: 'inbound', recordedAt: noon, agent: null, variables: {}, live: talk, course };
   const view = {
     seed: 's',
     now: noon,
@@ -205,13 +179,7 @@ test('a page costs what it shows, also among 100,000 records', () => {
   const store = new ConversationStore();
   let reads = 0;
   for (let index = 0; index < 100_000; index += 1) {
-    const call = {
-      conversationId: `conv_${index}`,
-      agentId: `agent_${index % 2}`,
-      hiddenForMs: 0,
-      recordDeleted: false,
-      recordedAt: null,
-    };
+    const call = { conversationId: `conv_${index}`, agentId: `agent_${index % 2}`, hiddenForMs: 0, recordDeleted: false, recordedAt: null };
     const counted = new Proxy(call, {
       get: (target, name) => {
         if (name === 'recordDeleted') reads += 1;
@@ -220,14 +188,7 @@ test('a page costs what it shows, also among 100,000 records', () => {
     });
     store.add(counted as unknown as Call, noon + index);
   }
-  const page = store.page({
-    agentId: 'agent_1',
-    start: 25_000,
-    size: 100,
-    order: 'newest_first',
-    now: noon * 2,
-    madeBefore: Infinity,
-  });
+  const page = store.page({ agentId: 'agent_1', start: 25_000, size: 100, order: 'newest_first', now: noon * 2, madeBefore: Infinity });
   expect(page.conversations).toHaveLength(100);
   expect(page.next).toBe(24_900);
   expect(reads).toBeLessThan(150);
@@ -243,13 +204,7 @@ test('any mix of deleting, hiding and adding between pages shows every record th
       (order, size, plan) => {
         const store = new ConversationStore();
         const add = (id: number, hidden: boolean): void => {
-          const call = {
-            conversationId: `c${id}`,
-            agentId: 'a',
-            hiddenForMs: hidden ? 1e6 : 0,
-            recordDeleted: false,
-            recordedAt: null,
-          };
+          const call = { conversationId: `c${id}`, agentId: 'a', hiddenForMs: hidden ? 1e6 : 0, recordDeleted: false, recordedAt: null };
           store.add(call as unknown as Call, noon + id);
         };
         let made = 0;

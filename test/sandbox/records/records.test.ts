@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { WorldError } from '../../../src/sandbox/core/world/read-world.ts';
 import type { WorldInput } from '../../../src/sandbox/core/world/schema.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { recallTalk } from '../../../src/sandbox/convai/records/seen-conversation.ts';
+import { failedCourse } from '../../../src/sandbox/core/telephony/callee.ts';
+import type { Call } from '../../../src/sandbox/core/state/call.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
 const line = 'Hello Ada, this is the clinic about your visit.';
@@ -70,11 +73,7 @@ test('what a record tells depends on the number and on which dial it was, not on
 test('withheld words leave an empty transcript or none, with the results or without', async () => {
   for (const dialect of ['spec', 'extended']) {
     const [record] = await callAll(await start(worldWith({ withheld: 1 }), { dialect }), ['+12125550108']);
-    expect(record).toMatchObject({
-      transcript: [],
-      audio: expect.any(String),
-      collected_data: { opt_out: { value: true } },
-    });
+    expect(record).toMatchObject({ transcript: [], audio: expect.any(String), collected_data: { opt_out: { value: true } } });
     const silent = worldWith({ withheld: 1, withheld_form: 'absent', withheld_results: true });
     const [less] = await callAll(await start(silent, { dialect }), ['+12125550108']);
     expect(less).toMatchObject({ audio: null, collected_data: {}, metadata: { duration: expect.any(Number) } });
@@ -208,9 +207,7 @@ test("a call of somebody else's leaves a record like any other, and is none of t
   await sandbox.advance(hourMs);
   const [ours, foreign] = await readRecords(sandbox);
   expect(foreign.metadata).not.toHaveProperty('batch_call');
-  expect(foreign).toMatchObject({
-    metadata: { phone_call: { external_number: '+12125550101', direction: 'outbound' } },
-  });
+  expect(foreign).toMatchObject({ metadata: { phone_call: { external_number: '+12125550101', direction: 'outbound' } } });
   expect(firstLineOf(foreign)).toBe(line);
   expect(ours.metadata.phone_call.call_result).toBe('busy');
   expect(sandbox.conduct().checks.flatMap(({ violations }) => violations)).toEqual([]);
@@ -220,4 +217,35 @@ test("a call of somebody else's leaves a record like any other, and is none of t
     [1, true],
     [2, false],
   ]);
+});
+
+function callThatEnds(at: number): Call {
+  const call: Partial<Call> = { live: null, agent: null, course: failedCourse(at, 'Over.') };
+  return call as Call;
+}
+
+test('what was said is made out once while it is looked at, and anew for a call that takes another course', () => {
+  const call = callThatEnds(1_000);
+  const talk = recallTalk('seed', call);
+  expect(recallTalk('seed', call)).toBe(talk);
+  call.course = failedCourse(2_000, 'Over later.');
+  expect(recallTalk('seed', call).endedAt).toBe(2_000);
+});
+
+test('a talk that has not ended is never remembered', () => {
+  const call = callThatEnds(Infinity);
+  expect(recallTalk('seed', call)).not.toBe(recallTalk('seed', call));
+});
+
+test('no more than a thousand talks are remembered, those looked at last', () => {
+  const [kept, forgotten] = [callThatEnds(1), callThatEnds(2)];
+  const [keptTalk, forgottenTalk] = [recallTalk('seed', kept), recallTalk('seed', forgotten)];
+  for (let nth = 0; nth < 999; nth += 1) {
+    recallTalk('seed', callThatEnds(nth));
+    recallTalk('seed', kept);
+  }
+  expect(recallTalk('seed', kept)).toBe(keptTalk);
+  const again = recallTalk('seed', forgotten);
+  expect(again).not.toBe(forgottenTalk);
+  expect(again).toEqual(forgottenTalk);
 });

@@ -54,13 +54,9 @@ test('an empty object changes nothing, whether there is something at its place o
 test('a merge keeps what is not named, clears what is null, and never changes its arguments', () => {
   const leaf = fc.oneof(fc.integer(), fc.string(), fc.array(fc.integer(), { maxLength: 3 }));
   const key = fc.constantFrom('a', 'b', 'c');
-  const { tree } = fc.letrec((tie) => ({
-    tree: fc.dictionary(key, fc.oneof({ depthSize: 'small' }, leaf, tie('tree')), { maxKeys: 3 }),
-  }));
+  const { tree } = fc.letrec((tie) => ({ tree: fc.dictionary(key, fc.oneof({ depthSize: 'small' }, leaf, tie('tree')), { maxKeys: 3 }) }));
   const { change } = fc.letrec((tie) => ({
-    change: fc.dictionary(key, fc.oneof({ depthSize: 'small' }, leaf, fc.constant(null), tie('change')), {
-      maxKeys: 3,
-    }),
+    change: fc.dictionary(key, fc.oneof({ depthSize: 'small' }, leaf, fc.constant(null), tie('change')), { maxKeys: 3 }),
   }));
   fc.assert(
     fc.property(tree, change, (base, asked) => {
@@ -100,9 +96,7 @@ test.each<[string, Json, Json, string]>(
 test('a change that leaves a data-collection item without its type is refused', async () => {
   const sandbox = await startTestSandbox();
   const path = `${agents}/agent_survey`;
-  const refused = await sandbox.request('PATCH', path, {
-    platform_settings: { data_collection: { reason: { type: null } } },
-  });
+  const refused = await sandbox.request('PATCH', path, { platform_settings: { data_collection: { reason: { type: null } } } });
   expect({ status: refused.status, places: places(refused.body) }).toEqual({
     status: 422,
     places: ['platform_settings.data_collection.reason.type'],
@@ -159,10 +153,7 @@ test.each([-0.01, 1.01, '0.5', null])('a temperature of %j is refused on creatio
   const sandbox = await startTestSandbox();
   const config = { agent: { llm: { temperature } } };
   const { status, body } = await sandbox.request('POST', agents, { name: 'A', conversation_config: config });
-  expect({ status, places: places(body) }).toEqual({
-    status: 422,
-    places: ['conversation_config.agent.llm.temperature'],
-  });
+  expect({ status, places: places(body) }).toEqual({ status: 422, places: ['conversation_config.agent.llm.temperature'] });
 });
 
 test('what was read can be sent back as a change, and the credentials behind it stay what they were', async () => {
@@ -171,10 +162,7 @@ test('what was read can be sent back as a change, and the credentials behind it 
   const agentId = await createModelAgent(sandbox, model.url);
   const path = `${agents}/${agentId}`;
   const { body: before } = await sandbox.get(path);
-  expect(before.conversation_config.agent.llm.custom_llm.extra_headers).toEqual({
-    authorization: '[redacted]',
-    'x-team': '[redacted]',
-  });
+  expect(before.conversation_config.agent.llm.custom_llm.extra_headers).toEqual({ authorization: '[redacted]', 'x-team': '[redacted]' });
   const { name, tags, conversation_config, platform_settings, workflow } = before;
   const sent = { name, tags, conversation_config, platform_settings, workflow };
   const { status, body: after } = await sandbox.request('PATCH', path, sent);
@@ -217,11 +205,7 @@ test('knowledge and tools attached to the prompt are shown with the agent', asyn
   ];
   const path = await create(sandbox, { agent: { prompt: { prompt: 'P', knowledge_base, tools } } });
   const { body } = await sandbox.get(path);
-  expect(body).toMatchObject({
-    knowledge_base,
-    tools,
-    conversation_config: { agent: { prompt: { knowledge_base, tools } } },
-  });
+  expect(body).toMatchObject({ knowledge_base, tools, conversation_config: { agent: { prompt: { knowledge_base, tools } } } });
   const twice = await patch(sandbox, path, { agent: { prompt: { tools: [tools[0], tools[0]] } } });
   expect(places(twice.body)).toEqual(['conversation_config.agent.prompt.tools.1.name']);
   const strange = await patch(sandbox, path, { agent: { prompt: { tools: [{ type: 'magic', name: 'a b' }] } } });
@@ -259,10 +243,7 @@ test('a cursor belongs to one list with one filter, and to one life of the servi
   const cursor = body.next_cursor;
   const refusals = [`search=a&cursor=${cursor}`, `sort_by=name&cursor=${cursor}`, 'cursor=nonsense', 'cursor='];
   for (const query of refusals)
-    expect(await sandbox.get(`${agents}?${query}`)).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ['query', 'cursor'] }] },
-    });
+    expect(await sandbox.get(`${agents}?${query}`)).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'cursor'] }] } });
   expect((await sandbox.get(`/v1/convai/conversations?cursor=${cursor}`)).status).toBe(422);
   await sandbox.request('POST', '/_sandbox/reset');
   expect((await sandbox.get(`${agents}?page_size=1&cursor=${cursor}`)).status).toBe(422);

@@ -345,11 +345,7 @@ test('what is on its way when the state is replaced is dropped, and the webhook 
       method: 'POST',
       url: '/v1/convai/phone-numbers/batch-calls',
       headers: { 'x-api-key': 'sk_sandbox_ok' },
-      payload: {
-        agent_id: 'agent_reminders',
-        from_phone_number_id: 'pn_main',
-        calls: [{ to_phone_number: '+12125550101' }],
-      },
+      payload: { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: '+12125550101' }] },
     });
     clock.advance(10_000);
     service.scheduler.runDue();

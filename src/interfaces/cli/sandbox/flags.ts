@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../../sandbox/faults/rule.ts';
-import { checkFixture, FixtureError, readFixture } from '../../../sandbox/fixture/check-fixture.ts';
-import type { FixtureInput } from '../../../sandbox/fixture/fixture.ts';
+import { checkFixture, FixtureError, readFixture, type FixtureInput } from '../../../sandbox/fixture/check-fixture.ts';
 import { retryAfterStyles, defaultPlan, planNames } from '../../../sandbox/core/plans.ts';
 import type { LiveKitSettings } from '../../../sandbox/core/settings/connection-settings.ts';
 import { readWorld, WorldError } from '../../../sandbox/core/world/read-world.ts';

@@ -1,8 +1,6 @@
 import type { OperationName } from '../../core/operations.ts';
-import type { RequestName } from './examples.ts';
 import type { ResponseName } from './response-schemas.ts';
 
-/** What operations are about, up to the last one of each. */
 export const tags = [
   { name: 'agents', description: 'Operations 1 to 5', last: 5 },
   { name: 'conversations', description: 'Operations 6 to 10', last: 10 },
@@ -31,12 +29,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     request: 'CreateAgentRequest',
     response: 'AgentCreated',
   },
-  list_agents: {
-    summary: 'List agents',
-    description: page,
-    query: 'agentPage',
-    response: 'AgentList',
-  },
+  list_agents: { summary: 'List agents', description: page, query: 'agentPage', response: 'AgentList' },
   get_agent: { summary: 'Read an agent', response: 'Agent', refusals: [404] },
   update_agent: {
     summary: 'Change an agent',
@@ -51,17 +44,8 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     response: null,
     refusals: [404],
   },
-  get_conversation: {
-    summary: 'Read a conversation',
-    response: 'ConversationRecord',
-    refusals: [404],
-  },
-  list_conversations: {
-    summary: 'List conversations',
-    description: page,
-    query: 'conversationPage',
-    response: 'ConversationList',
-  },
+  get_conversation: { summary: 'Read a conversation', response: 'ConversationRecord', refusals: [404] },
+  list_conversations: { summary: 'List conversations', description: page, query: 'conversationPage', response: 'ConversationList' },
   delete_conversation: {
     summary: 'Delete a conversation',
     description: 'For good, with its recording, its transcript and all its data.',
@@ -106,3 +90,36 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     refusals: [404],
   },
 };
+
+export const requestExamples = {
+  CreateAgentRequest: {
+    name: 'Appointment desk',
+    tags: ['autumn'],
+    conversation_config: {
+      tts: { voice_id: 'voice_calm' },
+      agent: {
+        first_message: 'Hello, I am calling about your appointment.',
+        prompt: { prompt: 'You remind people of an appointment and ask whether they will come.' },
+        llm: { temperature: 0.3 },
+      },
+    },
+  },
+  UpdateAgentRequest: { conversation_config: { agent: { first_message: 'Good morning!' } } },
+  ImportPhoneNumberRequest: {
+    label: 'Front desk',
+    phone_number: '+12125550123',
+    telephony_account_sid: 'account-1',
+    telephony_auth_token: 'not-a-real-token',
+  },
+  AssignPhoneNumberRequest: { agent_id: 'agent_reminders' },
+  BatchCallsRequest: {
+    agent_id: 'agent_reminders',
+    from_phone_number_id: 'pn_main',
+    calls: [
+      { to_phone_number: '+12125550100', conversation_config_override: { agent: { first_message: 'Hello Ada, this is your reminder.' } } },
+      { to_phone_number: '+442079460101' },
+    ],
+  },
+};
+
+export type RequestName = keyof typeof requestExamples;

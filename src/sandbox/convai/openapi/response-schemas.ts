@@ -1,32 +1,34 @@
 import { z } from 'zod';
 import { createAgentSchemas } from '../../schemas/agent-schemas.ts';
 import { extendedOnly, sourced, type Dialect, type SchemaMode } from '../../schemas/building-blocks.ts';
-import { createConversationSchemas } from './conversation-schemas.ts';
 
 const id = z.string().min(1);
+const instant = z.iso.datetime();
 const seconds = z.number().int();
+const names = sourced('contract', { agent_id: id, name: z.string(), tags: z.array(z.string()) });
 
-/**
- * Schemas of every answer, in one dialect. An object stands for all that the sandbox sends there, `looseObject` for what callers fill
- * themselves; readers of either should bear further fields.
- */
+/** Schemas of every answer, in one dialect. In `extended`, records have what comparable services add to them, which is left open. */
 export function createResponseSchemas(dialect: Dialect) {
   const mode: SchemaMode = { dialect, loose: false };
-  const phoneNumber = createPhoneNumberSchema(mode);
-  const agent = createAgentAnswers(mode, phoneNumber);
-  const { record, entry } = createConversationSchemas(mode);
+  const open = (shape: z.ZodRawShape) => (dialect === 'spec' ? z.object(shape) : z.looseObject(shape));
+  const phoneNumber = open({
+    ...sourced('contract', { phone_number_id: id, phone_number: z.string(), label: z.string() }),
+    ...sourced('contract', { agent_id: z.string().nullable().describe('Null when no agent is assigned.') }),
+    ...extendedOnly(mode, 'GUESS', { number_type: z.enum(['purchased', 'verified_caller_id']), verified: z.boolean() }),
+  });
   return {
     AgentCreated: z.object(sourced('contract', { agent_id: id })),
     AgentList: z.object({
-      ...sourced('contract', { agents: z.array(agent.summary), has_more: z.boolean() }),
+      ...sourced('contract', { agents: z.array(open({ ...names, ...sourced('GUESS', { created_at: instant }) })), has_more: z.boolean() }),
       ...sourced('DOC', { next_cursor: z.string().nullable() }),
     }),
-    Agent: agent.full,
-    ConversationRecord: record,
-    ConversationList: z.object({
-      ...sourced('contract', { conversations: z.array(entry) }),
-      ...sourced('DOC', { has_more: z.boolean(), next_cursor: z.string().nullable() }),
+    Agent: open({
+      ...names,
+      ...sourced('contract', { conversation_config: conversationConfig, metadata: agentMetadata }),
+      ...sourced('GUESS', { knowledge_base: z.array(z.looseObject({})), tools: z.array(z.looseObject({})) }),
+      ...extendedOnly(mode, 'SDK', { platform_settings: z.looseObject({}), phone_numbers: z.array(phoneNumber) }),
     }),
+    ...createConversationSchemas(mode, open),
     SignedUrl: z.object(
       sourced('contract', {
         signed_url: z
@@ -43,10 +45,7 @@ export function createResponseSchemas(dialect: Dialect) {
     PhoneNumber: phoneNumber,
     PhoneNumberImported: z.object(sourced('contract', { phone_number_id: id })),
     BatchPlaced: z.object(
-      sourced('contract', {
-        batch_id: id,
-        calls_initiated: z.number().int().min(0).describe('Calls that were queued.'),
-      }),
+      sourced('contract', { batch_id: id, calls_initiated: z.number().int().min(0).describe('Calls that were queued.') }),
     ),
     Confirmation: z.object({}),
     Error: errorSchema,
@@ -56,81 +55,48 @@ export function createResponseSchemas(dialect: Dialect) {
 
 export type ResponseName = keyof ReturnType<typeof createResponseSchemas>;
 
-/** As it was sent, with whatever else it has. */
 const { conversationConfig } = createAgentSchemas({ dialect: 'spec', loose: true });
 
-function createAgentAnswers(mode: SchemaMode, phoneNumber: z.ZodType) {
-  const names = sourced('contract', { agent_id: id, name: z.string(), tags: z.array(z.string()) });
-  const instant = z.iso.datetime();
-  return {
-    summary: z.object({
-      ...names,
-      ...sourced('GUESS', { created_at: instant }),
-      ...extendedOnly(mode, 'SDK', {
-        created_at_unix_secs: seconds,
-        voice_id: z.string().describe('Empty where none is set.'),
-        archived: z.boolean(),
-        access_info: accessInfo,
-      }),
-    }),
-    full: z.object({
-      ...names,
-      ...sourced('contract', {
-        conversation_config: conversationConfig,
-        metadata: z.looseObject({
-          ...sourced('GUESS', {
-            created_at: instant,
-            updated_at: instant,
-            temperature_band: z.enum(['Low', 'Medium', 'High']).describe('Of the temperature that counts, 0.5 where none is set.'),
-          }),
-          ...extendedOnly(mode, 'SDK', { created_at_unix_secs: seconds, updated_at_unix_secs: seconds }),
-        }),
-      }),
-      ...sourced('GUESS', { knowledge_base: z.array(z.looseObject({})), tools: z.array(z.looseObject({})) }),
-      ...extendedOnly(mode, 'SDK', {
-        platform_settings: z.looseObject({}),
-        workflow: z
-          .looseObject({
-            edges: z.looseObject({}),
-            nodes: z.looseObject({}),
-            prevent_subagent_loops: z.boolean(),
-          })
-          .optional()
-          .describe('There when one is set.'),
-        phone_numbers: z.array(phoneNumber),
-        access_info: accessInfo,
-      }),
+const agentMetadata = z.looseObject(
+  sourced('GUESS', {
+    created_at: instant,
+    updated_at: instant,
+    temperature_band: z.enum(['Low', 'Medium', 'High']).describe('Of the temperature that counts, 0.5 where none is set.'),
+  }),
+);
+
+/** A conversation as read (operation 6) and as listed (operation 7). */
+function createConversationSchemas(mode: SchemaMode, open: (shape: z.ZodRawShape) => z.ZodType) {
+  const startTime = sourced('contract', { start_time: instant });
+  const metadata = {
+    ...startTime,
+    ...sourced('GUESS', {
+      end_time: instant.optional().describe('There when the call is over.'),
+      duration: seconds.min(0).optional().describe('Seconds; there when the call is over.'),
+      agent_id: id,
     }),
   };
-}
-
-const accessInfo = z.object({
-  is_creator: z.boolean(),
-  creator_name: z.string(),
-  creator_email: z.string(),
-  role: z.string(),
-});
-
-function createPhoneNumberSchema(mode: SchemaMode) {
-  return z.object({
-    ...sourced('contract', {
-      phone_number_id: id,
-      phone_number: z.string(),
-      label: z.string(),
-      agent_id: z.string().nullable().describe('Null when no agent is assigned.'),
+  const evaluated = { result: z.enum(['success', 'failure', 'unknown']), score: z.number().min(0).max(1).nullable(), feedback: z.string() };
+  const turn = open(sourced('GUESS', { speaker: z.enum(['agent', 'user']), timestamp: instant, text: z.string() }));
+  const status = extendedOnly(mode, 'DOC', { status: z.enum(['initiated', 'in-progress', 'processing', 'done', 'failed']) });
+  const entry = sourced('contract', { conversation_id: id, metadata: open(mode.dialect === 'spec' ? startTime : metadata) });
+  return {
+    ConversationRecord: open({
+      ...sourced('contract', {
+        conversation_id: id,
+        transcript: z.array(turn),
+        audio: z.string().nullable().describe('Address of the recording; null where there is none.'),
+        metadata: open(metadata),
+        evaluation_results: z.record(z.string(), open(sourced('GUESS', evaluated))),
+        collected_data: z.record(z.string(), open(sourced('GUESS', { value: z.unknown() }))),
+      }),
+      ...status,
     }),
-    ...extendedOnly(mode, 'SDK', {
-      assigned_agent: z.object({ agent_id: id, agent_name: z.string() }).nullable(),
-      provider: z.string(),
+    ConversationList: z.object({
+      ...sourced('contract', { conversations: z.array(open({ ...entry, ...status })) }),
+      ...sourced('DOC', { has_more: z.boolean(), next_cursor: z.string().nullable() }),
     }),
-    ...extendedOnly(mode, 'GUESS', {
-      number_type: z.enum(['purchased', 'verified_caller_id']),
-      supports_inbound: z.boolean(),
-      supports_outbound: z.boolean(),
-      verified: z.boolean(),
-      verification_status: z.enum(['verified', 'unverified']),
-    }),
-  });
+  };
 }
 
 const errorSchema = z.object(
@@ -154,9 +120,7 @@ const validationErrorSchema = z.object(
           loc: z.array(z.union([z.string(), z.number()])).describe('Where in the request, such as ["body", "name"].'),
           msg: z.string(),
           type: z.string(),
-          ...sourced('COMM', {
-            input: z.unknown().optional().describe('What was received there, unless it is a secret.'),
-          }),
+          ...sourced('COMM', { input: z.unknown().optional().describe('What was received there, unless it is a secret.') }),
         }),
       )
       .min(1),

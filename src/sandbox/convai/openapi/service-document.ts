@@ -4,10 +4,8 @@ import type { SandboxSettings } from '../../core/settings/settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
 import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from '../../openapi/document.ts';
-import { requestExamples, type RequestName } from './examples.ts';
+import { requestExamples, type RequestName, operationTexts, tags } from './operation-texts.ts';
 import { describeSchema, type JsonSchema } from '../../openapi/json-schema.ts';
-import { operationTexts, tags } from './operation-texts.ts';
-import { refusalAnswers, refusalsOf } from './refusals.ts';
 import { createResponseSchemas, type ResponseName } from './response-schemas.ts';
 
 type DocumentSettings = Pick<SandboxSettings, 'dialect' | 'loose' | 'maxCallsPerBatch'>;
@@ -37,15 +35,10 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
       ),
       responses: refusalAnswers,
       headers: {
-        RequestId: {
-          description: 'The `x-request-id` of the request, or one made for it.',
-          schema: { type: 'string' },
-        },
+        RequestId: { description: 'The `x-request-id` of the request, or one made for it.', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait, or a date.', schema: { type: 'string' } },
       },
-      securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Read nowhere else.' },
-      },
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Read nowhere else.' } },
     },
   });
 }
@@ -72,10 +65,7 @@ function describeOperation(name: OperationName, schemas: RequestSchemas, dialect
     description,
     'x-operation-number': number,
     parameters: parametersOf(path, taken, { 'x-source': 'contract' }),
-    requestBody: request && {
-      required: true,
-      content: jsonContent(refTo('schemas', request), { example: requestExamples[request] }),
-    },
+    requestBody: request && { required: true, content: jsonContent(refTo('schemas', request), { example: requestExamples[request] }) },
     responses: { ...describeAnswer(response, dialect), ...refusalsOf(name) },
   };
 }
@@ -93,10 +83,7 @@ function describeFurther({ method, path, says, takes }: FurtherRoute, schemas: R
     parameters: parametersOf(path, method === 'POST' ? undefined : taken),
     requestBody: isBody ? { required: true, content: jsonContent(taken) } : undefined,
     security: isRecording ? [{ apiKey: [] }, {}] : undefined,
-    responses: {
-      ...(isRecording ? recording : describeAnswer(null, 'extended')),
-      ...refusalsOf('assign_phone_number'),
-    },
+    responses: { ...(isRecording ? recording : describeAnswer(null, 'extended')), ...refusalsOf('assign_phone_number') },
   };
 }
 
@@ -107,4 +94,40 @@ function describeAnswer(response: string | null, dialect: Dialect): JsonSchema {
   const headers = { 'x-request-id': refTo('headers', 'RequestId') };
   if (response === null && dialect === 'spec') return { 204: { description: 'Done', headers } };
   return { 200: { description: 'Done', headers, content: jsonContent(refTo('schemas', response ?? 'Confirmation')) } };
+}
+
+/** The statuses by which every operation may refuse; the contract names 429 alone. */
+const always = [400, 401, 403, 422, 429, 500] as const;
+
+const ofBodies = [413, 415] as const;
+
+const names = {
+  400: ['BadRequest', 'It cannot be read, or has a key `__proto__`, or `constructor` with `prototype` in it.'],
+  401: ['Unauthorized', 'The key is missing, wrong or revoked.'],
+  403: ['Forbidden', 'The key may not do that.'],
+  404: ['NotFound', 'There is no such thing, or it was deleted.'],
+  409: ['Conflict', 'It is there already.'],
+  413: ['TooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The body is not JSON.'],
+  422: ['Invalid', 'Fields cannot be accepted; each is named.'],
+  429: ['TooManyRequests', 'A limit of the plan is reached. Wait, then try again with growing pauses.'],
+  500: ['Failed', 'The service failed. Whether it acted on the request is not known.'],
+} as const;
+
+export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
+  Object.entries(names).map(([status, [name, description]]) => [name, describeRefusal(status, description)]),
+);
+
+export function refusalsOf(operation: OperationName): JsonSchema {
+  const { request, refusals = [] } = operationTexts[operation];
+  const statuses = [...always, ...refusals, ...(request === undefined ? [] : ofBodies)];
+  return Object.fromEntries(statuses.map((status) => [status, refTo('responses', names[status][0])]));
+}
+
+function describeRefusal(status: string, description: string): JsonSchema {
+  const headers = {
+    'x-request-id': refTo('headers', 'RequestId'),
+    'retry-after': status === '429' ? refTo('headers', 'RetryAfter') : undefined,
+  };
+  return { description, headers, content: jsonContent(refTo('schemas', status === '422' ? 'ValidationError' : 'Error')) };
 }

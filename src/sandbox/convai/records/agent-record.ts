@@ -5,9 +5,7 @@ import type { Dialect } from '../../schemas/building-blocks.ts';
 import { takesInbound, type Agent, type PhoneNumber } from '../../core/state/agent.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
 
-/**
- * The full agent. Its `conversation_config` can be sent back as a change: it holds nothing that is derived, and header values are masked.
- */
+/** The full agent. Its `conversation_config` can be sent back as a change: nothing in it is derived, and header values are masked. */
 export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dialect: Dialect): Record<string, unknown> {
   const { prompt } = agent.config.agent ?? {};
   const base = {
@@ -27,11 +25,7 @@ export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dial
   const own = [...numbers].filter((number) => number.agentId === agent.agentId);
   return {
     ...base,
-    metadata: {
-      ...base.metadata,
-      created_at_unix_secs: unixSeconds(agent.createdAt),
-      updated_at_unix_secs: unixSeconds(agent.updatedAt),
-    },
+    metadata: { ...base.metadata, created_at_unix_secs: unixSeconds(agent.createdAt), updated_at_unix_secs: unixSeconds(agent.updatedAt) },
     platform_settings: agent.platform,
     ...describeWorkflow(agent),
     phone_numbers: own.map((number) => describeNumber(number, agent, dialect)),
@@ -58,20 +52,10 @@ export function describeAgentSummary(agent: Agent, dialect: Dialect): Record<str
 }
 
 /** There is one account, and all of it may be changed. */
-const accessInfo = {
-  is_creator: true,
-  creator_name: 'Sandbox',
-  creator_email: 'sandbox@example.test',
-  role: 'admin',
-} as const;
+const accessInfo = { is_creator: true, creator_name: 'Sandbox', creator_email: 'sandbox@example.test', role: 'admin' } as const;
 
 export function describeNumber(number: PhoneNumber, agent: Agent | null, dialect: Dialect): Record<string, unknown> {
-  const base = {
-    phone_number_id: number.phoneNumberId,
-    phone_number: number.phoneNumber,
-    label: number.label,
-    agent_id: number.agentId,
-  };
+  const base = { phone_number_id: number.phoneNumberId, phone_number: number.phoneNumber, label: number.label, agent_id: number.agentId };
   if (dialect === 'spec') return base;
   return {
     ...base,

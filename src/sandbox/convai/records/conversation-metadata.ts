@@ -1,7 +1,8 @@
 import { configOf, languageOfAgent } from '../../core/conversation/call-config.ts';
-import { describeCharging } from './charging.ts';
 import { recipientIdOf, type SocketFacts } from '../../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
+import type { Turn, TurnUsage, ToolUse } from '../../core/state/talk.ts';
+import { findModel, priceUsage } from '../../models/catalogue.ts';
 
 export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
   const { call, startedAt, ended, course, durationSeconds } = seen;
@@ -72,4 +73,96 @@ function describeSocketFacts(facts: SocketFacts): Record<string, unknown> {
 function overall(likes: number, dislikes: number): 'like' | 'dislike' | null {
   if (likes === dislikes) return null;
   return likes > dislikes ? 'like' : 'dislike';
+}
+
+type Spent = Omit<TurnUsage, 'modelId' | 'latencyMs'> & { turns: number };
+
+/** One credit is a hundredth of a cent; nobody documents what one is. */
+const microDollarsPerCredit = 100;
+
+/** What the language models of a conversation were used for and cost so far. A model that the caller hosts costs nothing here. */
+export function describeCharging(turns: readonly Turn[]): Record<string, unknown> {
+  const models = [...usageByModel(turns)].map(([modelId, spent]) => ({ modelId, spent, microDollars: priceUsage(modelId, spent) }));
+  const total = models.reduce((sum, { microDollars }) => sum + microDollars, 0);
+  return {
+    usage: {
+      models: Object.fromEntries(
+        models.map(({ modelId, spent, microDollars }) => [
+          modelId,
+          {
+            input_tokens: spent.inputTokens,
+            cached_input_tokens: spent.cachedInputTokens,
+            output_tokens: spent.outputTokens,
+            turns: spent.turns,
+            fallback: spent.fallback,
+            billed: findModel(modelId) !== undefined,
+            cost_usd: microDollars / 1e6,
+          },
+        ]),
+      ),
+      cost_usd: total / 1e6,
+    },
+    cost: Math.ceil(total / microDollarsPerCredit),
+    cost_fiat: total / 1e6,
+    charging: {
+      llm_price: total / 1e6,
+      llm_charge: Math.ceil(total / microDollarsPerCredit),
+      llm_usage: Object.fromEntries(models.map(({ modelId, spent }) => [modelId, describeTokens(spent)])),
+    },
+  };
+}
+
+function usageByModel(turns: readonly Turn[]): Map<string, Spent> {
+  const byModel = new Map<string, Spent>();
+  for (const { usage } of turns) {
+    if (usage === undefined) continue;
+    const before = byModel.get(usage.modelId);
+    byModel.set(usage.modelId, {
+      inputTokens: (before?.inputTokens ?? 0) + usage.inputTokens,
+      cachedInputTokens: (before?.cachedInputTokens ?? 0) + usage.cachedInputTokens,
+      outputTokens: (before?.outputTokens ?? 0) + usage.outputTokens,
+      turns: (before?.turns ?? 0) + 1,
+      fallback: before?.fallback === true || usage.fallback,
+    });
+  }
+  return byModel;
+}
+
+export function innerTurn(turn: Turn, answeredAt: number, channel: string): Record<string, unknown> {
+  const { usage, tools = [] } = turn;
+  return {
+    role: turn.speaker,
+    time_in_call_secs: Math.max(0, Math.floor((turn.at - answeredAt) / 1000)),
+    message: turn.text,
+    interrupted: turn.interrupted === true,
+    ...(turn.original === undefined ? {} : { original_message: turn.original }),
+    source_medium: channel === 'phone' || turn.speaker === 'agent' ? 'audio' : 'text',
+    tool_calls: tools.map(describeToolCall),
+    tool_results: tools.filter(({ result }) => result !== null).map(describeToolResult),
+    producing_llm: usage?.modelId ?? null,
+    llm_usage: usage === undefined ? null : { model_usage: { [usage.modelId]: describeTokens(usage) } },
+    conversation_turn_metrics: usage === undefined ? null : { metrics: metricsOf(usage) },
+  };
+}
+
+function metricsOf({ latencyMs }: TurnUsage): Record<string, unknown> {
+  return { convai_llm_service_ttfb: { elapsed_time: latencyMs / 1000 } };
+}
+
+type Tokens = Pick<TurnUsage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>;
+
+export function describeTokens({ inputTokens, cachedInputTokens, outputTokens }: Tokens): Record<string, unknown> {
+  return {
+    input: { tokens: inputTokens - cachedInputTokens },
+    input_cache_read: { tokens: cachedInputTokens },
+    output_total: { tokens: outputTokens },
+  };
+}
+
+function describeToolCall({ toolCallId, name, parameters, result }: ToolUse): Record<string, unknown> {
+  return { request_id: toolCallId, tool_name: name, params_as_json: JSON.stringify(parameters), tool_has_been_called: result !== null };
+}
+
+function describeToolResult({ toolCallId, name, result, isError }: ToolUse): Record<string, unknown> {
+  return { request_id: toolCallId, tool_name: name, result_value: result, is_error: isError, tool_has_been_called: true };
 }

@@ -2,10 +2,10 @@ import { isRecorded, stateOf, type Call, type CallCourse, type CallState } from 
 import type { Talk, Turn, Assessment } from '../../core/state/talk.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import type { RecordHabits } from '../../core/world/record-habits.ts';
-import { ShownRecord } from './shown-record.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
 import { assess } from '../../core/conversation/assess.ts';
 import { talkOf } from '../../core/conversation/talk-of.ts';
+import { Random } from '../../core/random.ts';
 
 export interface ConversationView {
   seed: string;
@@ -16,7 +16,6 @@ export interface ConversationView {
   audioUrl: (conversationId: string) => string | null;
 }
 
-/** A conversation as it stands at one moment. What was said is worked out when it is first wanted: most lists do not show it. */
 export class SeenConversation {
   readonly call: Call;
   readonly course: CallCourse;
@@ -81,10 +80,7 @@ export class SeenConversation {
 
 const mostRemembered = 1_000;
 
-/**
- * What was said in the conversations that were looked at last, by the course of their calls: who reads a record or a list again does not
- * wait for it to be made out again. A call that takes another turn has another course.
- */
+/** What was said in the conversations looked at last, by the course of their calls; a call that takes another turn has another course. */
 const remembered = new Map<CallCourse, { talk: Talk; assessment: Assessment | null }>();
 
 export function recallTalk(seed: string, call: Call): Talk {
@@ -104,4 +100,74 @@ export function recallAssessment(call: Call, talk: Talk): Assessment {
   if (known?.talk !== talk) return assess(call.agent?.platform ?? {}, talk);
   known.assessment ??= assess(call.agent?.platform ?? {}, talk);
   return known.assessment;
+}
+
+/** What of a call its record tells; each thing is drawn by itself, so that a new habit changes no other. */
+export class ShownRecord {
+  readonly #seed: string;
+  readonly #call: Call;
+  readonly #habits: RecordHabits;
+
+  constructor(seed: string, call: Call, habits: RecordHabits) {
+    this.#seed = seed;
+    this.#call = call;
+    this.#habits = habits;
+  }
+
+  shows(what: 'number' | 'batch' | 'reference' | 'direction'): boolean {
+    return this.#happens(what, this.#habits[`${what}_shown`]);
+  }
+
+  /** A record of a call that nobody answered tells times alone. */
+  get isBare(): boolean {
+    const { unanswered } = this.#habits;
+    return this.#call.course?.answeredAt === null && (unanswered === 'bare' || unanswered === 'ring');
+  }
+
+  get countsRing(): boolean {
+    return this.isBare && this.#habits.unanswered === 'ring';
+  }
+
+  withholds({ turns }: Talk): boolean {
+    return turns.length > 0 && this.#happens('withheld', this.#habits.withheld);
+  }
+
+  turns(talk: Talk, begun: readonly Turn[]): readonly Turn[] | undefined {
+    if (this.withholds(talk)) return this.#habits.withheld_form === 'absent' ? undefined : [];
+    const first = begun.findIndex(({ speaker }) => speaker === 'agent');
+    return begun.map((turn, index) => (index === first ? { ...turn, text: this.#line(turn.text) } : turn));
+  }
+
+  withholdsResults(talk: Talk): boolean {
+    return this.#habits.withheld_results && this.withholds(talk);
+  }
+
+  #line(text: string): string {
+    const { altered, shortened, bare_hello: bareHello } = this.#habits;
+    const words = text.split(' ');
+    if (this.#happens('bare hello', bareHello)) return (words[0] ?? '').replace(/[,.!?]+$/, '');
+    const kept = this.#happens('shortened', shortened)
+      ? Math.max(1, Math.ceil(this.#draw('words kept').between(0, words.length - 1)))
+      : words.length;
+    const line = words.slice(0, kept).join(' ');
+    return this.#happens('altered', altered) ? alterLetter(line, this.#draw('letter')) : line;
+  }
+
+  #happens(what: string, share: number): boolean {
+    return share >= 1 || (share > 0 && this.#draw(what).chance(share));
+  }
+
+  #draw(what: string): Random {
+    return new Random(this.#seed, this.#call.conversationId, 'record', what);
+  }
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+
+function alterLetter(line: string, random: Random): string {
+  const places = [...line.matchAll(/[a-z]/gi)].map(({ index }) => index);
+  const at = places[Math.floor(random.next() * places.length)];
+  if (at === undefined) return line;
+  const others = letters.replace(line.charAt(at).toLowerCase(), '');
+  return line.slice(0, at) + others.charAt(Math.floor(random.next() * others.length)) + line.slice(at + 1);
 }

@@ -6,7 +6,7 @@ import { refuseField, validate } from '../../schemas/validate.ts';
 import { notFound } from '../../core/service-error.ts';
 import type { Service } from '../../core/service/service.ts';
 import { newCall, type Call } from '../../core/state/call.ts';
-import { isRefusedNumber } from '../../core/telephony/magic-numbers.ts';
+import { isRefusedNumber } from '../../core/telephony/callee.ts';
 import { serveOperation } from '../../http/serve-operation.ts';
 
 export function serveBatchCalls(app: FastifyInstance, service: Service): void {
@@ -20,7 +20,6 @@ export function serveBatchCalls(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Notes with the request what has come of it, and holds it where a gate is set. */
 export async function announceAccepted(
   { exchange: { batch, entry } }: FastifyRequest,
   { gates }: Service,

@@ -28,11 +28,7 @@ export function serveConversations(app: FastifyInstance, service: Service): void
     });
     const cursor = next === null ? null : writeCursor({ ...list, position: next });
     const seen = viewConversations(service, `${request.protocol}://${request.host}`);
-    return {
-      conversations: conversations.map((call) => describeListEntry(call, seen)),
-      has_more: cursor !== null,
-      next_cursor: cursor,
-    };
+    return { conversations: conversations.map((call) => describeListEntry(call, seen)), has_more: cursor !== null, next_cursor: cursor };
   });
 
   serveOperation(app, 'delete_conversation', (request, reply) => {
@@ -43,7 +39,6 @@ export function serveConversations(app: FastifyInstance, service: Service): void
   });
 }
 
-/** How records look now to a caller who reaches the service at `baseUrl`. */
 export function viewConversations(
   { settings, clock, recordingAddress, people, clockSteps }: Service,
   baseUrl: string,

@@ -63,7 +63,6 @@ export function describeOwned({ state, settings }: Service, number: PhoneNumber)
   return describeNumber(number, state.agents.get(number.agentId ?? '') ?? null, settings.dialect);
 }
 
-/** The number that the path names; who asks for one that was deleted is told of in the conduct report. */
 export function wantedNumber(service: Service, request: FastifyRequest): PhoneNumber {
   const id = pathParameter(request, 'phone_number_id');
   if (service.state.wasNumberDeleted(id)) service.conduct.noteDeletedUse('phone number', id);

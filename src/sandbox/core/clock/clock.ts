@@ -54,13 +54,11 @@ export class ServiceClock implements Clock {
     return this.#speed === 0 ? Infinity : serviceMs / this.#speed;
   }
 
-  /** From this moment on; 0 stops it. */
   setSpeed(speed: number): void {
     this.#anchorAt(this.#exactNow());
     this.#speed = speed;
   }
 
-  /** Moves forward to an instant; one that has passed already changes nothing. */
   moveTo(serviceMs: number): void {
     if (serviceMs > this.now()) this.#anchorAt(serviceMs);
   }
@@ -85,10 +83,7 @@ export function modeOf({ speed }: Clock): ClockMode {
   return speed === 1 ? 'realtime' : 'scaled';
 }
 
-/**
- * How far the clock that the service shows is off from service time, since when. What happens goes by service time; dates in
- * headers and records are told by the clock that was shown at their instant.
- */
+/** How far the clock that the service shows is off from service time, since when: dates in headers and records follow it. */
 export class ClockSteps {
   readonly #steps: { at: number; offsetMs: number }[] = [];
 

@@ -5,7 +5,6 @@ import type { Scheduler } from './scheduler.ts';
 
 /** Real milliseconds after which other requests get their turn. */
 const longestStepMs = 20;
-/** Real milliseconds between two reports of progress. */
 const progressEveryMs = 200;
 
 export interface ClockMove {
@@ -22,10 +21,7 @@ interface MoverParts {
   pendingWork: ReadonlySet<Promise<unknown>>;
 }
 
-/**
- * Moves service time forward: what is due on the way happens in order, each at its own instant, and work that is under way
- * elsewhere is waited for before the next. Moves happen one after the other.
- */
+/** Moves service time forward, one move after the other: each thing due at its own instant, with work under way elsewhere waited for. */
 export class ClockMover {
   readonly #parts: MoverParts;
   #queue: Promise<unknown> = Promise.resolve();
@@ -46,18 +42,12 @@ export class ClockMover {
     return this.#underWay;
   }
 
-  /** Tells those who follow, and wakes what waits for the clock. */
   announce(): void {
     const { clock, events, scheduler } = this.#parts;
     scheduler.followClock();
-    events.emit('clock', clock.now(), {
-      speed: clock.speed,
-      now: clock.now(),
-      moving_to: this.#underWay?.to ?? null,
-    });
+    events.emit('clock', clock.now(), { speed: clock.speed, now: clock.now(), moving_to: this.#underWay?.to ?? null });
   }
 
-  /** Moves to the instant that `target` tells once all earlier moves are over. */
   async move(clock: ServiceClock, target: (now: number) => number): Promise<ClockMove> {
     return this.inTurn(() => this.#run(clock, target(clock.now())));
   }
@@ -111,7 +101,6 @@ export class ClockMover {
     return move;
   }
 
-  /** Work may begin other work, so this goes on until nothing is left. */
   async #settle(): Promise<void> {
     const { pendingWork } = this.#parts;
     while (pendingWork.size > 0 && !this.#closed) await Promise.allSettled(pendingWork);

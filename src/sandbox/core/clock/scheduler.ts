@@ -7,10 +7,7 @@ interface Entry {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/**
- * Runs things at instants of service time, in order of time and then of entry, over one real timer however many wait.
- * A late timer does not bend the simulation: what runs is told the instant it was due, not the one at which it ran.
- */
+/** Runs things at instants of service time, in order of time and then of entry. What runs is told the instant at which it was due. */
 export class Scheduler {
   readonly #clock: Clock;
   /** In the opposite order: what is due first, and of one instant what was entered first, stands last. */
@@ -26,7 +23,6 @@ export class Scheduler {
     this.#ranUntil = clock.now();
   }
 
-  /** The latest instant up to which everything due has run. */
   get ranUntil(): number {
     return this.#ranUntil;
   }

@@ -3,12 +3,10 @@ import { EventEmitter } from 'node:events';
 export type ServiceEventType = 'call' | 'batch' | 'request' | 'fault' | 'agent' | 'number' | 'clock' | 'state';
 
 export interface ServiceEvent {
-  /** Counts from 1 in one life of the sandbox. */
   readonly id: number;
   readonly type: ServiceEventType;
   /** Epoch milliseconds of service time. */
   readonly at: number;
-  /** Plain data without secrets, in the names of the wire. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -13,7 +13,6 @@ export interface BuiltInMind {
 }
 
 export interface ModelMind {
-  /** Throws `ModelUnavailable` when neither the model nor a backup answers. */
   reply(turns: readonly Turn[]): Promise<AgentReply>;
 }
 

@@ -25,11 +25,7 @@ export interface Evidence {
   collected: Record<string, CollectedItem>;
 }
 
-/**
- * Whether a goal was reached, by rules alone. Nothing can be told of a talk in which the person hardly spoke; an opt-out or
- * a wrong person misses every goal; otherwise the items that share words with the goal must have values, or all items
- * where none does.
- */
+/** By rules alone: an opt-out or a wrong person misses every goal, otherwise the items that share words with it must have values. */
 export function evaluate(criterion: Criterion, { talk, items, collected }: Evidence): Evaluated {
   const said = saidBy(talk.turns);
   if (said.length < 2) return { result: 'unknown', rationale: 'Too little was said to tell.', score: null };
@@ -44,7 +40,6 @@ function missed(rationale: string): Evaluated {
   return { result: 'failure', rationale, score: 0 };
 }
 
-/** A goal that speaks of a number in other words. */
 const marked = /\b(?:mark|rating|score|number|grade|points)\b/i;
 
 function relevantItems(goal: string, items: Record<string, CollectionItem>): [string, CollectionItem][] {

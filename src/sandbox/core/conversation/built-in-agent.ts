@@ -1,15 +1,13 @@
 import type { Call } from '../state/call.ts';
 import { agentLines } from '../world/lines.ts';
 import type { AgentReply, BuiltInMind } from './agent-mind.ts';
-import { configOf, languageOfAgent } from './call-config.ts';
+import { configOf, languageOfAgent, promptOf } from './call-config.ts';
 import { meantIn, type Turn } from '../state/talk.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, languageAsked, nameAskedFor, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
 import { languageNames } from '../world/person.ts';
-import { goalsOf, nameInPrompt } from './prompt-goals.ts';
-import { questionsOf, type Question } from './questions.ts';
+import { questionsOf, type Question, toYou } from './questions.ts';
 import { readValue } from './read-value.ts';
-import { promptOf } from './variables.ts';
 
 /** How often a question is asked when nothing that answers it is said. */
 const mostTries = 2;
@@ -65,7 +63,6 @@ function join(...parts: (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** The first question that has neither an answer nor been refused one, nor been asked often enough. */
 function nextQuestion(turns: readonly Turn[], questions: readonly Question[]): { question: Question; again: boolean } | null {
   for (const question of questions) {
     const asked = turns.flatMap((turn, index) => (turn.speaker === 'agent' && meantIn(turn).includes(question.core) ? [index] : []));
@@ -127,4 +124,54 @@ function acknowledge(turns: readonly Turn[], heard: string): string {
   const first = turns.filter(({ speaker }) => speaker === 'user').length <= 1;
   if (first || isNoAnswer(heard)) return '';
   return agentLines.acknowledgements[turns.length % agentLines.acknowledgements.length] ?? '';
+}
+
+/** Most questions that a prompt is taken to ask for. */
+const mostGoals = 20;
+/** What a prompt is about stands at its beginning. */
+const longestReading = 20_000;
+const longestClause = 400;
+const beginning = 'whether|if|for|about|how|what|when|why|which|where';
+const asking = new RegExp(
+  String.raw`\b(?:ask|asks|find out|enquire|inquire|collect|get)\b(?: (?:them|the \w+|people|each \w+))? (?<what>(?:${beginning})\b[^.;\n?]+)`,
+  'gi',
+);
+const question = /(?<=^|[.!?:\n"“]\s{0,4})(?<text>[A-ZÁÉÍÓÚÄÖÜ¿][^.!?\n"“”]{4,160}\?)/gmu;
+/** "- ", "2. ", "b) ", "(3) ", at the beginning of a line or within it: what begins a point of a list. */
+const points = /(?:^|(?<=[.?!:;][ \t]))[ \t]*(?:[-*+•–—]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?<first>\S)/gim;
+const emphasis = /\*\*|__/g;
+
+/** What an agent that collects nothing by name still asks for: the questions and "ask …" clauses of its prompt, in their order. */
+export function goalsOf(prompt: string): string[] {
+  const plain = prompt.slice(0, longestReading).replaceAll(emphasis, '');
+  const text = plain.replaceAll(points, (_, first: string) => first.toUpperCase());
+  const found = [
+    ...[...text.matchAll(question)].map(({ index, groups }) => ({ index, goals: [groups?.['text'] ?? ''] })),
+    ...[...text.matchAll(asking)].map(({ index, groups }) => ({ index, goals: toQuestions(groups?.['what'] ?? '') })),
+  ];
+  return [...new Set(found.sort((a, b) => a.index - b.index).flatMap(({ goals }) => goals))].slice(0, mostGoals);
+}
+
+function toQuestions(what: string): string[] {
+  return what
+    .slice(0, longestClause)
+    .split(new RegExp(String.raw`\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?=(?:${beginning})\b)`, 'i'))
+    .map((part) =>
+      toYou(
+        part
+          .trim()
+          .replace(/[,\s]+$/, '')
+          .replaceAll(/\bthem\b/gi, 'you'),
+      ),
+    ) // prettier-ignore
+    .map((part) => `May I ask ${part.replace(/^if\b/i, 'whether')}?`);
+}
+
+/** Who the prompt says the agent is: "You are Ada of the clinic, …"; null for a mere description. */
+export function nameInPrompt(prompt: string): string | null {
+  const text = prompt.slice(0, longestReading).replaceAll(/\bYou are\b/g, 'you are');
+  return (
+    /\byou are (?:called |named )?(?<name>\p{Lu}[^.,;:\n]{0,80}?)(?=[.,;:\n]| and | who | that |$)/u.exec(text)?.groups?.['name']?.trim() ??
+    null
+  );
 }

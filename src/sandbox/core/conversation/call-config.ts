@@ -2,6 +2,7 @@ import { type ConversationConfig, audioFormats, type AudioFormat } from '../../s
 import { mergeDeep } from '../json.ts';
 import type { Call } from '../state/call.ts';
 import { languageOfTag, type Language } from '../world/person.ts';
+import type { CallVariables } from '../../schemas/request-schemas.ts';
 
 export function configOf({ agent, override }: Call): ConversationConfig {
   const config = agent?.config ?? {};
@@ -18,7 +19,6 @@ interface InnerSettings {
   conversation?: Record<string, unknown> | null;
 }
 
-/** The same settings, seen with the fields that the contract does not name. */
 export function innerSettings(config: ConversationConfig | undefined): InnerSettings {
   return (config ?? {}) as InnerSettings;
 }
@@ -65,4 +65,58 @@ export function inputFormat({ asr }: ConversationConfig): AudioFormat {
 
 function formatNamed(name: unknown): AudioFormat {
   return audioFormats.find((format) => format === name) ?? usual;
+}
+
+const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
+
+export function fillIn(text: string, variables: () => CallVariables): string {
+  if (!text.includes('{{')) return text;
+  const values = variables();
+  return text.replaceAll(placeholder, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
+}
+
+/** What `{{name}}` stands for: the agent's defaults, then what was sent with the call, then the service's `system__` names (gaps A.4). */
+export function variablesOf(call: Call): CallVariables {
+  return { ...defaultsOf(call), ...call.variables, ...systemVariables(call) };
+}
+
+function defaultsOf({ agent, override }: Call): CallVariables {
+  return {
+    ...placeholdersOf(innerSettings(agent?.config).agent?.dynamic_variables),
+    ...placeholdersOf(innerSettings(override).agent?.dynamic_variables),
+  };
+}
+
+function placeholdersOf(given: Record<string, unknown> | null | undefined): CallVariables {
+  const placeholders = given?.['dynamic_variable_placeholders'];
+  if (typeof placeholders !== 'object' || placeholders === null) return {};
+  const values: CallVariables = {};
+  for (const [name, value] of Object.entries(placeholders as Record<string, unknown>))
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') values[name] = value;
+  return values;
+}
+
+function systemVariables(call: Call): CallVariables {
+  const outbound = call.direction === 'outbound';
+  const own = call.agentNumber ?? '';
+  return {
+    system__agent_id: call.agentId,
+    system__conversation_id: call.conversationId,
+    system__caller_id: outbound ? own : call.to,
+    system__called_number: outbound ? call.to : own,
+    system__call_duration_secs: 0,
+    system__time_utc: new Date(call.dialedAt ?? call.acceptedAt).toISOString(),
+  };
+}
+
+/** The system prompt of a call, with its variables filled in; those named `secret__…` are told to nobody (gaps A.4). */
+export function promptOf(call: Call): string {
+  return fillIn(configOf(call).agent?.prompt?.prompt ?? '', () =>
+    Object.fromEntries(Object.entries(variablesOf(call)).filter(([name]) => !name.startsWith('secret__'))),
+  );
+}
+
+export function renderOpeningLine(call: Call): string {
+  const line = call.override?.agent?.first_message ?? call.agent?.config.agent?.first_message ?? 'Hello.';
+  return fillIn(line, () => variablesOf(call));
 }

@@ -36,7 +36,6 @@ function told(value: CollectedValue, sentence: string | undefined, otherwise: st
   return { value, rationale: `The person said: "${quoted}"` };
 }
 
-/** What was said after each question, in order. */
 function answersByItem(items: Record<string, CollectionItem>, turns: readonly Turn[]): Map<string, string[]> {
   const answers = new Map<string, string[]>();
   for (const [index, turn] of turns.entries()) {

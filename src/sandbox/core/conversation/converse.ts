@@ -1,8 +1,8 @@
 import { Random } from '../random.ts';
-import { agentLines } from '../world/lines.ts';
+import { agentLines, asides, instructions } from '../world/lines.ts';
 import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
 import { cutTurn, speakingMs, type Speaker, type Talk, type Turn, type TurnUsage } from '../state/talk.ts';
-import { fillTalk } from './fill-talk.ts';
+import { asksToStop, saysWrongPerson } from './hearing.ts';
 
 export interface CalleeReply {
   /** Null when they say nothing. */
@@ -32,11 +32,9 @@ export interface TalkSetup {
   answeredAt: number;
   openingLine: string;
   callee: Callee;
-  /** The talk lasts at least this long: people say something to themselves, look for a pen, come back. */
   leastMs: number;
   mostMs: number;
   silenceMs: number;
-  /** After how long without a word it ends the call; null where its settings do not say. */
   silenceLimitMs: number | null;
 }
 
@@ -77,7 +75,6 @@ export async function converseWithModel(setup: TalkSetup, mind: ModelMind, saidS
   return step.value;
 }
 
-/** Asks for the agent's words by yielding what was said so far. */
 function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentReply | ModelUnavailable> {
   const { callee, answeredAt } = setup;
   const random = new Random(setup.seed, setup.conversationId, 'pauses');
@@ -158,7 +155,6 @@ function usageOf({ usage, tools }: AgentReply): Partial<Turn> {
   return { ...(usage === undefined ? {} : { usage }), ...(tools === undefined ? {} : { tools }) };
 }
 
-/** What was said until the longest duration was over, whatever the agent was about to say. */
 export function talkUntil(latestEnd: number, turns: readonly Turn[]): Talk {
   const said = { turns, endedAt: Infinity, terminationReason: endings.duration, brokeDown: false };
   return cutOff(said, latestEnd, endings.duration);
@@ -170,4 +166,62 @@ function cutOff(talk: Talk, latestEnd: number, terminationReason: string): Talk 
   const endedAt = Math.round(latestEnd);
   const turns = talk.turns.filter(({ at }) => at < endedAt).map((turn) => cutTurn(turn, endedAt));
   return { ...talk, turns, endedAt, terminationReason, brokeDown: false };
+}
+
+interface Filling {
+  seed: string;
+  conversationId: string;
+  answeredAt: number;
+  leastMs: number;
+  machine: boolean;
+}
+
+/** Makes a talk as long as it has to be: people say something to themselves, a machine explains itself, and all after moves accordingly. */
+export function fillTalk(talk: Talk, filling: Filling): Talk {
+  const missing = filling.answeredAt + filling.leastMs - talk.endedAt;
+  const places = placesIn(talk.turns, filling.machine);
+  if (missing <= 0 || places.length === 0) return talk;
+  const random = new Random(filling.seed, filling.conversationId, 'asides');
+  const lines = filling.machine ? instructions : asides;
+  const speaks = lineAfterLine(lines, filling.machine ? 0 : Math.floor(random.between(0, lines.length)));
+  const turns: Turn[] = [];
+  let shift = 0;
+  for (const [index, turn] of talk.turns.entries()) {
+    turns.push({ ...turn, at: turn.at + shift, until: turn.until + shift });
+    const place = places.indexOf(index);
+    if (place === -1) continue;
+    const missingHere = (missing * (place + 1)) / places.length - shift;
+    if (missingHere <= 0) continue;
+    const pauseMs = Math.round(random.between(300, 900));
+    const text = speaks(missingHere - pauseMs);
+    const at = turn.until + shift + pauseMs;
+    turns.push({ speaker: 'user', text, at, until: at + speakingMs(text), aside: true });
+    shift += pauseMs + speakingMs(text);
+  }
+  return { ...talk, turns, endedAt: talk.endedAt + shift };
+}
+
+/** After which turns there is room: those of people before the agent speaks again, if possible not where they want to be left alone. */
+function placesIn(turns: readonly Turn[], machine: boolean): number[] {
+  const places = [...turns.keys()].filter((index) => turns[index]?.speaker === 'user' && turns[index + 1]?.speaker === 'agent');
+  if (machine) return places.slice(0, 1);
+  const calm = places.filter((index) => {
+    const text = turns[index]?.text ?? '';
+    // Who speaks before the agent has said a word waits for it.
+    return index > 0 && !asksToStop(text) && !saysWrongPerson(text);
+  });
+  return calm.length > 0 ? calm : places;
+}
+
+/** Gives as many lines at a time as it takes to speak for so long, one after the other and then from the first again. */
+function lineAfterLine(lines: readonly string[], first: number): (leastMs: number) => string {
+  let next = first;
+  return (leastMs) => {
+    const said: string[] = [];
+    do {
+      said.push(lines[next % lines.length] ?? '');
+      next += 1;
+    } while (speakingMs(said.join(' ')) < leastMs);
+    return said.join(' ');
+  };
 }

@@ -31,7 +31,6 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
   const random = new Random(seed, conversationId, 'person');
   const patience = drawPatience(person, random);
   const { language } = person;
-  /** Said once, to an agent of another language. */
   let excuse = language === null || language === calledIn ? null : personLines.onlySpeak(languageNames[language]);
   const greeting = person.greeting ?? (excuse === null ? random.pick(greetings[person.mood]) : `Hello? ${excuse}`);
   if (person.greeting === null) excuse = null;

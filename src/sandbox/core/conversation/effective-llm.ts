@@ -21,7 +21,6 @@ export interface EffectiveLlm {
   custom: { url: string; headers: Readonly<Record<string, string>>; modelName: string } | null;
 }
 
-/** Resolves an agent's settings under those of one call, with the defaults filled in. */
 export function effectiveLlm(config: ConversationConfig, override?: ConversationConfig): EffectiveLlm {
   const llm = (override === undefined ? config : mergeDeep(config, override)).agent?.llm ?? {};
   const modelId = llm.model_id ?? defaultModelId;
@@ -34,11 +33,7 @@ export function effectiveLlm(config: ConversationConfig, override?: Conversation
     temperature: llm.temperature ?? defaultTemperature,
     custom:
       modelId === customModelId
-        ? {
-            url: endpoint?.url ?? '',
-            headers: endpoint?.extra_headers ?? {},
-            modelName: endpoint?.model_id ?? customModelId,
-          }
+        ? { url: endpoint?.url ?? '', headers: endpoint?.extra_headers ?? {}, modelName: endpoint?.model_id ?? customModelId }
         : null,
   };
 }
@@ -54,10 +49,7 @@ function backupsFor(modelId: string, choice: BackupChoice = { preference: 'defau
 
 /** The model behind an agent's own address, as it counts in one call. */
 export type OwnModel = NonNullable<EffectiveLlm['custom']> &
-  Pick<EffectiveLlm, 'temperature' | 'backupModelIds' | 'cascadeMs'> & {
-    /** What the thinking budget adds to its latency, service milliseconds. */
-    thinkingMs: number;
-  };
+  Pick<EffectiveLlm, 'temperature' | 'backupModelIds' | 'cascadeMs'> & { thinkingMs: number };
 
 export function ownModelOf({ agent, override }: Call): OwnModel | null {
   // Asked for every call there is, so settings are resolved only where it matters.

@@ -64,7 +64,6 @@ export function saysWrongPerson(text: string): boolean {
   return text.length <= longestRemark && namesAnother(text);
 }
 
-/** Yes, no, or null for neither; whichever comes first counts. */
 export function yesOrNo(text: string): boolean | null {
   const words = text.replaceAll(harmlessNo, '');
   const [agreed, denied] = [words.search(yes), words.search(no)];
@@ -72,7 +71,6 @@ export function yesOrNo(text: string): boolean | null {
   return denied === -1 || (agreed !== -1 && agreed < denied);
 }
 
-/** The language that somebody says to be the only one they have; null for none. */
 export function languageAsked(text: string): Language | null {
   const name = /\bI only speak (?<name>\p{Lu}\p{L}+)/u.exec(text)?.groups?.name;
   return languages.find((language) => languageNames[language] === name) ?? null;

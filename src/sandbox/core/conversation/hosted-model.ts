@@ -8,10 +8,7 @@ import type { Turn, TurnUsage } from '../state/talk.ts';
 const breakdownMs = 1_500;
 const charactersPerToken = 4;
 
-/**
- * The course with the model that speaks in it: the agent's own, else the first backup that is to be had, else nobody, and then the
- * conversation breaks down. `unavailable` is what counts at the moment of the call.
- */
+/** The course with the model that speaks: the agent's own, else the first backup that is to be had, else the conversation breaks down. */
 export function staffCourse(call: Call, course: CallCourse, unavailable: ReadonlySet<string>): CallCourse {
   if (unavailable.size === 0 || course.result !== 'answered' || course.answeredAt === null) return course;
   const { modelId, backupModelIds } = effectiveLlm(call.agent?.config ?? {}, call.override);

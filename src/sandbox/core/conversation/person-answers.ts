@@ -10,7 +10,6 @@ export interface Asked {
   question: Question | null;
 }
 
-/** What somebody answers to a question: what the world says of them, else what their goodwill makes of it. */
 export function answerOf(person: Person, { heard, question }: Asked, cooperative: boolean, random: Random): string {
   const known = knownAnswer(person, heard, question);
   if (known !== null) return sayValue(known, person);
@@ -83,7 +82,6 @@ function scaleIn(text: string): [number, number] | null {
   return null;
 }
 
-/** By what the question asks for; the first that fits. */
 const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[] = [
   [/\b(?:when|what (?:day|time|date)|which day|date)\b/i, ['Next Tuesday at ten would suit me.', 'Friday afternoon, if that is possible.']],
   [/\b(?:why|reason)\b/i, ['Everything went well and nobody kept me waiting.', 'The people were kind and knew their job.']],

@@ -6,7 +6,6 @@ export interface Question {
   id: string;
   item: CollectionItem;
   text: string;
-  /** The same without choices and hints: what a repetition has in common with it. */
   core: string;
   /** What any wording of it shares some of. */
   words: ReadonlySet<string>;
@@ -55,7 +54,6 @@ function coreOf(noun: string, { description = '' }: CollectionItem): string {
 
 const they = '(?:they|he or she|the (?:person|customer|caller|callee|user|client|patient|guest|contact|lead))';
 
-/** Turns words about the person into words to the person. */
 export function toYou(text: string): string {
   return text
     .replaceAll(new RegExp(`\\b${they}['’]s\\b|\\btheir\\b`, 'gi'), 'your')

@@ -14,7 +14,6 @@ const tens = new Map('twenty thirty forty fifty sixty seventy eighty ninety'.spl
 const agreeing = /^(?:yes|confirm(?:ed)?|accept(?:ed)?|agree[ds]?|interested|approved|coming|attending)$/i;
 const denying = /^(?:no|declined?|reject(?:ed)?|refused?|not[_ -]interested|cancel(?:l?ed)?|absent)$/i;
 
-/** What an answer says in terms of the item; null where it says nothing of the kind. */
 export function readValue(item: CollectionItem, answer: string): CollectedValue {
   if (refusesToAnswer(answer)) return null;
   if (item.enum !== undefined) return choiceIn(item.enum, answer) ?? choiceByConsent(item.enum, answer);
@@ -47,7 +46,6 @@ export function choiceIn(choices: readonly string[], text: string): string | nul
 
 const patterns = new Map<string, RegExp>();
 
-/** Finds a choice as a word, also in another of its forms: "confirm" for "confirmed". */
 function patternOf(choice: string): RegExp {
   const known = patterns.get(choice);
   if (known !== undefined) return known;

@@ -9,10 +9,7 @@ import { personLines } from '../world/lines.ts';
 import { questionsOf } from './questions.ts';
 import type { Talk } from '../state/talk.ts';
 
-/**
- * What was said in a call. A talk with the built-in agent is a function of the call and is made anew whenever it is
- * wanted, so that a stored conversation costs no memory; any other was held once and is kept with the call.
- */
+/** What was said in a call. A talk with the built-in agent is made anew whenever it is wanted; any other is kept with the call. */
 export function talkOf(seed: string, call: Call): Talk {
   if (call.live !== null) return call.live;
   const { course } = call;

@@ -2,16 +2,14 @@ import { completeAgent } from '../../schemas/complete-agent.ts';
 import type { AgentInput, PlatformSettings } from '../../schemas/agent-schemas.ts';
 import type { Service } from './service.ts';
 import { defaultProvider } from '../state/service-state.ts';
-import { settingsOf } from '../state/change-agent.ts';
-import type { Fixture } from '../../fixture/fixture.ts';
+import { settingsOf } from '../state/agent.ts';
+import type { Fixture } from '../../fixture/check-fixture.ts';
 
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
 
 function platformOf(goal: string, items: NonNullable<PlatformSettings['data_collection']>): PlatformSettings {
   return {
-    evaluation: {
-      criteria: [{ id: 'goal_reached', name: 'Goal reached', type: 'prompt', conversation_goal_prompt: goal }],
-    },
+    evaluation: { criteria: [{ id: 'goal_reached', name: 'Goal reached', type: 'prompt', conversation_goal_prompt: goal }] },
     data_collection: { ...items, opt_out: optOutItem },
   };
 }
@@ -37,11 +35,7 @@ const usual: Pick<Fixture, 'agents' | 'numbers'> = {
         'You remind people of an appointment and ask whether they will come.',
       ),
       platform_settings: platformOf('The person said whether they will come to the appointment.', {
-        appointment: {
-          type: 'string',
-          description: 'Will you come to your appointment?',
-          enum: ['confirmed', 'reschedule', 'declined'],
-        },
+        appointment: { type: 'string', description: 'Will you come to your appointment?', enum: ['confirmed', 'reschedule', 'declined'] },
       }),
     },
     {
@@ -65,17 +59,9 @@ const usual: Pick<Fixture, 'agents' | 'numbers'> = {
 };
 
 function usualNumber(id: string, number: string, label: string, agentId: string | null): Fixture['numbers'][number] {
-  return {
-    phone_number_id: id,
-    phone_number: number,
-    label,
-    type: 'purchased',
-    agent_id: agentId,
-    verified: agentId !== null,
-  };
+  return { phone_number_id: id, phone_number: number, label, type: 'purchased', agent_id: agentId, verified: agentId !== null };
 }
 
-/** What is there at start and after a reset: the usual agents and numbers, or those of a fixture. */
 export function seedService(service: Service): void {
   if (service.settings.seedData) loadFixture(service, usual);
   loadFixture(service, service.settings.fixture);

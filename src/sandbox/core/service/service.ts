@@ -14,7 +14,7 @@ import { ServiceState } from '../state/service-state.ts';
 import type { CallListener, Call, CallChange } from '../state/call.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
 import { People } from '../world/people.ts';
-import type { Fixture } from '../../fixture/fixture.ts';
+import type { Fixture } from '../../fixture/check-fixture.ts';
 import type { FeaturesUnderWay } from './under-way.ts';
 import { isoTime } from '../times.ts';
 
@@ -22,17 +22,14 @@ import { isoTime } from '../times.ts';
 export type Parting = 'reset' | 'replaced' | 'closed';
 
 export interface Feature {
-  /** The state is about to go: what hangs on it ends now. */
   leave(why: Parting): void;
   forget?(conversationId: string): void;
-  /** Takes its part of a fixture that is loaded while the sandbox runs. */
   load?(fixture: Fixture): void;
   /** What of it has to come to its end before nothing happens by itself any more. */
   underWay?(): Partial<FeaturesUnderWay>;
 }
 
 export interface Storage {
-  /** Resolves when everything that has happened is in the file. */
   flush(): Promise<void>;
   readonly path: string;
 }
@@ -47,7 +44,6 @@ export class Service {
   readonly gates: Gates;
   readonly journal = new Journal();
   readonly conduct: ConductJudge;
-  /** Work under way that a clock moved by hand has to wait for. */
   readonly pendingWork = new Set<Promise<unknown>>();
   readonly callListeners = new Set<CallListener>();
   readonly events = new ServiceEvents();
@@ -55,7 +51,6 @@ export class Service {
   readonly clockSteps = new ClockSteps();
   storage: Storage | null = null;
   readonly features: Feature[] = [];
-  /** Talks whose words come from elsewhere; there are none before a feature holds them. */
   live: LiveTalks = noLiveTalks;
   /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
   recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
@@ -63,9 +58,7 @@ export class Service {
   readonly people: People;
   state: ServiceState;
   network: PhoneNetwork;
-  /** Grows with every reset, so that cursors of before are told apart. */
   generation = 0;
-  /** Where it is reached, without a slash at the end; empty until it listens. */
   baseUrl = '';
 
   constructor(settings: SandboxSettings, clock: Clock) {
@@ -91,7 +84,6 @@ export class Service {
     for (const feature of this.features) feature.leave(why);
   }
 
-  /** Back to how it started: state, calls, journal, conduct, gates, and the fault rules given at start. The clock goes on. */
   reset(): void {
     this.leave('reset');
     this.generation += 1;
@@ -126,12 +118,7 @@ export function followCalls({ callListeners, events }: Pick<Service, 'callListen
   callListeners.add((call, change, at) => {
     if (change === 'queued' && call.batchId !== null && call.batchId !== batchId) {
       ({ batchId } = call);
-      events.emit('batch', at, {
-        change: 'accepted',
-        batch_id: batchId,
-        agent_id: call.agentId,
-        phone_number_id: call.phoneNumberId,
-      });
+      events.emit('batch', at, { change: 'accepted', batch_id: batchId, agent_id: call.agentId, phone_number_id: call.phoneNumberId });
     }
     events.emit('call', at, describe(call, change));
   });

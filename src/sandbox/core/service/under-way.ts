@@ -3,7 +3,6 @@ import { countStates, stateOf, type Call } from '../state/call.ts';
 
 /** What of features has to come to its end before nothing happens by itself any more. */
 export interface FeaturesUnderWay {
-  /** Open for a conversation, whose end is up to the client. */
   sockets: number;
   webhook_deliveries: number;
 }
@@ -32,7 +31,6 @@ export function tellUnderWay(service: Service): Record<string, number> {
     ...underWayInFeatures(service),
     /** Not answered yet, or held at a gate; other requests queue no calls. */
     batch_requests: journal.batchesInProgress,
-    /** Answers that are awaited from elsewhere: agents' own models, receivers of webhooks. */
     awaited_answers: pendingWork.size,
   };
 }

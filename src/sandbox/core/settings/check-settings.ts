@@ -8,7 +8,6 @@ export class SandboxStartError extends Error {
   override readonly name = 'SandboxStartError' as const;
 }
 
-/** Throws `SandboxStartError`. */
 export function checkSettings(settings: SandboxSettings): void {
   const { host, port, speed, concurrency, maxCallsPerBatch, meanTalkSeconds, outcomeMix } = settings;
   const { controlToken, requestsPerSecond, retryAfter, conduct } = settings;

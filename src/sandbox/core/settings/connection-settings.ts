@@ -22,7 +22,6 @@ export const defaultSocketSettings = {
 
 export type SocketSettings = typeof defaultSocketSettings;
 
-/** Key, secret and address of a LiveKit server whose tokens are issued. */
 export interface LiveKitSettings {
   apiKey: string;
   apiSecret: string;
@@ -30,9 +29,7 @@ export interface LiveKitSettings {
   url?: string | undefined;
 }
 
-/**
- * How long and how much is waited for from a model behind an address, by default. Real milliseconds: the model is real, whatever the clock.
- */
+/** How much is waited for from a model behind an address, by default. Real milliseconds: the model is real, whatever the clock. */
 export const defaultModelLimits = {
   connectMs: 5_000,
   /** From the question to the first word (gaps A.11); shorter where a backup model waits. */

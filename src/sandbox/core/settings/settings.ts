@@ -2,8 +2,7 @@ import type { Outbound } from '../allowed-host.ts';
 import { checkSettings, SandboxStartError } from './check-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
-import { checkFixture, type FixtureRules } from '../../fixture/check-fixture.ts';
-import type { Fixture, FixtureInput } from '../../fixture/fixture.ts';
+import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from '../../fixture/check-fixture.ts';
 import type { BatchHooks } from '../gates.ts';
 import { type RetryAfterStyle, defaultPlan, isPlanName, planNames, plans, type PlanName } from '../plans.ts';
 import {

@@ -1,4 +1,7 @@
-import type { ConversationConfig, PlatformSettings, Workflow } from '../../schemas/agent-schemas.ts';
+import type { ConversationConfig, PlatformSettings, Workflow, AgentChange, AgentInput } from '../../schemas/agent-schemas.ts';
+import { mergeDeep } from '../json.ts';
+import { concealed } from '../../schemas/request-schemas.ts';
+import { refuseField } from '../../schemas/validate.ts';
 
 /** Never changed in place: an update makes a new one, so that a call keeps the agent it was dialled with. */
 export interface Agent {
@@ -31,4 +34,57 @@ export interface PhoneNumber {
 /** Purchased numbers take calls; a verified caller id, which is not owned, can only be shown when calling out (contract, number types). */
 export function takesInbound({ type }: PhoneNumber): boolean {
   return type === 'purchased';
+}
+
+/** What an agent would be created from after a change (`mergeDeep`). Parts that the change leaves alone are in it only if they must be. */
+export function changeAgent(agent: Agent, change: AgentChange): AgentInput {
+  const { conversation_config: config, platform_settings: platform, workflow, ...plain } = change;
+  return mergeDeep<AgentInput>(
+    {
+      name: agent.name,
+      tags: [...agent.tags],
+      conversation_config: changePart(agent.config, keepMasked(agent.config, config)),
+      ...(platform === undefined ? {} : { platform_settings: changePart(agent.platform, platform) }),
+      ...(workflow === undefined ? {} : { workflow: changePart(agent.workflow ?? {}, workflow) }),
+    },
+    plain,
+  );
+}
+
+function changePart<Part extends object>(part: Part, change: object | null | undefined): Part {
+  if (change === undefined) return part;
+  return change === null ? ({} as Part) : mergeDeep(part, change);
+}
+
+type AgentSettings = Pick<Agent, 'name' | 'tags' | 'config' | 'platform'> & { workflow: NonNullable<Agent['workflow']> };
+
+export function settingsOf(input: AgentInput, before?: Agent): AgentSettings {
+  return {
+    name: input.name,
+    tags: input.tags ?? [],
+    config: input.conversation_config ?? {},
+    platform: input.platform_settings ?? before?.platform ?? {},
+    workflow: input.workflow ?? before?.workflow ?? {},
+  };
+}
+
+interface HeaderChange {
+  agent?: { llm?: { custom_llm?: { extra_headers?: Record<string, string | null> | null } | null } | null } | null;
+}
+
+/** A change without header values as reads mask them, so that what was read can be sent back. Throws where none is kept. */
+export function keepMasked(kept: ConversationConfig, change: object | null | undefined): object | null | undefined {
+  const { agent } = (change ?? {}) as HeaderChange;
+  const headers = agent?.llm?.custom_llm?.extra_headers;
+  if (headers == null) return change;
+  const keptHeaders = kept.agent?.llm?.custom_llm?.extra_headers ?? {};
+  const masked = Object.keys(headers).filter((name) => headers[name] === concealed);
+  const unknown = masked.find((name) => !Object.hasOwn(keptHeaders, name));
+  if (unknown !== undefined) {
+    const loc = ['body', 'conversation_config', 'agent', 'llm', 'custom_llm', 'extra_headers', unknown];
+    throw refuseField(loc, `"${concealed}" stands for a value that is kept, and none is; send the value itself.`, 'masked_value');
+  }
+  const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !masked.includes(name)));
+  const customLlm = { ...agent?.llm?.custom_llm, extra_headers: rest };
+  return { ...change, agent: { ...agent, llm: { ...agent?.llm, custom_llm: customLlm } } };
 }

@@ -16,10 +16,7 @@ export interface Batch {
   deleted: boolean;
 }
 
-/**
- * Every batch there was, oldest first, so that its place never changes. Those that came through the contract's operation are made out from
- * their calls.
- */
+/** Every batch there was, oldest first. Those of the contract's operation are made out from their calls. */
 export function allBatches(state: ServiceState): Batch[] {
   return callsByBatch(state.calls).map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
 }

@@ -9,25 +9,14 @@ export interface SocketFacts {
   readonly authorizationMethod: 'signed_url' | 'livekit_token';
   readonly textOnly: boolean;
   readonly sourceInfo: Readonly<Record<string, unknown>> | null;
-  readonly contextualUpdates: readonly {
-    readonly at: number;
-    readonly text: string;
-    readonly contextId: string | null;
-  }[];
-  readonly feedback: readonly {
-    readonly at: number;
-    readonly eventId: number | null;
-    readonly score: 'like' | 'dislike';
-  }[];
+  readonly contextualUpdates: readonly { readonly at: number; readonly text: string; readonly contextId: string | null }[];
+  readonly feedback: readonly { readonly at: number; readonly eventId: number | null; readonly score: 'like' | 'dislike' }[];
 }
 
 export const callResults = ['answered', 'voicemail', 'busy', 'no_answer', 'failed'] as const;
 export type CallResult = (typeof callResults)[number];
 
-/**
- * How a dialled call goes, decided when it is dialled but for the end of a talk that is still held. Times are epoch milliseconds of service
- * time.
- */
+/** How a dialled call goes, decided when it is dialled but for the end of a talk still held. Times: epoch milliseconds of service time. */
 export interface CallCourse {
   result: CallResult;
   /** When somebody or something picked up; null when nobody did. */
@@ -43,7 +32,6 @@ export interface CallCourse {
   /** Who picked up, where more is known of them than the three lines above. */
   person?: Person;
   backupModelId?: string;
-  /** Picked up, but the conversation broke down before a word was said. */
   brokeDown: boolean;
   terminationReason: string;
 }
@@ -80,7 +68,6 @@ export interface Call {
   readonly modelExtraBody?: Record<string, unknown> | undefined;
   readonly acceptedAt: number;
   readonly realAcceptedAt: number;
-  /** How long its record stays out of the list after it was made. */
   readonly hiddenForMs: number;
   dialedAt: number | null;
   /** The agent as it was when the call was dialled; null when it no longer existed. */
@@ -155,7 +142,6 @@ export function countStates(calls: Iterable<Call>, now: number): Record<CallStat
   return counts;
 }
 
-/** From when on a line is wanted for it. */
 export function waitsFrom({ acceptedAt, notBefore = 0 }: Call): number {
   return Math.max(acceptedAt, notBefore);
 }

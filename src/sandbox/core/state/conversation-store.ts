@@ -6,10 +6,7 @@ export interface ConversationPage {
   next: number | null;
 }
 
-/**
- * Conversation records by id and in the order in which they were made, per agent and over all. A position in a list never
- * moves, so a page costs what it shows, however many records there are and whatever is added meanwhile.
- */
+/** Conversation records by id and in the order in which they were made. A position never moves, so a page costs what it shows. */
 export class ConversationStore {
   readonly #byId = new Map<string, Call>();
   readonly #everything: Call[] = [];

@@ -18,7 +18,6 @@ export const lifetimeMs: Readonly<Record<CredentialKind, number>> = { signed_url
 /** So many used or expired ones are remembered, to tell them from those that were never issued. */
 const mostRemembered = 10_000;
 
-/** Credentials for starting one conversation each: unguessable, short-lived, gone once used. */
 export class CredentialStore {
   readonly #open = new Map<string, Credential>();
   readonly #spent = new Map<string, { state: 'used' | 'expired'; credential: Credential }>();
@@ -34,7 +33,6 @@ export class CredentialStore {
     this.#open.set(secret, credential);
   }
 
-  /** What has become of a credential; looking does not use it up. */
   look(secret: string, now: number): { state: CredentialState; credential: Credential | null } {
     const credential = this.#open.get(secret);
     if (credential === undefined) return this.#spent.get(secret) ?? { state: 'unknown', credential: null };

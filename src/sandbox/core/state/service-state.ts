@@ -8,17 +8,14 @@ import { conflict } from '../service-error.ts';
 
 export class ServiceState {
   readonly agents = new Map<string, Agent>();
-  /** Ids in the order of creation. Positions never move; ids of deleted agents stay. */
   readonly agentOrder: string[] = [];
   readonly numbers = new Map<string, PhoneNumber>();
-  /** As `agentOrder`, of the numbers. */
   readonly numberOrder: string[] = [];
   readonly conversations = new ConversationStore();
   readonly credentials = new CredentialStore();
   readonly calls: Call[] = [];
   /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
   readonly batches = new Map<string, Batch>();
-  /** Courses that were ordered for the next calls to a number, first come, first served. */
   readonly nextCourses = new Map<string, ForcedCourse[]>();
   /** Told of every series that has counted on. */
   onCount: ((series: string) => void) | null = null;
@@ -67,7 +64,6 @@ export class ServiceState {
     return this.#counters;
   }
 
-  /** For a state that is read back: the series goes on after `value`. */
   setCounter(series: string, value: number): void {
     this.#counters.set(series, value);
   }

@@ -5,7 +5,6 @@ export interface TurnUsage {
   inputTokens: number;
   cachedInputTokens: number;
   outputTokens: number;
-  /** From the end of what was heard to the first word, milliseconds of service time. */
   latencyMs: number;
   fallback: boolean;
 }
@@ -28,7 +27,6 @@ export interface Turn {
   readonly interrupted?: true;
   /** Where it was cut off: the whole of what was to be said. */
   readonly original?: string;
-  /** Said to nobody: it answers nothing, and nothing follows from it. */
   readonly aside?: true;
   readonly usage?: TurnUsage;
   readonly tools?: readonly ToolUse[];
@@ -38,7 +36,6 @@ export interface Talk {
   readonly turns: readonly Turn[];
   readonly endedAt: number;
   readonly terminationReason: string;
-  /** The conversation could not go on: no model answered. */
   readonly brokeDown: boolean;
 }
 

@@ -1,11 +1,11 @@
 import { Random } from '../random.ts';
-import { magicBehaviour, type Behaviour } from './magic-numbers.ts';
 import type { Inhabitant, People } from '../world/people.ts';
-import { goodwill, type Person } from '../world/person.ts';
+import { goodwill, type Person, stranger } from '../world/person.ts';
 import type { Reach } from '../world/schema.ts';
 import { openCourse, type CallCourse, type CallResult } from '../state/call.ts';
 import { asksToStop } from '../conversation/hearing.ts';
 import type { Talk } from '../state/talk.ts';
+import { personLines } from '../world/lines.ts';
 
 export interface OutcomeMix {
   answered: number;
@@ -15,7 +15,6 @@ export interface OutcomeMix {
   failed: number;
 }
 
-/** Milliseconds from dialling to the end. */
 export const unansweredCalls = {
   busy: { least: 1_500, most: 4_000, reason: 'The line is busy.' },
   no_answer: { least: 25_000, most: 35_000, reason: 'Nobody answered.' },
@@ -32,10 +31,7 @@ export interface DialedNumber {
   meanTalkSeconds: number;
 }
 
-/**
- * Decides a call from (seed, number, nth) alone, and for people who keep hours from when it is dialled; nothing is drawn from a
- * stream that other calls share. A person of this very number comes first, then the magic endings, patterns and population.
- */
+/** Decides a call from (seed, number, nth) and hours alone: a person of this number, magic endings, patterns, then the population. */
 export function decideCourse(dialed: DialedNumber): CallCourse {
   const { seed, number, nth, dialedAt } = dialed;
   const random = new Random(seed, number, nth, 'course');
@@ -121,7 +117,6 @@ function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSecond
   });
 }
 
-/** They say what there is to say and nothing besides, however long the talk would have been. */
 function isBrief({ persona, mood, talksOn, leavesAfterTurns, script, wrongPerson }: Person): boolean {
   const inNoMood = persona === 'terse' || mood === 'impatient' || mood === 'hostile';
   return inNoMood || talksOn || leavesAfterTurns !== null || script !== null || wrongPerson !== null;
@@ -152,12 +147,52 @@ export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
   };
 }
 
-/** What a person of the world really did, whatever was to be expected of them. */
 function heardOf({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
   const said = turns.filter(({ speaker }) => speaker === 'user');
   const answered = result === 'answered';
-  return {
-    silent: answered && turns.length > 0 && said.length === 0,
-    optedOut: answered && said.some(({ text }) => asksToStop(text)),
-  };
+  return { silent: answered && turns.length > 0 && said.length === 0, optedOut: answered && said.some(({ text }) => asksToStop(text)) };
+}
+
+export interface Behaviour {
+  result: CallResult;
+  person?: Person;
+  silent?: boolean;
+  optsOut?: boolean;
+  cooperative?: boolean;
+  breaksDown?: boolean;
+  ringMs?: number;
+  analysisMs?: number;
+}
+
+/** Holding a monologue, hanging up and the like are not for the agent to draw out. */
+function answeredBy(traits: Partial<Person>, cooperative = false): () => Behaviour {
+  const behaviour: Behaviour = { result: 'answered', cooperative, person: { ...stranger, ...traits } };
+  return () => behaviour;
+}
+
+const magicNumbers: Readonly<Record<string, (nth: number) => Behaviour>> = {
+  '0100': () => ({ result: 'answered', cooperative: true }),
+  '0101': () => ({ result: 'busy' }),
+  '0102': () => ({ result: 'no_answer' }),
+  '0103': () => ({ result: 'voicemail', ringMs: 4_000 }),
+  '0104': () => ({ result: 'failed' }),
+  '0105': answeredBy({ greetsFirst: true, greeting: 'Hello?', leavesAfterSeconds: 2 }),
+  '0106': () => ({ result: 'answered', silent: true }),
+  '0107': answeredBy({ interrupts: 1 }, true),
+  '0108': () => ({ result: 'answered', optsOut: true }),
+  '0109': answeredBy({ talksOn: true, mood: 'friendly' }),
+  '0110': (nth) => (nth === 1 ? { result: 'busy' } : { result: 'answered', cooperative: true }),
+  '0111': answeredBy({ language: 'es' }),
+  '0112': answeredBy({ wrongPerson: personLines.wrongNumber }),
+  '0113': () => ({ result: 'answered', cooperative: true, analysisMs: 30 * 60_000 }),
+  '0114': () => ({ result: 'failed', breaksDown: true }),
+  '0115': () => ({ result: 'answered', cooperative: true }),
+};
+
+export function magicBehaviour(number: string, nth: number): Behaviour | null {
+  return magicNumbers[number.slice(-4)]?.(nth) ?? null;
+}
+
+export function isRefusedNumber(number: string): boolean {
+  return number.endsWith('0120');
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import { configOf, maxDurationMs } from '../conversation/call-config.ts';
+import { configOf, maxDurationMs, renderOpeningLine } from '../conversation/call-config.ts';
 import { endings } from '../conversation/converse.ts';
 import type { LiveTalks } from '../conversation/agent-mind.ts';
 import { staffCourse } from '../conversation/hosted-model.ts';
@@ -11,30 +11,21 @@ import type { People } from '../world/people.ts';
 import type { CallChange, CallListener, Call, CallCourse, ForcedCourse } from '../state/call.ts';
 import { decideCourse, failedCourse, type OutcomeMix, closeCourse } from './callee.ts';
 import { forcedCourse } from './forced-course.ts';
-import { renderOpeningLine } from '../conversation/variables.ts';
 
 export interface NetworkParts {
-  settings: {
-    seed: string;
-    concurrency: number;
-    unansweredCreateRecord: boolean;
-    meanTalkSeconds: number;
-    outcomeMix: OutcomeMix;
-  };
+  settings: { seed: string; concurrency: number; unansweredCreateRecord: boolean; meanTalkSeconds: number; outcomeMix: OutcomeMix };
   clock: Clock;
   scheduler: Scheduler;
   state: ServiceState;
   live: LiveTalks;
   people: People;
   unavailableModels: ReadonlySet<string>;
-  /** Work that service time must wait for where it is moved by hand. */
   pendingWork: Set<Promise<unknown>>;
   callListeners: ReadonlySet<CallListener>;
 }
 
 export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'people'> & { network: PhoneNetwork };
 
-/** Dials queued calls first come, first served, with a limited number of lines, which inbound calls share. */
 export class PhoneNetwork {
   readonly #parts: Omit<NetworkParts, 'state'>;
   /** Its own: a reset gives the service another. */
@@ -125,7 +116,6 @@ export class PhoneNetwork {
     while (this.hasFreeLine) {
       const call = this.#takeNext();
       if (call === undefined) break;
-      // Whoever gave it a course while it waited has taken it back.
       if (call.course === null) this.#dial(call, at);
     }
     if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
@@ -206,7 +196,6 @@ export class PhoneNetwork {
   #whenHeld(call: Call, held: Promise<Talk>): void {
     const { clock, pendingWork } = this.#parts;
     const work = held.then((talk) => {
-      // Whoever gave the call another course meanwhile has taken it over.
       if (this.#closed || call.course === null || call.course.endedAt !== Infinity) return;
       // The talk's own times run from pick-up; it cannot be over before now, for nothing of it was known till now.
       const now = clock.now();
@@ -257,7 +246,6 @@ function isOverSocket({ channel = 'phone' }: Call): boolean {
   return channel !== 'phone';
 }
 
-/** What was said until the state was kept; nobody is at the socket any more. */
 function lostTalk({ live }: Call, at: number): Talk {
   const turns = live?.turns ?? [];
   return { turns, endedAt: at, terminationReason: endings.lost, brokeDown: false };

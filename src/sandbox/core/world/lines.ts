@@ -48,14 +48,12 @@ export const greetings: Readonly<Record<Mood, Lines>> = {
   hostile: ['What is it now?', 'Yes? I hope this is not a sales call.'],
 };
 
-/** What somebody talkative adds to an answer. */
 export const smallTalk: Lines = [
   'The weather has been lovely here, too.',
   'I was just about to make some tea, you know.',
   'It is nice to hear a friendly voice.',
 ];
 
-/** What somebody tells who never stops. No words in it that would pass for an answer. */
 export const stories: Lines = [
   'Well, let me tell you how it all began. That was long ago, when we still had the old house with the garden, and the neighbours would come over every Sunday and stay until late, and on such a Sunday the phone rang, much like today, and everybody hoped that somebody else would get up and take it. So I did, and you will be surprised who was on the line. It was an old friend of my mother, and we talked all afternoon, about the garden, about the rain, about everything. We still write to each other at the end of the year, and every letter is longer than the last. And that is only the beginning, because the year after that we had the big flood, and that is another story altogether.',
   'And before I forget, there is the matter of the bicycle. It stood in the hall for ages, and everybody walked around it, and everybody wondered whose it was. Then it was gone, and since then the hall looks so empty that we have put up a cupboard, but the cupboard is far too wide, because the wall is crooked, and so we had somebody come and look at the wall. He looked at it for a whole morning. He said that he had seen many walls in his life, but a wall like that was new to him, and that he would have to bring a colleague, and the colleague came on Thursday, and between them they drank all the coffee that we had.',
@@ -67,7 +65,6 @@ export const announcements: Lines = [
   'Hi, I cannot come to the phone right now. Leave a message and I will call you back.',
 ];
 
-/** What people say to themselves in between. No words in it that would pass for an answer, a refusal or an opt-out. */
 export const asides: Lines = [
   'One moment, please.',
   'Let me find something to write with.',

@@ -5,7 +5,6 @@ type PhoneNumbers = typeof import('libphonenumber-js/max');
 type Countries = typeof import('countries-and-timezones');
 
 const longestPrefix = 9;
-/** Country code and area code of the North American plan. */
 const areaLength = 4;
 /** Countries whose mobile numbers carry an area code, by calling code: Mexico, Argentina, Brazil. */
 const geographicMobiles: ReadonlySet<string> = new Set(['52', '54', '55']);
@@ -16,10 +15,7 @@ export class NumberZones {
   #table: Map<string, string[]> | null = null;
   readonly #known = new Map<string, readonly string[]>();
 
-  /**
-   * Empty when nothing is known. All zones of the area in the North American plan, all of the country for a number that belongs
-   * to no place, else those of the longest listed prefix.
-   */
+  /** All zones of the area in the North American plan, of the country for a number of no place, else of the longest listed prefix. */
   of(e164: string): readonly string[] {
     const known = this.#known.get(e164);
     if (known !== undefined) return known;

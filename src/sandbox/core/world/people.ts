@@ -20,7 +20,6 @@ interface Pattern {
   inhabitant: Inhabitant;
 }
 
-/** The people behind the numbers. A new world counts for calls that are dialled after it came. */
 export class People {
   #world: World = { version: 1, people: [] };
   #byNumber = new Map<string, Inhabitant>();
@@ -43,7 +42,6 @@ export class People {
     return drawLateness(this.#world.late_rings, new Random(seed, conversationId, 'late ring'));
   }
 
-  /** Milliseconds from the making of a record until it is listed. */
   listDelayMs(seed: string, conversationId: string): number {
     return drawLateness(this.records.listed_late, new Random(seed, conversationId, 'listed late'));
   }
@@ -137,10 +135,7 @@ function sentenceOf(said: boolean | string | undefined, usual: string): string |
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/**
- * The first period that covers `at` on the person's own clock, else null. A period whose end is not after its beginning runs
- * past midnight, and belongs to the day on which it began.
- */
+/** The first period that covers `at` on the person's clock, else null. One past midnight belongs to the day on which it began. */
 export function periodAt(periods: readonly Period[], zone: string, at: number): Reach | null {
   const local = localTime(zone, at);
   if (local === null) return null;

@@ -14,14 +14,8 @@ export interface ScriptLine {
 export const languages = ['en', 'es', 'de', 'fr'] as const;
 export type Language = (typeof languages)[number];
 
-export const languageNames: Readonly<Record<Language, string>> = {
-  en: 'English',
-  es: 'Spanish',
-  de: 'German',
-  fr: 'French',
-};
+export const languageNames: Readonly<Record<Language, string>> = { en: 'English', es: 'Spanish', de: 'German', fr: 'French' };
 
-/** The language of a tag such as `de-AT`; null for one that nobody here has. */
 export function languageOfTag(tag: string | undefined): Language | null {
   const primary = tag?.toLowerCase().split(/[-_]/)[0];
   return languages.find((language) => language === primary) ?? null;
@@ -33,9 +27,7 @@ export interface Person {
   readonly name: string | null;
   readonly persona: Persona;
   readonly mood: Mood;
-  /** The only one they have; null for whatever they are called in. */
   readonly language: Language | null;
-  /** By id of a collection item, or by words that a question contains. */
   readonly answers: Readonly<Record<string, AnswerValue>>;
   readonly greeting: string | null;
   readonly greetsFirst: boolean;
@@ -49,7 +41,6 @@ export interface Person {
   readonly leavesAfterSeconds: number | null;
   /** They hang up with this turn of theirs, from 1. */
   readonly leavesAfterTurns: number | null;
-  /** They tell stories and let nobody say goodbye. */
   readonly talksOn: boolean;
 }
 

@@ -21,7 +21,6 @@ export function firstOf(problems: readonly string[]): readonly string[] {
   return more > 0 ? [...problems.slice(0, mostProblems), `and ${more} more`] : problems;
 }
 
-/** Reads YAML or JSON. Throws `WorldError`; `source` says in it where the text came from. */
 export function readWorld(text: string, source: string): World {
   const read = readYaml(text);
   if ('problem' in read) throw new WorldError(source, [read.problem]);

@@ -6,23 +6,18 @@ const seconds = z
   .min(0, 'Must be seconds, 0 or more.')
   .max(7 * 86_400, 'Must be at most a week of seconds.');
 
-/** Some, by their share, wait for a time between two bounds. */
 export const lateness = z
   .strictObject({ share: share.default(1), from_seconds: seconds.default(0), to_seconds: seconds })
   .refine(({ from_seconds: from, to_seconds: to }) => from <= to, 'from_seconds must not be above to_seconds.');
 export type Lateness = z.output<typeof lateness>;
 
-/**
- * What the records of conversations keep from whoever reads them; calls themselves are as they are. Shares are drawn for each
- * record from the seed and its id alone.
- */
+/** What records keep from whoever reads them. Shares are drawn for each record from the seed and its id alone. */
 export const recordHabits = z.strictObject({
   altered: share.default(0),
   shortened: share.default(0),
   bare_hello: share.default(0),
   withheld: share.default(0),
   withheld_form: z.enum(['empty', 'absent']).default('empty'),
-  /** A talk without its words is without recording and results too. */
   withheld_results: z.boolean().default(false),
   /** Extended dialect: records that tell the number, the batch, what the caller sent along, and the direction. */
   number_shown: share.default(1),

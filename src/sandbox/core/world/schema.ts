@@ -12,35 +12,18 @@ const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** Chances of not getting through to the person; what is left is that they answer. */
 const reach = z
-  .strictObject({
-    busy: chance.default(0),
-    absent: chance.default(0),
-    voicemail: chance.default(0),
-    failed: chance.default(0),
-  })
+  .strictObject({ busy: chance.default(0), absent: chance.default(0), voicemail: chance.default(0), failed: chance.default(0) })
   .refine(
     ({ busy, absent, voicemail, failed }) => busy + absent + voicemail + failed <= 1 + 1e-9,
     'The chances busy, absent, voicemail and failed must not sum to more than 1.',
   );
 
 const period = z
-  .strictObject({
-    days: z.array(z.enum(weekdays)).min(1).optional(),
-    from: timeOfDay,
-    to: timeOfDay,
-    reach,
-  })
+  .strictObject({ days: z.array(z.enum(weekdays)).min(1).optional(), from: timeOfDay, to: timeOfDay, reach })
   .refine(({ from, to }) => from !== to, 'The times from and to must differ.');
 
 const scriptLine = z.union(
-  [
-    sentence,
-    z.strictObject({
-      say: sentence.nullable(),
-      interrupts: z.boolean().default(false),
-      hangs_up: z.boolean().default(false),
-    }),
-  ],
+  [sentence, z.strictObject({ say: sentence.nullable(), interrupts: z.boolean().default(false), hangs_up: z.boolean().default(false) })],
   { error: 'Must be a line, or an object with say (a line, or null for silence), interrupts and hangs_up.' },
 );
 
@@ -58,10 +41,7 @@ const traits = {
   silent: z.boolean().optional(),
   interrupts: z.union([z.boolean(), chance]).optional(),
   hangs_up: z
-    .strictObject({
-      after_seconds: z.number().min(0.5).max(3_600).optional(),
-      after_turns: z.number().int().min(1).max(100).optional(),
-    })
+    .strictObject({ after_seconds: z.number().min(0.5).max(3_600).optional(), after_turns: z.number().int().min(1).max(100).optional() })
     .optional(),
   talks_on: z.boolean().optional(),
   zone: zone.optional(),
@@ -96,7 +76,6 @@ export const worldSchema = z.strictObject({
   late_rings: lateness.optional(),
 });
 
-/** A world as written in a file. */
 export type WorldInput = z.input<typeof worldSchema>;
 export type World = z.output<typeof worldSchema>;
 export type SomebodyInput = z.output<typeof somebody>;

@@ -18,11 +18,7 @@ function valueOf(item: CollectionItem, question: string, answer: string, id = 'i
   return assess({ data_collection: { [id]: item } }, talk).collected[id]?.value;
 }
 
-const coming: CollectionItem = {
-  type: 'string',
-  enum: ['confirmed', 'reschedule', 'declined'],
-  description: 'Will you come?',
-};
+const coming: CollectionItem = { type: 'string', enum: ['confirmed', 'reschedule', 'declined'], description: 'Will you come?' };
 
 test.each([
   ['Confirmed, please.', 'confirmed'],
@@ -155,10 +151,7 @@ test('a goal is judged by the items that share its words, with a share of them a
 
 test('nothing can be told of a talk in which the person hardly spoke, or that broke down', () => {
   const platform: PlatformSettings = { evaluation: { criteria: [{ id: 'goal' }] }, data_collection: { coming } };
-  expect(assess(platform, talkOf('Hello.', 'Leave a message.')).evaluation['goal']).toMatchObject({
-    result: 'unknown',
-    score: null,
-  });
+  expect(assess(platform, talkOf('Hello.', 'Leave a message.')).evaluation['goal']).toMatchObject({ result: 'unknown', score: null });
   expect(assess(platform, { ...talkOf('Hello.', 'Yes.'), brokeDown: true })).toEqual({ collected: {}, evaluation: {} });
 });
 

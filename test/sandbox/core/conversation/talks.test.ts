@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { catalogue } from '../../../../src/sandbox/models/catalogue.ts';
-import { startTestSandbox, type Json, type TestSandbox } from '../../harness.ts';
+import { startTestSandbox, type Json, type TestSandbox, plainNumbers } from '../../harness.ts';
+import { speakingMs } from '../../../../src/sandbox/core/state/talk.ts';
 
 const hour = 3_600_000;
 
@@ -56,9 +57,7 @@ test('each item is asked in words for a person, with its choices or kind of answ
 test('a number is drawn from the scale that the question names', async () => {
   const sandbox = await startTestSandbox();
   const agentId = await createAgent(sandbox, {
-    platform_settings: {
-      data_collection: { ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' } },
-    },
+    platform_settings: { data_collection: { ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' } } },
   });
   const { record } = await talk(sandbox, agentId);
   expect(record.collected_data.ease.value).toBeGreaterThanOrEqual(7);
@@ -66,9 +65,7 @@ test('a number is drawn from the scale that the question names', async () => {
 });
 
 test('who does not answer is asked once more, and not a third time', async () => {
-  const sandbox = await startTestSandbox({
-    world: { people: [{ number: '+12125550141', answers: { size: 'Blue sky.' } }] },
-  });
+  const sandbox = await startTestSandbox({ world: { people: [{ number: '+12125550141', answers: { size: 'Blue sky.' } }] } });
   const agentId = await createAgent(sandbox, {
     platform_settings: { data_collection: { size: { type: 'integer', description: 'What is your size?' } } },
   });
@@ -139,9 +136,7 @@ test('“who is this?” is answered from the prompt, with its variables, else f
 test('an agent that collects nothing asks what its prompt tells it to ask', async () => {
   const sandbox = await startTestSandbox();
   const agentId = await createAgent(sandbox, {
-    conversation_config: {
-      agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } },
-    },
+    conversation_config: { agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } } },
     platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
   });
   const { agent, record } = await talk(sandbox, agentId);
@@ -181,15 +176,11 @@ test('opening line and prompt know variables of the call, defaults of the agent 
 
 test('what an agent is given in another language is said and recorded as it is; its own words are English', async () => {
   const sandbox = await startTestSandbox({
-    world: {
-      people: [{ number: '+12125550141', language: 'de', mood: 'friendly', answers: { zusage: 'Ja, gerne.' } }],
-    },
+    world: { people: [{ number: '+12125550141', language: 'de', mood: 'friendly', answers: { zusage: 'Ja, gerne.' } }] },
   });
   const agentId = await createAgent(sandbox, {
     conversation_config: { agent: { language: 'de-AT', first_message: 'Guten Tag, es geht um Ihren Termin.' } },
-    platform_settings: {
-      data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } },
-    },
+    platform_settings: { data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } } },
   });
   const { agent, user, record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
   expect(agent[0]).toBe('Guten Tag, es geht um Ihren Termin.');
@@ -207,9 +198,7 @@ test('thinking is heard as latency, and tokens and cost are told per model', asy
     const llm = { model_id: 'search_flash', thinking_budget: budget };
     const agentId = await createAgent(sandbox, {
       conversation_config: { agent: { llm, prompt: { prompt: 'You ask for a city. '.repeat(40) } } },
-      platform_settings: {
-        data_collection: { city: { type: 'string' }, street: { type: 'string' }, age: { type: 'integer' } },
-      },
+      platform_settings: { data_collection: { city: { type: 'string' }, street: { type: 'string' }, age: { type: 'integer' } } },
     });
     records.push((await talk(sandbox, agentId)).record);
   }
@@ -243,9 +232,7 @@ test('a model that is not available is stood in for as its agent says, or the co
     sandbox.request('PUT', `/_sandbox/models/${modelId}/availability`, { available: value });
   const withBackup = (backup: unknown) =>
     createAgent(sandbox, {
-      conversation_config: {
-        agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } },
-      },
+      conversation_config: { agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } } },
     });
   const byDefault = await withBackup(null);
   const named = await withBackup({ preference: 'override', order: ['search_ultra', 'lab_two_swift'] });
@@ -265,4 +252,42 @@ test('a model that is not available is stood in for as its agent says, or the co
   await available('search_pro', true);
   expect((await talk(sandbox, disabled)).record.status).toBe('done');
   expect((await available('no_such_model', false)).status).toBe(404);
+});
+
+const everybodyAnswers = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
+}
+
+/** From the end of each turn to the next, milliseconds; a turn takes as long as saying it takes. */
+function gapsIn(transcript: Json[]): number[] {
+  return transcript
+    .slice(1)
+    .map((turn, index) => Date.parse(turn.timestamp) - Date.parse(transcript[index].timestamp) - speakingMs(transcript[index].text));
+}
+
+test('people answer as fast as people do, and calls last as long as they are drawn to', async () => {
+  const sandbox = await startTestSandbox({ outcomeMix: everybodyAnswers, concurrency: 400 });
+  for (const agentId of ['agent_reminders', 'agent_survey']) {
+    await sandbox.batch(plainNumbers(150), { agent_id: agentId });
+    sandbox.clock.advance(7_200_000);
+  }
+  const gaps: number[] = [];
+  const durations: number[] = [];
+  for (const call of sandbox.calls().filter(({ silent }) => !silent)) {
+    const { transcript, metadata } = (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;
+    const last = transcript.at(-1);
+    const endOfLast = Date.parse(last.timestamp) + speakingMs(last.text);
+    expect(Date.parse(metadata.end_time) - endOfLast).toBeLessThan(1_500);
+    expect(last.time_in_call_secs).toBeLessThanOrEqual(metadata.duration);
+    gaps.push(...gapsIn(transcript));
+    durations.push(metadata.duration);
+  }
+  expect(quantile(gaps, 0.5)).toBeLessThan(1_000);
+  expect(quantile(gaps, 0.9)).toBeLessThan(2_000);
+  expect(Math.max(...gaps)).toBeLessThan(3_000);
+  const mean = durations.reduce((sum, duration) => sum + duration, 0) / durations.length;
+  expect(mean).toBeGreaterThan(55);
+  expect(mean).toBeLessThan(68);
 });

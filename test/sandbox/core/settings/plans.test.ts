@@ -45,11 +45,7 @@ test('without a plan there is no rate limit, and what is said in as many words o
     conduct: { maxParallelRequests: 7 },
   });
   expect(settings).toMatchObject({ concurrency: 9, requestsPerSecond: null, conduct: { maxParallelRequests: 7 } });
-  expect(resolveSettings({ plan: 'free' })).toMatchObject({
-    concurrency: 4,
-    requestsPerSecond: 2,
-    conduct: { maxParallelRequests: 4 },
-  });
+  expect(resolveSettings({ plan: 'free' })).toMatchObject({ concurrency: 4, requestsPerSecond: 2, conduct: { maxParallelRequests: 4 } });
 });
 
 test('an unknown plan is refused, and the known ones are named', async () => {
@@ -57,10 +53,7 @@ test('an unknown plan is refused, and the known ones are named', async () => {
   expect(() => resolveSettings({ retryAfter: 'soon' as never })).toThrow(/retryAfter is soon.*seconds, date, none/);
   await expect(readSandboxFlags({ plan: 'golden' })).rejects.toThrow(/--plan is "golden".*business/);
   await expect(readSandboxFlags({ retryAfter: 'soon' })).rejects.toThrow(/--retry-after is "soon"/);
-  expect(await readSandboxFlags({ plan: 'pro', retryAfter: 'none' })).toMatchObject({
-    plan: 'pro',
-    retryAfter: 'none',
-  });
+  expect(await readSandboxFlags({ plan: 'pro', retryAfter: 'none' })).toMatchObject({ plan: 'pro', retryAfter: 'none' });
 });
 
 test.each([
@@ -109,9 +102,6 @@ test('inbound and outbound calls share the lines of the plan', async () => {
   }
   await sandbox.batch(plainNumbers(3));
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
-  const more = await sandbox.request('POST', '/_sandbox/inbound', {
-    phone_number_id: 'pn_main',
-    from: '+442079460129',
-  });
+  const more = await sandbox.request('POST', '/_sandbox/inbound', { phone_number_id: 'pn_main', from: '+442079460129' });
   expect(more.body.answered).toBe(false);
 });

@@ -10,16 +10,7 @@ async function readRecord(sandbox: TestSandbox, call: CallTruth | undefined) {
 
 /** What of a call depends on its number and seed alone. */
 function course({ to, nth, conversationId, result, silent, optedOut, transcriptTurns, dialedAt, endedAt }: CallTruth) {
-  return {
-    to,
-    nth,
-    conversationId,
-    result,
-    silent,
-    optedOut,
-    transcriptTurns,
-    lastedMs: (endedAt ?? 0) - (dialedAt ?? 0),
-  };
+  return { to, nth, conversationId, result, silent, optedOut, transcriptTurns, lastedMs: (endedAt ?? 0) - (dialedAt ?? 0) };
 }
 
 test.each([
@@ -38,11 +29,7 @@ test.each([
     const record = await readRecord(sandbox, call);
     expect(call).toMatchObject({ result, state: status, silent: ending === '0106', optedOut: ending === '0108' });
     expect(record.status).toBe(status);
-    expect(record.metadata.phone_call).toMatchObject({
-      call_result: result,
-      external_number: call.to,
-      direction: 'outbound',
-    });
+    expect(record.metadata.phone_call).toMatchObject({ call_result: result, external_number: call.to, direction: 'outbound' });
     expect(record.transcript.length > 0).toBe(spoken);
     expect(record.transcript).toHaveLength(call.transcriptTurns);
   }
@@ -90,10 +77,7 @@ test('0113 stays in processing for half an hour after its end', async () => {
   expect(stuck).toMatchObject({ status: 'processing', collected_data: {}, evaluation_results: {}, analysis: null });
   expect(stuck.metadata.end_time).toEqual(expect.any(String));
   sandbox.clock.advance(25 * 60_000);
-  expect(await readRecord(sandbox, sandbox.calls()[0])).toMatchObject({
-    status: 'done',
-    collected_data: { opt_out: { value: false } },
-  });
+  expect(await readRecord(sandbox, sandbox.calls()[0])).toMatchObject({ status: 'done', collected_data: { opt_out: { value: false } } });
 });
 
 test('0114 fails in the conversation: no transcript, no word of the carrier', async () => {
@@ -131,9 +115,7 @@ test('the first agent turn is the line of the call, else of the agent, with vari
       { to_phone_number: '+13125550100' },
     ],
   });
-  await sandbox.request('PATCH', '/v1/convai/agents/agent_reminders', {
-    conversation_config: { agent: { first_message: 'Later.' } },
-  });
+  await sandbox.request('PATCH', '/v1/convai/agents/agent_reminders', { conversation_config: { agent: { first_message: 'Later.' } } });
   sandbox.clock.advance(hour);
   const openings = sandbox.calls().map((call) => call.openingLine);
   expect(openings).toEqual(['Hi Ada, 2 {{missing}}.', 'Hello, I am calling about your appointment.']);
@@ -266,10 +248,7 @@ test('an inbound call makes a conversation of the number’s agent that no batch
   expect(taken.body).toMatchObject({ answered: true, agent_id: 'agent_reminders' });
   sandbox.clock.advance(hour);
   const record = (await sandbox.get(`/v1/convai/conversations/${taken.body.conversation_id}`)).body;
-  expect(record).toMatchObject({
-    status: 'done',
-    metadata: { phone_call: { direction: 'inbound', external_number: '+12125550100' } },
-  });
+  expect(record).toMatchObject({ status: 'done', metadata: { phone_call: { direction: 'inbound', external_number: '+12125550100' } } });
   expect(record.metadata).not.toHaveProperty('batch_call');
   expect(record.transcript[0].speaker).toBe('agent');
   expect(sandbox.calls()).toEqual([]);
@@ -281,21 +260,13 @@ test('an agent that collects other things fills those in', async () => {
     name: 'Own',
     platform_settings: {
       evaluation: { criteria: [{ id: 'polite' }] },
-      data_collection: {
-        colour: { type: 'string', enum: ['red', 'blue'] },
-        age: { type: 'integer' },
-        adult: { type: 'boolean' },
-      },
+      data_collection: { colour: { type: 'string', enum: ['red', 'blue'] }, age: { type: 'integer' }, adult: { type: 'boolean' } },
     },
   });
   await sandbox.batch(['+12125550100'], { agent_id: created.body.agent_id });
   sandbox.clock.advance(hour);
   const record = await readRecord(sandbox, sandbox.calls()[0]);
-  expect(record.collected_data).toMatchObject({
-    colour: { value: 'red' },
-    age: { value: expect.any(Number) },
-    adult: { value: true },
-  });
+  expect(record.collected_data).toMatchObject({ colour: { value: 'red' }, age: { value: expect.any(Number) }, adult: { value: true } });
   expect(record.evaluation_results).toMatchObject({ polite: { result: 'success' } });
 });
 

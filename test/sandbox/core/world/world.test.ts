@@ -267,9 +267,7 @@ test('chances of reach are kept over many dials', async () => {
 test('the control plane tells and replaces the world; calls already made stay what they were', async () => {
   const sandbox = await startTestSandbox({ world: { people: [{ number: somebody, greeting: 'Before.' }] } });
   const before = await call(sandbox);
-  const replaced = await sandbox.request('PUT', '/_sandbox/world', {
-    people: [{ number: somebody, greeting: 'After.' }],
-  });
+  const replaced = await sandbox.request('PUT', '/_sandbox/world', { people: [{ number: somebody, greeting: 'After.' }] });
   expect(replaced.status).toBe(200);
   expect((await sandbox.get('/_sandbox/world')).body).toMatchObject({ version: 1, people: [{ greeting: 'After.' }] });
   const after = await call(sandbox);
