@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
@@ -60,11 +60,37 @@ export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every p
 let worlds = 0;
 
 /** Uses the Temporal server that all files share, unless the settings name another. */
-export async function createWorld(sandboxOptions: SandboxOptions = {}, settings: Record<string, string> = {}): Promise<CampaignWorld> {
-  const ownId = `autumn-${++worlds}`;
+export function createWorld(sandboxOptions: SandboxOptions = {}, settings: Record<string, string> = {}): Promise<CampaignWorld> {
+  return openWorld(sandboxOptions, settings, onTestFinished);
+}
+
+/** One service, database and worker for all tests of a file. Answers what gives each test a campaign and a folder of its own over them. */
+export function useSharedWorld(settings: Record<string, string> = {}): () => CampaignWorld {
+  const ends: (() => unknown)[] = [];
+  let shared: CampaignWorld;
+  beforeAll(async () => {
+    shared = await openWorld({}, settings, (end) => void ends.unshift(end));
+    await shared.work();
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return () => {
+    const id = `autumn-${++worlds}`;
+    const folder = join(shared.folder, id);
+    mkdirSync(folder);
+    return { ...shared, ...ownFiles(id, folder) };
+  };
+}
+
+async function openWorld(
+  sandboxOptions: SandboxOptions,
+  settings: Record<string, string>,
+  atEnd: (end: () => Promise<void>) => void,
+): Promise<CampaignWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-cli-'));
   const sandbox = await startSandbox({ speed, seed: 5, ...sandboxOptions });
-  onTestFinished(async () => {
+  atEnd(async () => {
     await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -92,13 +118,25 @@ export async function createWorld(sandboxOptions: SandboxOptions = {}, settings:
     const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
     return { io, ended, interrupt: () => interrupt() };
   };
-  const world: CampaignWorld = {
+  return {
+    ...ownFiles(`autumn-${++worlds}`, folder),
+    sandbox,
+    env,
+    run: (...args) => begin(...args).ended,
+    begin,
+    work: () => startWorkerProcess(env, atEnd),
+    terminal: () => createTerminal({ env, now: Date.now }),
+  };
+}
+
+type OwnFiles = Pick<CampaignWorld, 'id' | 'folder' | 'path' | 'read' | 'campaignPath' | 'writeCampaign'>;
+
+function ownFiles(ownId: string, folder: string): OwnFiles {
+  return {
     id: ownId,
     folder,
     path: (name) => join(folder, name),
     read: (name) => readFileSync(join(folder, name), 'utf8'),
-    sandbox,
-    env,
     campaignPath: join(folder, 'campaign.yaml'),
     writeCampaign: ({ id = ownId, rows = 6, lines, yaml = [] }) => {
       mkdirSync(folder, { recursive: true });
@@ -119,12 +157,7 @@ export async function createWorld(sandboxOptions: SandboxOptions = {}, settings:
       writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);
       return join(folder, 'campaign.yaml');
     },
-    run: (...args) => begin(...args).ended,
-    begin,
-    work: () => startWorkerProcess(env),
-    terminal: () => createTerminal({ env, now: Date.now }),
   };
-  return world;
 }
 
 async function temporalSettings(): Promise<Record<string, string>> {
@@ -133,7 +166,7 @@ async function temporalSettings(): Promise<Record<string, string>> {
 }
 
 /** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own, from the build. */
-async function startWorkerProcess(env: Record<string, string>): Promise<WorkerProcess> {
+async function startWorkerProcess(env: Record<string, string>, atEnd: (end: () => Promise<void>) => void): Promise<WorkerProcess> {
   const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], ...env },
@@ -142,7 +175,7 @@ async function startWorkerProcess(env: Record<string, string>): Promise<WorkerPr
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => ({ code: (code as number | null) ?? -1, ...said }));
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill('SIGKILL');
     await ended;
   });

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { EventEmitter, once } from 'node:events';
 import { readConfig } from '../../../src/shared/config.ts';
 import { createControl, openTemporal, withControl, type Control } from '../../../src/operations/control/control.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -23,6 +24,7 @@ import { applyUpdate, findMissing, openUpdate, withdrawMissing, type ListUpdate 
 import { UpdateCounts } from '../../../src/operations/control/update-rows.ts';
 import { withdraw } from '../../../src/operations/control/rows.ts';
 import { idRules, listRows, numberOf } from '../../ledger/edit-world.ts';
+import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 
 test('Temporal is connected at first use and once for all, and anew when the connection was lost', async () => {
   const { address, namespace } = await sharedTemporal();
@@ -212,3 +214,55 @@ test('rows are named by number where the campaign has no ids, and a change that 
     ]);
     expect(notice).toMatchObject({ told: false, campaignId: 'spring', why: expect.stringContaining('127.0.0.1:1') });
   }));
+
+test('a reading that takes too long is not waited for, and is there for a later look', async () => {
+  const cache = new ReadCache();
+  const database = new EventEmitter();
+  let made = 0;
+  const look = (withinMs: number) =>
+    cache.readWithin(withinMs, 'key', async () => {
+      made += 1;
+      return once(database, 'answer');
+    });
+  expect(await look(1)).toBeNull();
+  database.emit('answer', 'read');
+  expect(await look(60_000)).toEqual(['read']);
+  expect(made).toBe(1);
+});
+
+test('a reading that fails after nobody waits for it any more fails nothing else, and is begun anew', async () => {
+  const cache = new ReadCache();
+  const database = new EventEmitter();
+  const answer = once(database, 'answer');
+  expect(await cache.readWithin(1, 'key', () => answer)).toBeNull();
+  database.emit('error', new Error('the database is away'));
+  await expect(answer).rejects.toThrow('the database is away');
+  expect(await cache.readWithin(60_000, 'key', async () => ['read'])).toEqual(['read']);
+});
+
+test('what keeps the process busy begins when somebody has been answered, and once however many ask', async () => {
+  const cache = new ReadCache();
+  let made = 0;
+  const look = async () => cache.readWithin(0, 'key', async () => (made += 1));
+  expect(await Promise.all([look(), look()])).toEqual([null, null]);
+  expect(made).toBe(0);
+  await cache.beginLater();
+  expect(made).toBe(1);
+  expect(await look()).toBe(1);
+});
+
+test('what was costly to read is given out once more, and read anew when somebody has been answered', async () => {
+  let at = 0;
+  const cache = new ReadCache(() => at);
+  let made = 0;
+  const look = async () =>
+    cache.read('key', async () => {
+      at += 100;
+      return (made += 1);
+    });
+  expect(await look()).toBe(1);
+  at += 60_000;
+  expect([await look(), await look(), made]).toEqual([1, 1, 1]);
+  await cache.beginLater();
+  expect([await look(), made]).toEqual([2, 2]);
+});

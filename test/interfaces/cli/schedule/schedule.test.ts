@@ -8,9 +8,10 @@ import { connectTemporal } from '../../../../src/temporal/connection.ts';
 import type { ScheduleView } from '../../../../src/operations/control/schedules/view.ts';
 import { patient } from '../../../support/campaign-run.ts';
 import { patienceMs, until } from '../../../support/until.ts';
-import { createWorld, numberAt, proven, type CampaignWorld } from '../campaign-world.ts';
+import { createWorld, numberAt, proven, useSharedWorld, type CampaignWorld } from '../campaign-world.ts';
 
-/** A worker process starts, and whole campaigns run. */
+/** A service and a worker at work; each test has a schedule and a folder of its own. */
+const workingWorld = useSharedWorld(patient);
 
 /** Each look is a command of its own, which takes its time. */
 const often = { everyMs: 400 };
@@ -116,7 +117,7 @@ test('a schedule is created, listed, paused, resumed and deleted', async () => {
 });
 
 test('each firing dials a list of its own, under an id of its own; what the file says later does not matter', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   mkdirSync(world.path('lists'));
   const path = world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
   const list = ['--list', 'lists/{{ year }}.csv'];
@@ -125,7 +126,6 @@ test('each firing dials a list of its own, under an id of its own; what the file
   // The time of a firing is that of the zone, where the year begins hours later.
   const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
   const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
-  await world.work();
 
   writeLists(rows(5));
   const first = await trigger(world);
@@ -139,18 +139,19 @@ test('each firing dials a list of its own, under an id of its own; what the file
   const { campaigns: status } = JSON.parse((await world.run('status', '--json')).stdout) as {
     campaigns: { campaignId: string; total: number }[];
   };
-  expect(status.map(({ campaignId, total }) => [campaignId, total])).toEqual([
+  expect(
+    status.filter(({ campaignId }) => campaignId.startsWith(`${world.id}-`)).map(({ campaignId, total }) => [campaignId, total]),
+  ).toEqual([
     [first, 5],
     [second, 3],
   ]);
-  expect(await world.run('verify')).toMatchObject(proven);
+  for (const id of [first, second]) expect(await world.run('verify', id)).toMatchObject(proven);
 });
 
 test('a firing is skipped while the campaign of the one before still runs', async () => {
-  const world = await createWorld({}, patient);
+  const world = workingWorld();
   const path = world.writeCampaign({ rows: 4 });
   await world.run('schedule', 'create', path, ...yearly);
-  await world.work();
   const gate = world.sandbox.gates.set('batch_work_done', 1);
   const id = await trigger(world);
   expect(await world.sandbox.gates.waitUntilReached(gate, patienceMs)).not.toBeNull();
@@ -170,7 +171,7 @@ test('a firing is skipped while the campaign of the one before still runs', asyn
   expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
   world.sandbox.gates.release(gate);
   await until('it has ended', async () => (await world.run('status', id)).stdout.includes('completed'), often);
-  expect(await world.run('verify')).toMatchObject(proven);
+  expect(await world.run('verify', id)).toMatchObject(proven);
 });
 
 test('beside a campaign of an earlier firing nothing is fired, also when its workflow is gone', async () => {
@@ -207,10 +208,9 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
 });
 
 test('a firing without its list fails with the reason, and the next one is made all the same', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({});
   await world.run('schedule', 'create', path, ...yearly, '--list', 'lists/today.csv');
-  await world.work();
   const id = await trigger(world);
   expect(await untilEnd(world, id)).toMatchObject({ result: 'failed', reason: 'There is no list lists/today.csv.' });
   expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/today\.csv\.\n/);
@@ -239,12 +239,11 @@ test.each([
     says: /^list: none of the rows of here\.csv would be called \(row_expired 2\)/,
   },
 ])('a firing with $what fails, and no number of it is told', async ({ list, columns = '', says }) => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({});
   writeFileSync(path, world.read('campaign.yaml').replace('phone: phone', `phone: phone${columns}`));
   await world.run('schedule', 'create', path, ...yearly, '--list', 'here.csv');
   writeFileSync(world.path('here.csv'), list);
-  await world.work();
   expect((await untilEnd(world, await trigger(world)))?.reason).toMatch(says);
   const { client, connection } = await connectTemporal(readConfig(world.env));
   onTestFinished(() => connection.close());
@@ -260,7 +259,7 @@ test.each([
 });
 
 test('a list comes from a URL, of which only the host is shown; an answer other than 200 fails the firing', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({});
   const asked: string[] = [];
   let status = 200;
@@ -272,7 +271,6 @@ test('a list comes from a URL, of which only the host is shown; an answer other 
   const created = await world.run('schedule', 'create', path, ...yearly, '--list', source, '--json');
   expect(created.code).toBe(0);
   expect(created.stdout).toContain('{{ weekday }}.csv?…');
-  await world.work();
   expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
   expect(asked).toEqual([expect.stringMatching(/^\/(mon|tue|wed|thu|fri|sat|sun)\.csv\?key=planted-secret$/)]);
 
