@@ -84,7 +84,7 @@ test('people wait for their window, and the last part of it is left out', () => 
   expect(forecast(input({ groups: [east], course: long })).lastFirstStartAt).toBe(tuesday + 50 * minuteMs);
 });
 
-test('who is not to be called yet waits; whose own end or whose window never comes is counted', () => {
+test('a row waits for its first date, and is counted when its end comes or its window never opens', () => {
   const later = group(1, { notBefore: monday + 3 * hourMs });
   expect(forecast(input({ groups: [later] })).lastStartAt).toBe(monday + 3 * hourMs);
   const expiring = group(5, { expiresAt: monday + 11.5 * minuteMs });
@@ -173,7 +173,7 @@ function bruteForce(given: ForecastInput) {
   return result;
 }
 
-test('it agrees with a simulation of each single person', () => {
+test('the forecast agrees with a simulation of each single recipient', () => {
   const drawn = fc.record({
     count: fc.integer({ min: 1, max: 12 }),
     lines: fc.integer({ min: 1, max: 4 }),
@@ -238,19 +238,8 @@ test('it agrees with a simulation of each single person', () => {
 
 const dayMs = 24 * hourMs;
 
-function ask(changes: Partial<ForecastInput>) {
-  return forecast({
-    groups: [group(1)],
-    course: course(),
-    at: monday,
-    endsAt: null,
-    marginMs: 10 * minuteMs,
-    linesAt: () => 1,
-    startsPerMinute: null,
-    caps: [],
-    ...changes,
-  });
-}
+/** One recipient and one line, unless a test says otherwise. */
+const ask = (changes: Partial<ForecastInput>) => forecast(input({ groups: [group(1)], linesAt: () => 1, ...changes }));
 
 const hours = (from: number, to: number) => ({ mon: [{ from: from * 60, to: to * 60 }] });
 
@@ -285,7 +274,7 @@ test.each([
   expect(ask({ groups: [later], course: times }).lastStartAt).toBe(monday + expected * secondMs);
 });
 
-test('whoever might have been called before now is called now', () => {
+test('a recipient who could have been called before now is called now', () => {
   expect(ask({ groups: [group(1, { notBefore: monday - dayMs })] }).lastStartAt).toBe(monday);
 });
 
