@@ -17,16 +17,13 @@ import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
 import { errorFacts, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
-import { callRoutes } from './routes/calls.ts';
+import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
 import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/exports.ts';
-import { rowRoutes } from './routes/rows.ts';
-import { runRoutes } from './routes/runs.ts';
-import { scheduleRoutes } from './routes/schedules.ts';
-import { suppressionRoutes } from './routes/suppressions.ts';
+import { runRoutes, scheduleRoutes, suppressionRoutes } from './routes/runs.ts';
 import { isIPv6 } from 'node:net';
 import { isLoopback } from '../../rules/service-address.ts';
 

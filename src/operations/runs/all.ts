@@ -1,8 +1,146 @@
 import { rowRuns } from './rows.ts';
-import { scheduleRuns } from './schedules.ts';
 import { steerRuns } from './steer.ts';
-import { suppressionRuns } from './suppressions.ts';
-import { webhookRuns } from './webhooks.ts';
+import { requireCampaign } from '../control/ledger.ts';
+import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
+import { withInstants } from '../../shared/input/times.ts';
+import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
+import type { Runs, Run, Doing } from './run.ts';
+import {
+  continueSchedule,
+  deleteSchedule,
+  describeSchedule,
+  fireSchedule,
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+} from '../control/schedules/schedules.ts';
+import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWebhook, type ChangedWebhook } from '../control/webhooks.ts';
+import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
+import { webhookAsJson } from '../../presentation/words/hooks.ts';
+
+const scopeLog = (_doing: unknown, { body }: { body: { campaign?: string | undefined } }) => body.campaign ?? accountScope;
+
+/** How the do-not-call list is read and changed, but for files of numbers. */
+const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSuppressions' | 'checkSuppressions'> = {
+  listSuppressions: {
+    run: async ({ store }, { query: { campaign, after, limit } }) => {
+      const scope = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
+      const [e164 = '', afterScope = ''] = after?.split(' ') ?? [];
+      const cursor = after === undefined ? null : { e164, scope: afterScope };
+      const found = await listSuppressions(store.db, { scope, after: cursor, limit });
+      const last = found.length < limit ? undefined : found.at(-1);
+      const next = last === undefined ? null : `${last.e164} ${last.scope}`;
+      return withInstants({ suppressions: found, next });
+    },
+  },
+  addSuppressions: {
+    action: 'suppressions_added',
+    log: scopeLog,
+    run: async (doing, { body: { numbers, region, campaign, reason, expiresAt } }) =>
+      addToDoNotCall(doing, readNumbers(numbers, region), {
+        campaign,
+        reason,
+        expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
+        by: doing.by ?? undefined,
+      }),
+  },
+  removeSuppressions: {
+    action: 'suppressions_removed',
+    log: scopeLog,
+    run: async (doing, { body: { numbers, region, campaign } }) => {
+      if (campaign !== undefined) await requireCampaign(doing.store, campaign);
+      const { removed, unknown } = await removeFromDoNotCall(doing, readNumbers(numbers, region), campaign);
+      return { removed, unknown };
+    },
+  },
+  checkSuppressions: {
+    run: async (doing, { body }) => {
+      const { numbers } = await checkDoNotCall(doing, readNumbers(body.numbers, body.region));
+      return withInstants({ numbers });
+    },
+  },
+};
+
+/** The log of a campaign tells of its schedule, whether the database has the campaign or not. */
+const scheduleLog = (_doing: unknown, { campaign }: { campaign: string }) => campaign;
+
+const noted = (action: string, change: typeof pauseSchedule): Pick<Run<'pauseSchedule'>, 'action' | 'log' | 'run'> => ({
+  action,
+  log: scheduleLog,
+  run: async (doing, { campaign, body }) => {
+    const { view, wasPaused } = await change(doing, campaign, body?.note);
+    return { ...view, wasPaused };
+  },
+});
+
+/** How schedules that are there are read and changed. */
+const scheduleRuns: Runs<
+  'listSchedules' | 'readSchedule' | 'pauseSchedule' | 'resumeSchedule' | 'triggerSchedule' | 'continueSchedule' | 'deleteSchedule'
+> = {
+  listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
+  readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
+  pauseSchedule: noted('schedule_paused', pauseSchedule),
+  resumeSchedule: noted('schedule_resumed', resumeSchedule),
+  triggerSchedule: {
+    action: 'schedule_triggered',
+    log: scheduleLog,
+    run: async (doing, { campaign }) => withInstants(await fireSchedule(doing, campaign)),
+  },
+  continueSchedule: {
+    action: 'schedule_continued',
+    log: scheduleLog,
+    run: (doing, { campaign }) => continueSchedule(doing, campaign),
+  },
+  deleteSchedule: {
+    action: 'schedule_deleted',
+    log: scheduleLog,
+    run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }),
+  },
+};
+
+const show = (webhook: Webhook) => withInstants(webhookAsJson(webhook));
+const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
+const by = ({ by: name }: Doing) => ({ by: name === null ? 'person' : `person:${name}` });
+
+/** A change of a webhook that is there is told in the log of its campaign. */
+const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
+  (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
+
+const wished = (wish: 'pause' | 'resume'): Pick<Run<'pauseWebhook'>, 'action' | 'log' | 'run'> => ({
+  action: `webhook_${wish}d`,
+  log: webhookLog,
+  run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
+});
+
+/** How webhooks are read and changed. */
+const webhookRuns: Runs<
+  'listWebhooks' | 'addWebhook' | 'readWebhook' | 'removeWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook'
+> = {
+  listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWebhooks(store.db)).map(show) }) },
+  addWebhook: {
+    action: 'webhook_added',
+    log: (_doing, { body }) => body.campaign ?? 'account',
+    run: async (doing, { body: { url, campaign = null, types = null } }) => {
+      // A request that is carried out again after its process died makes no second webhook.
+      const id = doing.onceId === undefined ? {} : { webhookId: doing.onceId };
+      return showChange(await addWebhook(doing, { url, campaign, types, ...id, ...by(doing) }));
+    },
+  },
+  readWebhook: { run: async (doing, { webhook }) => show(await requireWebhook(doing, webhook)) },
+  removeWebhook: {
+    action: 'webhook_removed',
+    log: webhookLog,
+    run: async (doing, { webhook }) => show(await removeWebhook(doing, webhook, by(doing))),
+  },
+  pauseWebhook: wished('pause'),
+  resumeWebhook: wished('resume'),
+  testWebhook: {
+    run: async (doing, { webhook }) => {
+      const result = await pingWebhook(doing, webhook);
+      return result.delivered ? { delivered: true, status: null, why: null } : result;
+    },
+  },
+};
 
 /** How operations are carried out, whoever asks for them. */
 export const runs = { ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns };

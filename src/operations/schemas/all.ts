@@ -1,8 +1,7 @@
 import type { OperationId, operations } from '../list.ts';
 import type { z } from 'zod';
-import { callShapes, rowShapes } from './rows.ts';
+import { callShapes, rowShapes, doubtShapes } from './rows.ts';
 import { campaignShapes, createShapes } from './campaign.ts';
-import { doubtShapes } from './doubt.ts';
 import { eventShapes, webhookShapes } from './webhooks.ts';
 import { handOnShapes } from './exports.ts';
 import { scheduleShapes } from './schedules.ts';

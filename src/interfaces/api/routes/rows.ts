@@ -5,10 +5,11 @@ import { withInstants } from '../../../shared/input/times.ts';
 import { nextCallText, eventText } from '../../../presentation/words/history.ts';
 import { readCallee } from '../../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
-import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
+import { type Api, serviceNow, type ApiContext, holderOf } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
-import { noteNumbersShown } from '../core/shown.ts';
+import { noteNumbersShown, LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
+import { openRecording } from '../../../operations/control/call-record.ts';
 
 /** Rows of a list. */
 export function rowRoutes(app: Api, context: ApiContext): void {
@@ -106,5 +107,37 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       })),
     }));
     return withInstants({ rows });
+  });
+}
+
+const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };
+
+/** Single calls, as the service has recorded them. */
+export function callRoutes(app: Api, context: ApiContext): void {
+  const played = new LatelyShown();
+  serve(app, 'showTranscript', async (request) => {
+    const { campaign: campaignId, row, call } = request.params;
+    return showTranscript(context, holderOf(request), { campaignId, row, call });
+  });
+
+  serve(app, 'downloadRecording', async (request, reply) => {
+    const { campaign: campaignId, row, call } = request.params;
+    const { range } = request.headers;
+    const { ids, type, status, headers, body } = await openRecording(context, { campaignId, row, call, range });
+    reply.raw.on('close', () => body.destroy());
+    // A player fetches what it plays in many parts.
+    const holder = holderOf(request);
+    if (!played.isShown(holder.tokenId, ids.attemptId, context.now())) {
+      await noteShown(context, holder, { ...ids, action: 'recording_shown' });
+      played.show(holder.tokenId, ids.attemptId, context.now());
+    }
+    const ending = fileEndings[type ?? ''] ?? 'audio';
+    return reply
+      .code(status)
+      .headers(headers)
+      .type(type ?? 'application/octet-stream')
+      .header('content-disposition', `attachment; filename="${campaignId}-row-${row}-call-${call}.${ending}"`)
+      .header('x-content-type-options', 'nosniff')
+      .send(body);
   });
 }

@@ -6,6 +6,12 @@ import { shapes, type Taken, type Shape } from '../../../operations/schemas/all.
 import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serve } from '../core/serve.ts';
+import { createSchedule, previewSchedule, readNewSchedule } from '../../../operations/control/schedules/create.ts';
+import { readRecurrence } from '../../../operations/control/schedules/recurrence.ts';
+import { readCampaignText } from '../../../shared/input/yaml-text.ts';
+import { refuseOwnRules, withoutFolder, withUploads } from '../core/uploads.ts';
+import { importDoNotCall } from '../../../operations/control/suppress.ts';
+import { accountScope } from '../../../ledger/rows/suppressions.ts';
 
 /** Operations that are carried out here as anywhere else; the types of one stand for those of all. */
 export function runRoutes(app: Api, context: ApiContext): void {
@@ -28,4 +34,71 @@ export function runRoutes(app: Api, context: ApiContext): void {
       return makeChange(context, { ...change, campaignId, sent: { body }, work: () => run(doing, input) });
     });
   }
+}
+
+/** Under which name the campaign file stands in messages and in the schedule: it lies on no machine. */
+const fileName = 'campaign.yaml';
+
+/** Schedules that are made from what was sent. Their runs fetch from an address that they are given, as webhooks post to one. */
+export function scheduleRoutes(app: Api, context: ApiContext): void {
+  serve(app, 'createSchedule', async (request, reply) => {
+    const { made, recurrence } = await readBody(context, request.body);
+    const work = () => createSchedule(context, made, recurrence);
+    const { campaignId } = made;
+    const change = {
+      action: 'schedule_created',
+      campaignId,
+      sent: { body: request.body },
+      status: 201,
+      work,
+    } as const;
+    return makeChange(context, { request, reply, ...change });
+  });
+
+  serve(app, 'previewSchedule', async (request) => {
+    const { made, recurrence } = await readBody(context, request.body);
+    return previewSchedule(context, made, recurrence);
+  });
+}
+
+/** Everything is checked before anything is written. Throws ProblemError, and as `readNewSchedule` and `readRecurrence`. */
+async function readBody(context: ApiContext, { campaign: text, list, ...written }: Taken<'createSchedule'>['body']) {
+  const recurrence = readRecurrence(written, context.now(), String);
+  refuseOwnRules((await readCampaignText(fileName, text)).content);
+  return { made: await readNewSchedule(context, { path: fileName, text, list }), recurrence };
+}
+
+const mostBadLines = 20;
+
+/** Files of numbers that go onto the do-not-call list. */
+export function suppressionRoutes(app: Api, context: ApiContext): void {
+  serve(app, 'importSuppressions', async (request, reply) =>
+    withUploads(request, ['numbers'], async ({ folder, paths, hashes }) => {
+      const { region, column, campaign, expires_at: expiresAt } = request.query;
+      const terms = { campaign, expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
+      const work = async () => {
+        const badLines: number[] = [];
+        const file = {
+          path: paths.numbers,
+          name: holderOf(request).name,
+          region,
+          column,
+          onBad: (line: number) => void (badLines.length < mostBadLines && badLines.push(line)),
+          onProgress: () => {},
+        };
+        const counts = await importDoNotCall(context, file, terms).catch((error: unknown) => {
+          throw withoutFolder(error, folder);
+        });
+        return { ...counts, badLines };
+      };
+      return makeChange(context, {
+        request,
+        reply,
+        action: 'suppressions_imported',
+        campaignId: campaign ?? accountScope,
+        sent: { files: hashes, query: request.query },
+        work,
+      });
+    }),
+  );
 }

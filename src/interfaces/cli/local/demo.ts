@@ -8,7 +8,7 @@ import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
 import { pauseLines, renderOutcomes } from '../../../presentation/words/campaign.ts';
 import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
-import { readFactor } from '../terminal/flag-values.ts';
+import { readFactor } from '../terminal/command.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';

@@ -5,7 +5,7 @@ import { sandboxKey } from '../../../sandbox/http/authentication.ts';
 import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
 import { listElsewhere, listSchedulesElsewhere } from '../../../ledger/campaign/service-move.ts';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
-import { readFactor, readPort } from '../terminal/flag-values.ts';
+import { readFactor, readPort } from '../terminal/command.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';

@@ -3,7 +3,7 @@ import { isLoopback } from '../../../rules/service-address.ts';
 import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
 import { connectService, readServiceClock } from '../../../service/registry.ts';
-import { fault, ok, reasonOf, warning, type Finding } from './doctor-machine.ts';
+import { fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
 import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';

@@ -10,7 +10,7 @@ import { sendUpdate, type SteeringCommand } from '../../../operations/control/ca
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { Preflight } from '../../../campaign/preflight/preflight.ts';
-import { readFactor, readPositive } from '../terminal/flag-values.ts';
+import { readFactor, readPositive } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson, RowProgress } from '../terminal/answer.ts';
 import { inLocalWorld, type LocalWorld } from '../access/local-world.ts';

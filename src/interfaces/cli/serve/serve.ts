@@ -11,7 +11,7 @@ import { openLedger } from '../../../operations/control/ledger.ts';
 import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
 import { listTokens, createToken, revokeToken } from '../../../ledger/console/tokens.ts';
 import { createLogger } from '../../../shared/logger.ts';
-import { readPort } from '../terminal/flag-values.ts';
+import { readPort } from '../terminal/command.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../../../shared/input/printable.ts';

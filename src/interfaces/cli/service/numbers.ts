@@ -6,13 +6,14 @@ import {
   type BatchCallsRequest,
   askService,
   type ImportPhoneNumberRequest,
+  readFields,
+  type Body,
 } from './operation.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { randomUUID } from 'node:crypto';
-import { collect } from './agent-body.ts';
-import { readFields, type Body } from '../terminal/body-file.ts';
+import { collect } from './agents.ts';
 import { type PersonInput, readSecret } from '../terminal/person-input.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';

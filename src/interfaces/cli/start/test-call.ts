@@ -12,7 +12,7 @@ import { requireHookSecret, startCampaign } from '../../../temporal/start-campai
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import { requireCaller } from '../../../operations/control/start.ts';
-import { readPositive } from '../terminal/flag-values.ts';
+import { readPositive } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin, writeAnswer } from '../terminal/answer.ts';
 import { connected, withControl, type Control, type Session } from '../../../operations/control/control.ts';

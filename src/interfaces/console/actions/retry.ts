@@ -10,11 +10,10 @@ import {
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { apiCall, type ConsoleAction, type Given } from '../core/action.ts';
-import { openCampaign, inCampaign } from '../core/rows.ts';
+import { openCampaign, inCampaign, outcomeWord } from '../core/rows.ts';
 import { checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
-import { outcomeWord } from '../core/state-badges.ts';
 import { operations } from '../../../operations/list.ts';
 
 /** Another round of an ended campaign with rows of some outcomes. */

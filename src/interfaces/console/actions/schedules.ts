@@ -5,10 +5,12 @@ import { printable } from '../../../shared/input/printable.ts';
 import { operations, sentencesOf } from '../../../operations/list.ts';
 import { lineField, written } from '../core/fields.ts';
 import { apiCall, type ConsoleAction, actionForm } from '../core/action.ts';
-import { askSchedules } from '../core/asked-schedules.ts';
 import { pressView } from '../core/press.ts';
 import { createHash } from 'node:crypto';
 import { localMinute } from '../../../shared/input/times.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ViewRequest } from '../core/view.ts';
+import { listSchedules } from '../../../operations/control/schedules/schedules.ts';
 
 const back = '/schedules';
 
@@ -204,4 +206,32 @@ function hashOf(fields: URLSearchParams): string {
   return createHash('sha256')
     .update(JSON.stringify(bodyOf(fields)))
     .digest('hex');
+}
+
+const connectLimitMs = 1_500;
+const answerLimitMs = 2_500;
+
+/** The schedules with what Temporal knows of them, or why that is not known now. */
+type AskedSchedules = { views: ScheduleView[]; why: null } | { views: null; why: string };
+
+/**
+ * Asks Temporal for all schedules and waits for at most 2.5 s: a page that says what it does not know is better than none. Asked anew each
+ * time, so that whoever has paused one sees it paused.
+ */
+export async function askSchedules(context: ViewRequest['context']): Promise<AskedSchedules> {
+  const late = delay(answerLimitMs, null, { ref: false });
+  try {
+    const views = await Promise.race([readViews(context, Date.now() + answerLimitMs), late]);
+    if (views !== null) return { views, why: null };
+    return { views, why: `Temporal has not answered within ${answerLimitMs / 1000} s.` };
+  } catch (error) {
+    context.logger.warn({ name: (error as Error).name }, 'Temporal could not be asked for the schedules');
+    const isForeseen = typeof (error as { isBadInput?: unknown }).isBadInput === 'boolean';
+    return { views: null, why: isForeseen ? (error as Error).message : 'Temporal does not answer.' };
+  }
+}
+
+async function readViews(context: ViewRequest['context'], deadline: number): Promise<ScheduleView[]> {
+  const { connection } = await context.temporal(connectLimitMs);
+  return connection.withDeadline(deadline, () => listSchedules(context));
 }

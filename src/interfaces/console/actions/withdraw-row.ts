@@ -7,8 +7,7 @@ import { lineField, written } from '../core/fields.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { rowPath, rowsPath } from '../core/links.ts';
 import { pressView } from '../core/press.ts';
-import { openCampaign, inCampaign, requireRow } from '../core/rows.ts';
-import { rowBadge } from '../core/state-badges.ts';
+import { openCampaign, inCampaign, requireRow, rowBadge } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../../operations/list.ts';
 

@@ -1,4 +1,4 @@
-import { count, facts, figure, instant, link, panel } from '../../../presentation/html/elements.ts';
+import { count, facts, figure, instant, link, panel, aside, empty, phone, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -7,12 +7,15 @@ import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { type Proof, proveCampaigns } from '../../../presentation/report/report-data.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { steerLinks } from '../actions/steer.ts';
-import { campaignPath, rowsPath } from '../core/links.ts';
+import { campaignPath, rowsPath, callPath, rowPath } from '../core/links.ts';
 import { standingFacts } from '../core/press.ts';
-import type { ViewRequest } from '../core/view.ts';
+import { type ViewRequest, may } from '../core/view.ts';
 import { inks } from '../../../presentation/charts/inks.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { dueParts, type ConsoleForecast } from './forecast.ts';
+import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { shownNumber } from '../core/rows.ts';
 
 /** A longer log is judged where somebody asks for it: for a report, or by `carillon verify`. */
 const mostJudged = 10_000;
@@ -108,4 +111,44 @@ export function progressBar(status: CampaignStatus, forecast: ConsoleForecast | 
 function inWords(parts: readonly (readonly [rows: number, words: string])[]): string {
   const met = parts.filter(([rows]) => rows > 0);
   return met.map(([rows, words]) => `${rows.toLocaleString('en')} ${words}`).join(', ');
+}
+
+const mostCalls = 12;
+
+const states: Readonly<Record<LiveCall['state'], string>> = {
+  requested: 'Requested; the service has not answered yet',
+  unknown: 'Not known whether it was placed',
+  accepted: 'Accepted by the service',
+  over: 'Over; results are still to come',
+};
+
+/** The calls that have no result yet, each with its row. */
+export async function liveCallsPanel(request: ViewRequest, campaign: Campaign): Promise<Html> {
+  const { context, now } = request;
+  const { campaignId } = campaign;
+  const { calls, total } = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
+  const isOffered = may(request, 'operate');
+  const more = total - calls.length;
+  return panel(
+    'On the line',
+    [
+      table(
+        'Calls without a result, the longest first',
+        calls.map((call) => ({
+          key: `live-${call.row}`,
+          cells: {
+            Row: link(rowPath(campaignId, call.row), figure(call.row)),
+            Number: shownNumber(request, campaignId, call.e164),
+            Call: isOffered ? link(callPath(campaignId, call.row, call.attempt), figure(call.attempt)) : figure(call.attempt),
+            From: phone(call.caller),
+            'How it stands': states[call.state],
+            Since: instant(call.since),
+          },
+        })),
+        empty('No call is open', 'Each call stands here from its request until its result is known.'),
+      ),
+      more === 0 ? null : aside(`And ${count(more, 'more call')}, requested later.`),
+    ],
+    total === 0 ? null : link(rowsPath(campaignId, { state: 'open' }), 'All rows with an open call'),
+  );
 }

@@ -5,7 +5,7 @@ import type { LastActs } from '../../../ledger/read/last-acts.ts';
 import { actionForm, type Given } from './action.ts';
 import type { View } from './view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { stateBadge } from './state-badges.ts';
+import { stateBadge } from './rows.ts';
 import type { CallsTo } from '../../../ledger/read/calls-to.ts';
 
 /** What is done with one press, to something that is named. */

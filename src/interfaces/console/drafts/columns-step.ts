@@ -7,8 +7,7 @@ import { html, type Html } from '../../../presentation/html/html.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { View } from '../core/view.ts';
-import { choice, refusedFields, textField, type FormState } from './form-fields.ts';
-import { sampleTable } from './sample-table.ts';
+import { choice, refusedFields, textField, type FormState, sampleTable } from './form-fields.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView, fieldOf, labelOf } from './steps.ts';
 

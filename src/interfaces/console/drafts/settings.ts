@@ -1,13 +1,18 @@
 import type { ViewRequest } from '../core/view.ts';
 import { ProblemError } from '../../api/core/problem.ts';
 import { mayAct } from '../../../ledger/console/tokens.ts';
-import { findDraft, saveDraft, type Draft, type DraftList } from '../../../ledger/console/drafts.ts';
-import type { ListSample } from '../../../list/sample.ts';
-import type { FormStep } from './steps.ts';
+import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
+import { type ListSample, guessColumns } from '../../../list/sample.ts';
+import { type FormStep, usualFields } from './steps.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
 import type { FieldProblem } from './reading.ts';
+import { theColumn } from '../../../rules/columns.ts';
+import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { knowsHolidays } from '../../../campaign/file/holidays.ts';
+import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import type { ReceivedList } from './list-step.ts';
 
 /** What was written, by the name of its field; as it was written, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
@@ -62,4 +67,62 @@ export async function findTakenId(store: Store, fields: DraftFields): Promise<Fi
 export async function freeId(store: Store, listName: string): Promise<string> {
   const id = campaignIdFrom(listName.replace(/\.\w{1,5}$/, '')).slice(0, 60);
   for (let at = 2, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
+}
+
+/** Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. */
+export async function beginDraft({ context, holder }: ViewRequest, received: ReceivedList): Promise<Draft> {
+  const { store } = context;
+  const { name, sample, content } = received;
+  const fields: DraftFields = {
+    ...usualFields,
+    ...holidaysOf(sample),
+    ...columnsOf(sample, {}),
+    ...received.fields,
+    id: await freeId(store, name),
+  };
+  const nowReal = context.now();
+  const list = await keepDraftList(store, { name, content, nowReal });
+  const settings = JSON.stringify({ fields, done: [], sample } satisfies DraftSettings);
+  return createDraft(store, { tokenId: holder.tokenId, list, settings, nowReal });
+}
+
+/** Puts another list in place of that of a draft. Columns that it lacks are guessed anew, and have to be looked at. */
+export async function replaceList(request: ViewRequest, open: OpenDraft, received: ReceivedList): Promise<void> {
+  const { context } = request;
+  const { name, sample, content } = received;
+  const list = await keepDraftList(context.store, { name, content, nowReal: context.now() });
+  const fields = {
+    ...open.fields,
+    ...columnsOf(sample, open.fields),
+    'list.delimiter': '',
+    'list.sheet': '',
+    ...received.fields,
+  };
+  await keepDraft(request, { ...open, fields, sample, done: open.done.filter((step) => step !== 'columns') }, list);
+}
+
+function columnsOf({ columns, rows }: ListSample, before: DraftFields): DraftFields {
+  const guess: Record<string, string> = {};
+  for (const [use, column] of Object.entries(guessColumns(columns, rows))) guess[`list.${use}`] = column;
+  const fields = rowFieldList.map(({ key }) => `list.${key}`);
+  const kept = fields.flatMap((field): [string, string][] => {
+    const column = theColumn(before[field] ?? '', columns);
+    return column === null ? [] : [[field, column]];
+  });
+  return { ...Object.fromEntries(fields.map((field) => [field, ''])), ...guess, ...Object.fromEntries(kept) };
+}
+
+/** The holidays of the country that all numbers with a country belong to. */
+function holidaysOf({ columns, rows }: ListSample): DraftFields {
+  const { phone } = guessColumns(columns, rows);
+  const at = phone === undefined ? -1 : columns.indexOf(phone);
+  const countries = new Set(
+    rows.flatMap((row) => {
+      const number = readPhoneNumber(row[at] ?? '', null);
+      return number.ok && number.country !== null ? [number.country] : [];
+    }),
+  );
+  const [country] = countries;
+  const isKnown = countries.size === 1 && country !== undefined && knowsHolidays({ country, region: null });
+  return isKnown ? { holidays: country } : {};
 }

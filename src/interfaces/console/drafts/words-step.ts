@@ -4,12 +4,11 @@ import { html, type Html } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { View } from '../core/view.ts';
 import { mostVariables, variablesOf } from './content.ts';
-import { problemOf, refusedFields, textArea, type FormState } from './form-fields.ts';
+import { problemOf, refusedFields, textArea, type FormState, maskedRows } from './form-fields.ts';
 import type { OpenDraft } from './settings.ts';
 import { stepView, fieldOf, labelOf, stepPath } from './steps.ts';
 import { compileTemplates, TemplateError } from '../../../rules/personalisation.ts';
 import { readDraft, withStandIns } from './reading.ts';
-import { maskedRows } from './sample-table.ts';
 
 const spareRows = 2;
 

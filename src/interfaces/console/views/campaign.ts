@@ -16,10 +16,9 @@ import { readWaiting, type WaitingGroup } from '../../../ledger/read/waiting.ts'
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { campaignTitle } from '../../../presentation/words/campaign.ts';
 import { tellEvent, toldEvents } from '../../../presentation/words/events.ts';
-import { eventTable } from '../campaign/events.ts';
-import { liveCallsPanel } from '../campaign/live-calls.ts';
+import { eventTable } from './campaign-events.ts';
+import { liveCallsPanel, statePanel } from '../campaign/state.ts';
 import { assumptionsText, dueParts, endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
-import { statePanel } from '../campaign/state.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 import { whyPanel } from '../campaign/why.ts';
 import { campaignNav, campaignPath } from '../core/links.ts';

@@ -8,7 +8,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { notYetKnown, whyText } from '../../../presentation/words/why.ts';
 import { endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
 import { progressBar } from '../campaign/state.ts';
-import { stateBadge } from '../core/state-badges.ts';
+import { stateBadge } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';

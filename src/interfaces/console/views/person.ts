@@ -8,8 +8,7 @@ import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppr
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { nextCallText, eventText, dispositionText } from '../../../presentation/words/history.ts';
 import { campaignPath, rowPath, rowsPath, callPath } from '../core/links.ts';
-import { openCampaign, inCampaign, numbersForm, shownNumber, requireRow } from '../core/rows.ts';
-import { rowBadge } from '../core/state-badges.ts';
+import { openCampaign, inCampaign, numbersForm, shownNumber, requireRow, rowBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 /** One row, and everything that was decided about its number in every campaign of the database. */

@@ -5,8 +5,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastChange, readResultKeys } from '../../../ledger/read/result-rows.ts';
 import { campaignPath, rowsPath } from '../core/links.ts';
-import { openCampaign, inCampaign } from '../core/rows.ts';
-import { outcomeWord, rowBadge } from '../core/state-badges.ts';
+import { openCampaign, inCampaign, outcomeWord, rowBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const formats = [

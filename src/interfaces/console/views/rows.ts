@@ -9,8 +9,7 @@ import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
 import { hidden, selectField } from '../core/fields.ts';
 import { rowPath, rowsPath, withQuery } from '../core/links.ts';
-import { openCampaign, inCampaign, numbersForm, shownNumber } from '../core/rows.ts';
-import { outcomeWord, rowBadge, rowStateWord } from '../core/state-badges.ts';
+import { openCampaign, inCampaign, numbersForm, shownNumber, outcomeWord, rowBadge, rowStateWord } from '../core/rows.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 
 const pageSize = 50;

@@ -4,7 +4,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable } from '../../../shared/input/printable.ts';
 import { goingStates } from '../../../ledger/rows/campaigns.ts';
 import { listSchedules } from '../../../ledger/campaign/schedules.ts';
-import { askSchedules } from '../core/asked-schedules.ts';
+import { askSchedules } from '../actions/schedules.ts';
 import { campaignPath, schedulePath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 

@@ -29,8 +29,7 @@ import { isKeptUrl } from '../../../shared/input/kept-url.ts';
 import { lacksBasis, type LawOutlook } from '../../../rules/hours/legal-hours.ts';
 import { lawAsJson } from '../../../presentation/words/law.ts';
 import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
-import { checkRecords, type RecordsState } from './records.ts';
-import { checkService, clockOfService, type ServiceState } from './service.ts';
+import { checkRecords, type RecordsState, checkService, clockOfService, type ServiceState } from './service.ts';
 import { cannotFinishLine } from '../../../presentation/words/forecast.ts';
 
 /** All that a check found. */

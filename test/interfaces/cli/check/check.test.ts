@@ -7,7 +7,7 @@ import { rejectionReasons } from '../../../../src/rules/outcome.ts';
 import { checkCommand, runCheck } from '../../../../src/interfaces/cli/check/check.ts';
 import { messageOf, minimalCampaign, writeCampaign } from '../../../list/campaign-folder.ts';
 import { createTerminal, type FakeTerminal } from '../terminal.ts';
-import { checkRecords } from '../../../../src/operations/control/check/records.ts';
+import { checkRecords } from '../../../../src/operations/control/check/service.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { buildRules } from '../../../support/campaign-rules.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCheckedLedger, runCheck } from '../../../../src/interfaces/cli/check/check.ts';
-import { checkLaw } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
+import { checkLaw } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { minimalCampaign, writeCampaign, messageOf } from '../../../list/campaign-folder.ts';
 import { beginProven, noon, numbers } from '../../../ledger/scenario.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCheck } from '../../../../src/interfaces/cli/check/check.ts';
-import { runDoctor } from '../../../../src/interfaces/cli/local/doctor.ts';
-import { checkHookSecret } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
+import { runDoctor, checkHookSecret } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { hookLines } from '../../../../src/presentation/words/hooks.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { realClock } from '../../../../src/service/port/service-clock.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkPorts } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
+import { checkPorts } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { listenText, readConfig } from '../../../../src/shared/config.ts';
 import { startHealthServer } from '../../../../src/temporal/health-server.ts';
 import { freePort } from '../../../support/free-port.ts';
