@@ -10,7 +10,7 @@ export const campaignOperations = {
       'Import a campaign and start it',
       'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
     ),
-    showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show how a campaign stands, and why nobody is called now'),
+    showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now'),
     checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing'),
     pauseCampaign: change(
       'POST /api/v1/campaigns/:campaign/pause',
@@ -51,7 +51,7 @@ export const campaignOperations = {
     showStory: read(
       'GET /api/v1/campaigns/:campaign/rows/:row/story',
       'read',
-      'Tell everything that was decided about the number of a row, and when it may be called next',
+      'Show every decision about the number of a row, and when it may be called next',
     ),
     showTranscript: read(
       'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
@@ -132,7 +132,7 @@ export const campaignOperations = {
       'operate',
       'Download every row of the list with what came of it, as carillon results writes it',
       'The rows hold the numbers of the list, so this takes the role operate and is written to the log. In CSV the cells of the list ' +
-        'are as they were read: ask with safe_cells where somebody opens it in a spreadsheet.',
+        'are as they were read: ask with safe_cells if the file is opened in a spreadsheet.',
     ),
   }),
 } as const;

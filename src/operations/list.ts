@@ -39,7 +39,7 @@ export const operations = {
       'Allow calls to numbers again',
       'Somebody may have asked not to be called.',
     ),
-    checkSuppressions: ask('POST /api/v1/suppressions/check', 'read', 'Say whether and why numbers are not called; changes nothing'),
+    checkSuppressions: ask('POST /api/v1/suppressions/check', 'read', 'Check whether and why numbers are not called; changes nothing'),
   }),
 
   ...under('schedules', {
@@ -48,12 +48,12 @@ export const operations = {
     createSchedule: change(
       'POST /api/v1/schedules',
       'admin',
-      'Make a schedule for a campaign file, whose runs fetch their lists from an address',
+      'Create a schedule for a campaign file; each run fetches its list from an address',
     ),
     previewSchedule: ask(
       'POST /api/v1/schedules/preview',
       'admin',
-      'Tell when the first runs of a schedule would be; nothing is made',
+      'Show when the first runs of a schedule would be; nothing is created',
       'Runs of an interval without startAt are counted from when the schedule is made.',
     ),
     pauseSchedule: change(
@@ -77,7 +77,7 @@ export const operations = {
     continueSchedule: change(
       'POST /api/v1/schedules/:campaign/continue',
       'operate',
-      'Go on with the campaign of the last run after its workflow was lost or ended by hand',
+      'Continue the campaign of the last run after its workflow was lost or ended by hand',
       'Harmless if the campaign runs.',
     ),
     deleteSchedule: change(
@@ -93,11 +93,11 @@ export const operations = {
     addWebhook: change(
       'POST /api/v1/webhooks',
       'admin',
-      'Tell an address of what happens from now on',
+      'Notify an address of events from now on',
       'Requests are signed (Standard Webhooks), and sent in the order of the log until each is taken.',
     ),
     readWebhook: read('GET /api/v1/webhooks/:webhook', 'read', 'Read a webhook and how its deliveries go'),
-    removeWebhook: change('DELETE /api/v1/webhooks/:webhook', 'admin', 'Tell an address of nothing more'),
+    removeWebhook: change('DELETE /api/v1/webhooks/:webhook', 'admin', 'Stop notifying an address'),
     pauseWebhook: change('POST /api/v1/webhooks/:webhook/pause', 'admin', 'Hold events back; none is lost'),
     resumeWebhook: change('POST /api/v1/webhooks/:webhook/resume', 'admin', 'Send what was held back, at once'),
     testWebhook: ask(

@@ -40,9 +40,9 @@ export const tags = {
   rows: 'Rows of a list, and what was decided about them.',
   insight: 'What a campaign has come to.',
   events: 'The log, from a cursor on.',
-  'do-not-call': 'Numbers that nobody calls.',
+  'do-not-call': 'Numbers that are not called.',
   schedules: 'Campaigns that recur.',
-  webhooks: 'Other systems that are told of events.',
+  webhooks: 'Other systems that are notified of events.',
 } as const;
 type Tag = keyof typeof tags;
 

@@ -86,7 +86,7 @@ test('a campaign that is being made on the page is rehearsed there, on a world o
   onTestFinished(() => server.kill());
   const url = await until('the page listens', () => {
     if (server.hasEnded()) throw new Error(server.output());
-    return /The page is at (\S+)\/,/.exec(server.output())?.[1];
+    return /The console is at (\S+)\/,/.exec(server.output())?.[1];
   });
   const headers = { cookie: await signIn(url, token), origin: url };
   const post = async (path: string, body: FormData | URLSearchParams) => {

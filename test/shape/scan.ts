@@ -36,7 +36,7 @@ export async function scanWorld(world: World, people: readonly Person[]): Promis
   const places: Place[] = [
     { name: 'Temporal', text: await textOfDatabases(world.temporalDatabase.url), control: planted },
     { name: 'a log', text: outputOf(world.everyWorker), control: 'is ready' },
-    { name: 'a log of the API', text: outputOf(world.office.everyProcess), control: 'The page is at' },
+    { name: 'a log of the API', text: outputOf(world.office.everyProcess), control: 'The console is at' },
     { name: 'a metric', text: await world.metrics(), control: 'carillon_calls{' },
     { name: 'a command', text: world.said(), control: 'shape' },
   ];

@@ -102,7 +102,7 @@ async function* readWholeList(service: CallService, agentId: string, pointers: R
     if (next === null && isWhole) return;
     if (next === null || cursors.has(next)) {
       throw new ServiceUnusableError(
-        `The service's list of conversations of agent ${agentId} could not be read to its end, so that nobody can tell whether the database is complete. Nothing was started.`,
+        `The service's list of conversations of agent ${agentId} could not be read to its end, so it is unknown whether the database is complete. Nothing was started.`,
       );
     }
     cursors.add(next);

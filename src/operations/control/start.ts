@@ -32,7 +32,7 @@ export interface StartListener {
 interface StartInput extends StartListener {
   /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
   check: boolean;
-  /** Start although not everybody can be called before the end. */
+  /** Start even if not everyone can be called before the end. */
   allowPartial: boolean;
 }
 

@@ -123,7 +123,7 @@ export interface ImportCounts {
   known: number;
   /** Repeat a number of the file. */
   repeated: number;
-  /** Are no number, and protect nobody. */
+  /** Are not phone numbers, and protect no one. */
   bad: number;
 }
 

@@ -29,7 +29,7 @@ const campaignSummary = z
     why: z
       .string()
       .nullable()
-      .meta({ description: 'In one sentence why nobody is called now; null while somebody may be, and once nothing is left to do.' }),
+      .meta({ description: 'One sentence: why no call is placed now; null while one may be, and once nothing is left to do.' }),
   })
   .meta({ id: 'CampaignSummary' });
 
@@ -168,7 +168,7 @@ const created = z
   .meta({ id: 'Created' });
 
 const createQuery = z.object({
-  allow_partial: z.stringbool().default(false).meta({ description: 'Start although not everybody can be called before the end.' }),
+  allow_partial: z.stringbool().default(false).meta({ description: 'Start even if not everyone can be called before the end.' }),
 });
 
 /** What `carillon check --json` prints, and what it says beside it. */

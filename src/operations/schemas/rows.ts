@@ -191,10 +191,10 @@ const doubtfulRows = z.object({
                   userTurns: z.int(),
                 }),
               )
-              .meta({ description: 'Records that belong to nobody and may be that of the call.' }),
+              .meta({ description: 'Unassigned records that may be that of the call.' }),
           }),
         )
-        .meta({ description: 'Calls to the number of which nobody knows what became.' }),
+        .meta({ description: 'Calls to the number whose outcome is unknown.' }),
     }),
   ),
 });

@@ -85,7 +85,7 @@ const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1)
 export const retried = z.object({
   campaignId: z.string(),
   rows: z.int(),
-  round: z.int().nullable().meta({ description: 'The round that was started; null: nobody is in line.' }),
+  round: z.int().nullable().meta({ description: 'The round that was started; null: no row is in line.' }),
 });
 
 const ofCampaign = { params: campaignParams };

@@ -36,7 +36,7 @@ const importedSuppressions = z.object({
   added: z.int(),
   known: z.int().meta({ description: 'Stood there already.' }),
   repeated: z.int().meta({ description: 'Repeat a number of the file.' }),
-  bad: z.int().meta({ description: 'Are no number, and protect nobody.' }),
+  bad: z.int().meta({ description: 'Are not phone numbers, and protect no one.' }),
   badLines: z.array(z.int()).meta({ description: 'The first of them, as lines of the file.' }),
 });
 

@@ -188,7 +188,7 @@ async function openWebhooks() {
 
 test('a webhook is added, paused, resumed and removed by an admin, and its address is shown to nobody', async () => {
   const { store, console } = await openWebhooks();
-  expect((await console.get('/webhooks', 'read')).text).toContain('Nobody is told of events');
+  expect((await console.get('/webhooks', 'read')).text).toContain('There is no webhook yet');
   const fields = { url: 'https://crm.example.com/planted-path', campaign: 'spring', type: 'row.ended' };
   expect(await console.submit('/webhooks/add', { ...fields, key: 'k1' })).toMatchObject({ status: 403 });
   for (let times = 0; times < 2; times += 1)

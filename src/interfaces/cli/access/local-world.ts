@@ -134,7 +134,7 @@ async function startWorld(io: Io, input: LocalWorldInput, start: Start): Promise
     await within(stopLimitMs, worker.stop());
   });
   void worker.finished.then(
-    () => asked || reportBroken('The worker has ended although nobody asked it to.'),
+    () => asked || reportBroken('The worker ended unexpectedly.'),
     (error: unknown) => asked || reportBroken(`The worker has failed: ${(error as Error).message}`),
   );
   const connect = async (): Promise<TemporalAccess> => {

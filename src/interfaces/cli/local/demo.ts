@@ -26,14 +26,14 @@ const defaultSpeed = 120;
 const examples = `
 Runs a campaign of 300 rows, some of them bad, with retries, against a service that refuses requests, drops connections, answers
 late and loses answers. Each kind of fault happens at least once. Needs no setup: Temporal, sandbox, database, worker
-and the page to watch it on are started for the demo. All files go to a new folder demo-<time> in the current folder.
+and the console to watch it on are started for the demo. All files go to a new folder demo-<time> in the current folder.
 
 Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1, also when the
 campaign pauses by itself: nobody is there to have it go on, unless --keep.
 
 Examples:
   carillon demo
-  carillon demo --keep      keep the page, Temporal and the sandbox running until Ctrl-C`;
+  carillon demo --keep      keep the console, Temporal and the sandbox running until Ctrl-C`;
 
 interface DemoFlags {
   keep: boolean;

@@ -16,9 +16,10 @@ const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
 
 const examples = `
 Runs in one process: a Temporal dev server with its web UI (or the server at TEMPORAL_ADDRESS), the sandbox, a worker for the
-database of CARILLON_DB or DATABASE_URL, and the page and HTTP API of carillon serve with a token for this machine. Temporal keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder;
-the database is kept, too; the sandbox keeps nothing. A database that holds a schedule or an unfinished campaign of another
-service is refused. If a default port is taken, another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
+database of CARILLON_DB or DATABASE_URL, and the console and HTTP API of carillon serve with a token for this machine. Temporal
+keeps its data in XDG_STATE_HOME/carillon, or in .carillon in the current folder; the database is kept, too; the sandbox keeps
+nothing. A database that holds a schedule or an unfinished campaign of another service is refused. If a default port is taken,
+another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
 
 Ctrl-C stops all parts in order with exit code 0. Exit code 1 if a part ended by itself.
 
@@ -37,7 +38,7 @@ interface DevFlags {
 
 export function devCommand(io: Io): Command {
   return new Command('dev')
-    .description('Run Temporal, the sandbox, a worker and the page together until Ctrl-C')
+    .description('Run Temporal, the sandbox, a worker and the console together until Ctrl-C')
     .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort)
     .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort)
     .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)

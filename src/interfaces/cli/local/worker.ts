@@ -126,7 +126,7 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
   await Promise.race([untilAborted(stop), worker.finished]);
   if (!stop.aborted) {
     await worker.finished;
-    throw new WorkerEndedError('The worker has ended although nobody asked it to. The log above says why; start it again.');
+    throw new WorkerEndedError('The worker ended unexpectedly. The log above says why; start it again.');
   }
   logger.info('stopping: a request that is under way may end first; a second signal stops at once');
   await worker.stop();

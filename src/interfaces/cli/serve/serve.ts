@@ -24,9 +24,9 @@ import { fileURLToPath } from 'node:url';
 const usualPort = 4080;
 
 const examples = `
-Serves a page and the HTTP API for the campaigns in one database (CARILLON_DB or DATABASE_URL). Campaigns are made, watched and steered
-on the page at /; programs use the API, described at /api/v1/openapi.json. Both take a token of carillon token. Any number may run
-beside the workers; none of them dials.
+Serves the console and the HTTP API for the campaigns in one database (CARILLON_DB or DATABASE_URL). Campaigns are made, watched and
+steered in the console at /; programs use the API, described at /api/v1/openapi.json. Both take a token of carillon token. Any number
+may run beside the workers; none of them dials.
 
 Only this machine can reach it, unless --host names another address. That takes a certificate (--tls-cert, --tls-key) or a proxy that
 speaks TLS (--behind-proxy), since tokens go over the connection.
@@ -51,7 +51,7 @@ interface ServeFlags {
 /** `carillon serve`: page and HTTP API, until interrupted. */
 export function serveCommand(io: Io): Command {
   return new Command('serve')
-    .description('Serve the page and the HTTP API until stopped')
+    .description('Serve the console and the HTTP API until stopped')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on', readPort, usualPort)
     .option('--tls-cert <file>', 'certificate, with its chain, as PEM')
@@ -84,9 +84,9 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
       });
       const api = await startApi({ ...control, logger, clock, rehearse: rehearseInProcess(io) }, { host, port, tls, behindProxy });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
-      io.stderr.write(`The page is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`);
+      io.stderr.write(`The console is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`);
       if ((await listTokens(store)).length === 0)
-        io.stderr.write('Nobody has a token yet: carillon token create "front desk" --role operate makes one.\n');
+        io.stderr.write('There is no token yet: carillon token create "front desk" --role operate makes one.\n');
       await untilAborted(stop);
       await api.close();
       await control.close();

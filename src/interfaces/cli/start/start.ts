@@ -115,7 +115,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
 interface StartFlags {
   /** Whether to ask the service about key, agent and caller number before anything is imported. */
   check: boolean;
-  /** Start although not everybody can be called before the end. */
+  /** Start even if not everyone can be called before the end. */
   allowPartial: boolean;
   json: boolean;
 }

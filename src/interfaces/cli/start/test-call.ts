@@ -42,7 +42,7 @@ is a separate campaign with one row, <campaign>-test-1 and so on, and is recorde
 text comes from a row of the list; the number is yours. There is one attempt. Needs Temporal and a worker, like carillon run.
 
 The do-not-call list, calling hours, law and frequency caps apply, in the time zones of the number. --any-hour ignores hours and
-law. Use it for your own phone only, never for anybody else's.
+law. Use it for your own phone only, never for anyone else's.
 
 Exit code 0 if the call was placed and its outcome is known; 1 if it was refused, not placed, or left before its end; 2 if the file,
 the list or the number is invalid.

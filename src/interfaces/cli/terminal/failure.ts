@@ -147,7 +147,7 @@ function describeSystemFault(error: Error, code: string): OutsideFault | null {
   }
   if (error.message.startsWith('Connection terminated') || /^(ECONN|EPIPE|ETIMEDOUT)/.test(code)) {
     const where = hostOf(error) === unnamed ? '' : ` to ${hostOf(error)}`;
-    const what = code === 'ECONNREFUSED' ? `Nobody answers at ${hostOf(error)}` : `A connection${where} broke`;
+    const what = code === 'ECONNREFUSED' ? `Nothing answers at ${hostOf(error)}` : `A connection${where} broke`;
     return {
       code: 'network',
       message: `${what} while the command worked. Nothing is lost: run the same command again.`,

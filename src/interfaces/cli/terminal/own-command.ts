@@ -56,8 +56,8 @@ export const helpLines = {
   },
   'This installation:': {
     worker: 'run campaigns until stopped',
-    serve: 'serve the HTTP API until stopped',
-    token: 'manage the tokens of API and page',
+    serve: 'serve the console and the HTTP API until stopped',
+    token: 'manage the tokens of the console and the API',
     webhook: 'tell other systems of events by signed requests',
     backup: 'copy the SQLite database while it is in use',
     doctor: 'diagnose this installation and suggest fixes',

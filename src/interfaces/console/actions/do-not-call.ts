@@ -47,7 +47,7 @@ export const addNumbers: ConsoleAction = {
       section: 'do-not-call',
       crumbs,
       body: html`<section class="panel">
-        <p>Nobody is called under them from then on, also where a call is planned already. What is on the list is never shortened.</p>
+        <p>These numbers are not called from then on, even if a call is already planned. What is on the list is never shortened.</p>
         ${
           settled
             ? facts([
@@ -171,7 +171,7 @@ export const suppressRow: ConsoleAction = {
       back: [back, `row ${row}`],
       obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
       says:
-        'Nobody is called under this number from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
+        'This number is not called from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
         'Taking a number off the list again takes the role admin.',
       standing:
         e164 === null
@@ -219,7 +219,7 @@ export const importNumbers: ConsoleAction = {
   role: operations.importSuppressions.role,
   files: ['numbers'],
   form: async (_request, given) => ({
-    title: given.answer === null ? 'Import numbers that nobody calls' : 'The file was imported',
+    title: given.answer === null ? 'Import numbers that must not be called' : 'The file was imported',
     section: 'do-not-call',
     crumbs: [[back, 'Do not call']],
     body:

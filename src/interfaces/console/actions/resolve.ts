@@ -44,7 +44,7 @@ export const resolveRow: ConsoleAction = {
       obstacle: doubtful === undefined || !isChoice ? { why, status: 200 } : null,
       says: isRedial
         ? 'The row goes back in line and is called. If one of its calls was placed after all, this person is called twice.'
-        : 'The row keeps the outcome unresolved, and nobody asks about it any more. It is not called again.',
+        : 'The row keeps the outcome unresolved, and no decision is asked for any more. It is not called again.',
       standing:
         doubtful === undefined
           ? []
@@ -98,7 +98,7 @@ export const resolveAllRows: ConsoleAction = {
       obstacle: isNothing ? { why: 'No row can be decided about together.', status: 200 } : null,
       says: redial
         ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
-        : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. Nobody asks about them any more, and they are not called again.`,
+        : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. No decision is asked for any more, and they are not called again.`,
       standing: [
         [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
         ['Rows that are left to a decision of their own', redial ? figure(apart) : null],

@@ -52,7 +52,7 @@ export function pressView(given: Given, press: Press): View {
 
 /** Who did what, and when. The command line leaves no name in the log. */
 function actedText(acted: LastActs['acted']): HtmlValue {
-  if (acted === null) return 'Nobody, by the page or the API';
+  if (acted === null) return 'No one, through the console or the API';
   return html`${printable(acted.name)}: ${acted.action.replaceAll('_', ' ')}, ${instant(acted.at, 'full')}`;
 }
 

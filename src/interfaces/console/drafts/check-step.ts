@@ -146,7 +146,7 @@ function startForm(
       ? null
       : html`<label class="mark"
           ><input type="checkbox" name="allow_partial" value="yes" required /><span
-            >Start although not everybody can be called before the end.</span
+            >Start even if not everyone can be called before the end.</span
           ></label
         >`}
     <p class="actions"><button>Start ${fields['id'] ?? ''}</button></p>

@@ -142,7 +142,7 @@ function nothing({ counts }: Page, request: ViewRequest): Html {
     'There is no campaign yet',
     may(request, 'operate')
       ? html`${link('/new', 'Make one')} from a list, or start one with <code>carillon start campaign.yaml</code>.`
-      : 'Whoever may operate can make one here, or with carillon start.',
+      : 'The role operate can create one here, or with carillon start.',
   );
 }
 

@@ -34,7 +34,7 @@ export async function doNotCallView(request: ViewRequest): Promise<View> {
                 Over: figure(over),
               },
             })),
-            empty('No number is on the list', 'Whoever asks an agent not to be called is put on it, if the campaign file says so.'),
+            empty('No number is on the list', 'A person who asks an agent not to be called is added, if the campaign file says so.'),
           ),
           buttons(request),
         ],

@@ -25,7 +25,7 @@ export async function webhooksView(request: ViewRequest): Promise<View> {
     section: 'webhooks',
     follows: 'all',
     body: panel(
-      'Addresses that are told of events',
+      'Addresses that are notified of events',
       [
         table(
           'Webhooks',
@@ -34,10 +34,10 @@ export async function webhooksView(request: ViewRequest): Promise<View> {
             cells: cellsOf(webhook, { end, nowReal: request.context.now(), mayChange }),
           })),
           empty(
-            'Nobody is told of events',
+            'There is no webhook yet',
             mayChange
-              ? 'Add the address of a system of yours: it is told when rows end and campaigns start, pause or end.'
-              : 'Whoever has the role admin can add the address of a system: it is told when rows end and campaigns change.',
+              ? 'Add the address of a system of yours: it is notified when rows end and campaigns start, pause or end.'
+              : 'The role admin can add the address of a system, which is notified when rows end and campaigns change.',
           ),
         ),
         mayChange ? html`<p class="actions"><a class="button" href="/webhooks/add">Add a webhook</a></p>` : null,

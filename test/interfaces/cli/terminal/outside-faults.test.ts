@@ -35,7 +35,7 @@ test('a port in use, a refused connection and missing files are told in words, n
   const refused = told(((await once(connect(port, '127.0.0.1'), 'error')) as [Error])[0]);
   expect(refused).toMatchObject({
     code: 'network',
-    message: expect.stringContaining(`Nobody answers at 127.0.0.1:${port}`),
+    message: expect.stringContaining(`Nothing answers at 127.0.0.1:${port}`),
   });
   const missing = told(await thrownBy(() => readFile(join(tmpdir(), 'nowhere', 'list.csv'))));
   expect(missing).toMatchObject({ code: 'file', message: expect.stringContaining('there is no such file') });
