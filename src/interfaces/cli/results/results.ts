@@ -131,7 +131,7 @@ async function writeAndTell(
   const filter = { ...options.filter, changedSince };
   const rows = await writeCampaignResults(io, store, campaign, path, { format, csv, filter, onRow }).finally(() => progress.clear());
   const ended = hasEnded(campaign);
-  const open = ended ? '' : 'The campaign has not ended: rows without an outcome read in_progress.';
+  const open = ended ? '' : ' The campaign has not ended: rows without an outcome read in_progress.';
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
   const nextSinceAt = next === null ? null : new Date(next).toISOString();
   if (options.json && path !== '-') io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
