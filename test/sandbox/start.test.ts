@@ -98,7 +98,8 @@ test('the command prints a ready line, serves, and ends with 0 when stopped', as
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the process with 0', async (signal) => {
   const script = `
-        await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
+    import { sandboxCommand } from './src/interfaces/cli/sandbox/sandbox.ts';
+    await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
   `;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));

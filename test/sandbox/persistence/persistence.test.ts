@@ -91,7 +91,8 @@ test('a reset and a restored snapshot are kept too', async () => {
 test('what was answered is kept, even if the process is killed the moment after', async () => {
   const path = await dataPath();
   const script = `
-        const sandbox = await startSandbox({ data: ${JSON.stringify(path)}, seed: 'killed' });
+    import { startSandbox } from './src/sandbox/start.ts';
+    const sandbox = await startSandbox({ data: ${JSON.stringify(path)}, seed: 'killed' });
     process.stdout.write(sandbox.url);
   `;
   const names: string[] = [];
