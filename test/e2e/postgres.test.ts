@@ -29,14 +29,13 @@ test.concurrent.for(kills)('on PostgreSQL, a worker killed in gap $gap at batch 
   const id = `postgres-${gap}`;
   const databaseUrl = await postgres.createDatabase(`gap_${seed}`);
   await withRun({ id, seed, temporal, databaseUrl, sandbox: { dialect } }, async (run) => {
-    const posts = await killInGap(run, gap, n);
+    const { batchId, requestId } = await killInGap(run, gap, n);
     run.startWorker();
     await run.untilEnd();
-    const batchId = `${id}/1/${n}`;
     const lost = gap !== 'verdict_committed';
     await judgeRun(run, {
       dialect,
-      lostReplies: lost ? [`${batchId}/${posts}`] : [],
+      lostReplies: lost ? [requestId] : [],
       destroyed: gap === 'posting_committed' || (lost && dialect === 'spec') ? [batchId] : [],
     });
   });

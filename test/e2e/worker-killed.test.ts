@@ -39,17 +39,17 @@ test.concurrent.for(kills)('a worker killed in gap $gap at batch $n ($dialect, s
   const { dialect } = kill;
   const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
   await withRun({ id, seed: kill.seed, temporal, sandbox }, async (run) => {
-    const posts = await killInGap(run, kill.gap, kill.n);
+    const { batchId, requestId } = await killInGap(run, kill.gap, kill.n);
+    const posts = Number(requestId.slice(batchId.length + 1));
     run.startWorker();
     await run.untilEnd();
 
-    const batchId = `${id}/1/${kill.n}`;
     // In this dialect a call that nobody answered leaves a record that names nobody: with the reply goes the only evidence.
     const lost = kill.gap !== 'verdict_committed';
     const neverSent = kill.gap === 'posting_committed';
     const ledger = await judgeRun(run, {
       dialect,
-      lostReplies: lost ? [`${batchId}/${posts}`] : [],
+      lostReplies: lost ? [requestId] : [],
       destroyed: neverSent || (lost && dialect === 'spec') ? [batchId] : [],
     });
     const batch = ledger.batches.find((row) => row.batch_id === batchId);

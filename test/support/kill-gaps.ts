@@ -19,10 +19,10 @@ async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Pro
 }
 
 /**
- * Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers how
- * many POSTs the batch had begun by then: more than one where a machine was too slow for the first.
+ * Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers the
+ * batch and its last request: a machine that was too slow for a request has the batch sent again, or another one instead of it.
  */
-export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<number> {
+export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
   const point = gap === 'request_received' ? 'batch_received' : 'batch_work_done';
@@ -37,14 +37,27 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
     gates.release(gate);
     await untilGate(run, replied, 'batch_replied');
   }
-  if (gap === 'verdict_committed') await commitVerdict(run, n, gate);
+  const met = await newestBatch(run);
+  if (gap === 'verdict_committed') await commitVerdict(run, met, gate);
   await worker.kill();
-  const posts = await expectGap(run, gap, n);
+  const request = await expectGap(run, gap, met);
   if (gap === 'verdict_committed') await goOn(run);
   gates.release();
   run.toService.drop();
   run.toTemporal.drop();
-  return posts;
+  return request;
+}
+
+/** Number of the batch that is under way: one is sent after the other. */
+async function newestBatch({ store, id }: CampaignRun): Promise<number> {
+  const { n } = await store.db
+    .selectFrom('batches')
+    .select('n')
+    .where('campaign_id', '=', id)
+    .orderBy('n', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return n;
 }
 
 /**
@@ -64,10 +77,11 @@ export async function goOn(run: CampaignRun): Promise<void> {
   expect(await resumeCampaign(run.store, { campaignId: run.id, now: run.sandbox.clock.now() })).toBe(true);
 }
 
-/** What database and service show right after the kill; answers the batch's POSTs so far. */
-async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<number> {
+/** What database and service show right after the kill. */
+async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const batch = await run.batch(n);
-  const requestId = `${batch?.batch_id}/${batch?.posts}`;
+  const batchId = batch?.batch_id ?? '';
+  const requestId = `${batchId}/${batch?.posts}`;
   const entry = run.sandbox.journal().find((request) => request.requestId === requestId);
   expect(batch?.state).toBe(gap === 'verdict_committed' ? 'confirmed' : 'posting');
   if (gap === 'posting_committed') expect(entry).toBeUndefined();
@@ -75,7 +89,7 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<number>
   const queued = run.sandbox.calls().filter((call) => call.requestId === requestId).length;
   expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
   if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
-  return batch?.posts ?? 0;
+  return { batchId, requestId };
 }
 
 /** Has a worker end (SIGTERM) with the request that the service holds for it. */
