@@ -105,10 +105,10 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status } = error;
-    logger.warn({ campaignId, round, fault, status, hook: place }, `a hook was not told of the ${what}`);
+    logger.warn({ campaignId, round, fault, status, hook: place }, `a hook was not notified of the ${what}`);
     throw ApplicationFailure.create({
       type: failureTypes.hook,
-      message: `The hook was not told of the ${what} (${status ?? fault})`,
+      message: `The hook was not notified of the ${what} (${status ?? fault})`,
       nonRetryable: status !== null && isRefusal(status),
       details: [{ fault, status } satisfies NoticeFault],
       category: ApplicationFailureCategory.BENIGN,

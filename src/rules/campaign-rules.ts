@@ -171,7 +171,7 @@ export interface CampaignRules {
   preDial: { url: string; timeoutMs: number } | null;
   /** Who is told when a round has ended. */
   onCompletion: { url: string } | null;
-  /** Who is told when the campaign has paused by itself. */
+  /** Who is notified when the campaign has paused by itself. */
   onPause: { url: string } | null;
   /** What in a call counts as an opt-out: a collected value or an evaluation with that key that equals one of `values`. */
   optOut: { source: 'collected' | 'evaluation'; key: string; values: (string | number | boolean)[] }[];

@@ -8,7 +8,7 @@ export type FrequencyCap = {
       /** … in any such stretch of time, milliseconds. */
       withinMs: number;
     }
-  /** No call for this long after somebody was talked to. */
+  /** No call for this long after a conversation. */
   | { afterTalkMs: number }
 );
 

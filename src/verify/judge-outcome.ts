@@ -55,7 +55,7 @@ export function judgeOutcome({ line, before, explained, state }: PendingOutcome,
   const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === givenUp));
   if (before !== null && !brought && !explained && !decided) {
     const change = outcome === null ? `lost its outcome ${before}` : `got outcome ${outcome} after ${before}`;
-    violate('outcome_changed', `${recipientId} ${change}, and no line tells why`);
+    violate('outcome_changed', `${recipientId} ${change}, and no line says why`);
   }
   const doubt = outcome === null ? null : doubtOf(line, state, outcome);
   if (doubt !== null) violate('outcome_unproven', `${recipientId} has outcome ${outcome}, and ${doubt}`);

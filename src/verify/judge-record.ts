@@ -30,7 +30,7 @@ export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | nul
   // Fields of the service's own may say something else.
   if (rules.dispositions.length > 0) return null;
   const talk = disposition === 'answered' || disposition === 'opted_out';
-  if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk) return 'that somebody spoke';
+  if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk) return 'that a person spoke';
   const nobody = callResult === 'busy' || callResult === 'no_answer' || callResult === 'voicemail';
   if (disposition === 'answered' && nobody) return callResult;
   const isSilent = callResult === null && userTurns + agentTurns === 0;

@@ -87,7 +87,7 @@ export class LogJudge {
       judgeEnd(campaign, lacks);
     }
     for (const event of [...this.#unlisted.values()].flat()) {
-      const what = `somebody opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
+      const what = `a person opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
       this.#violate(event, 'opt_out_unlisted', what);
     }
     const last = Number.MAX_SAFE_INTEGER;

@@ -20,7 +20,7 @@ export const logRules = {
   outcome_missing: 'when a campaign has ended, every row of its list has exactly one outcome, and nobody else has one',
   outcome_changed: 'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
   outcome_unproven: 'every outcome is what the calls of its row show',
-  opt_out_unlisted: 'the number of everybody who opts out in a call is put on the do-not-call list, for ever',
+  opt_out_unlisted: 'the number of everyone who opts out in a call is put on the do-not-call list, for ever',
   illegal_change: 'batches, calls and campaigns change their state only as they may',
   cause_missing: 'every request has its verdict, and every change the line that it follows from',
   time_reversed: 'the times of a campaign never fall',

@@ -69,7 +69,7 @@ test('a firing whose hours the law rules out for everybody is refused with the r
   const store = await openCleanStore('sqlite');
   const fire = await daily(store, { yaml: ['hours: { mon: "22:00-23:00" }'] });
   expect(await fire(0)).toMatch(
-    /^for good: hours\.mon: "22:00-23:00" leaves no time to call anybody in the list: rule us \(47 CFR .*08:00-21:00/,
+    /^for good: hours\.mon: "22:00-23:00" leaves no time to call anyone in the list: rule us \(47 CFR .*08:00-21:00/,
   );
   expect(await listCampaigns(store.db)).toEqual([]);
 });

@@ -215,7 +215,7 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
   [['reached_dialled'], 'somebody who was reached is put back in line',
     (log) => [...log, { at: ten + 3 * hourMs, type: 'recipient.retried', recipientId: 'spring/1', data: {} }]],
   [['outcome_missing'], 'a row without an outcome', without(of('recipient.outcome', 'spring/2'))],
-  [['outcome_changed'], 'another outcome, and no line tells why', before(ended, outcome(2, ten + 90 * minuteMs, 'expired', 'row_expired'))],
+  [['outcome_changed'], 'another outcome, and no line says why', before(ended, outcome(2, ten + 90 * minuteMs, 'expired', 'row_expired'))],
   [['outcome_changed'], 'a call after the outcome', before(of('batch.planned', 'spring/1/3'),
     outcome(2, ten + 20 * minuteMs, 'expired', 'row_expired'))],
   [['opt_out_unlisted'], 'an opt-out that is not put on the list',

@@ -100,7 +100,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of the ZIP code (US): its zone and state.',
     label: 'Postal code',
-    hint: 'Of the US: tells the zone, and whose law holds.',
+    hint: 'Of the US: gives the zone, and which law applies.',
     rules: 'zipColumn',
     names: /^(?:zip(?:_?code)?|postal_?code|postcode|plz)$/,
   },
@@ -150,7 +150,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of hours in which alone the row is called, such as 14:00-16:00 or Mon-Fri 18:00-20:00.',
     label: 'Own calling hours',
-    hint: 'Such as 14:00-16:00 or Mon-Fri 18:00-20:00, by the clock of whoever is called.',
+    hint: 'Such as 14:00-16:00 or Mon-Fri 18:00-20:00, by the clock of the person called.',
     rules: 'hoursColumn',
     names: /^(?:call|dial)(?:ing|ling)?_?(?:hours|window|times?)$/,
     own: {

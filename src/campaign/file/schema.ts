@@ -42,7 +42,7 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   if (Array.isArray(settings.retry.unknown) && settings.on_unknown === 'hold')
     problem(
       ['retry', 'unknown'],
-      'write on_unknown: redial as well, knowing that somebody may be called twice; or leave it out, and a person decides',
+      'write on_unknown: redial as well, knowing that a person may be called twice; or leave it out, and a person decides',
     );
   for (const [index, { by }] of settings.caps.entries())
     if (by === 'person' && settings.list.id === undefined)

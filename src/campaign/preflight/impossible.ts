@@ -195,7 +195,7 @@ function problemsOf(file: CampaignFile, rules: CampaignRules, place: ImpossibleP
     const allowed = law.map((rule) => `${nameRule(rule)} ${allowedOn(rule, day)}`).join(', and ');
     const margin = `${String(rules.timing.dispatchMarginMs / 60_000)}m`;
     const fix = `write hours that it allows for longer than advanced.dispatch_margin (${margin})`;
-    return [problem(['hours', day], `${written} leaves no time to call anybody in the list: ${allowed}; ${fix}`)];
+    return [problem(['hours', day], `${written} leaves no time to call anyone in the list: ${allowed}; ${fix}`)];
   });
 }
 

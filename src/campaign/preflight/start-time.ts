@@ -58,7 +58,7 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
     neverCalled > 0
       ? `${plural(neverCalled, 'recipient')} would likely never be called`
       : `${plural(cutShort, 'recipient')} would likely not get all attempts`;
-  return [`the window is short: ${whom} before the end; a check of the file tells what it needs`];
+  return [`the window is short: ${whom} before the end; a check of the file says what it needs`];
 }
 
 function nobody(file: CampaignFile, { exclusions }: CallableCounts): CampaignFileError {

@@ -70,7 +70,7 @@ export function campaignWarnings({ retry, optOut, dispositions }: CampaignRules)
     ...(hearsOptOuts
       ? []
       : [
-          'a request not to be called again would not be heard: add opt_out, or a rule of dispositions with is: opted_out, that says where the record of a call tells of it',
+          'a request not to be called again would not be heard: add opt_out, or a rule of dispositions with is: opted_out, that says where the record of a call shows it',
         ]),
   ];
 }

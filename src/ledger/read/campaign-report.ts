@@ -19,7 +19,7 @@ export interface CampaignReport extends Report {
   funnel: Funnel;
   course: ReportedCourse | null;
   law: LawOutlook;
-  /** What the calls have cost: null, since no record of the service tells it. */
+  /** What the calls have cost: null, since no record of the service shows it. */
   cost: null;
 }
 

@@ -97,7 +97,7 @@ export async function sendUpdate(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       throw new CampaignMessageError(
-        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon recover ${id} starts it anew; then repeat this.`,
+        `Temporal at ${address} does not run campaign ${id}: ${unchanged} carillon recover ${id} restarts it; then repeat this.`,
         { cause: error },
       );
     }

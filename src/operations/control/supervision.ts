@@ -44,7 +44,7 @@ async function requireRunning(session: Session, campaignId: string): Promise<voi
   const workflowId = campaignWorkflowId(campaignId, before.round);
   throw new WorkflowEndedError(
     `The workflow ${workflowId} of campaign ${campaignId} is not running (${workflow?.status.name ?? 'NOT FOUND'}) although the campaign is not at its end. ` +
-      `If it was terminated by hand, or Temporal has lost its data, carillon recover ${campaignId} starts it anew; ` +
+      `If it was terminated by hand, or Temporal has lost its data, carillon recover ${campaignId} restarts it; ` +
       'if it failed, the worker log says why.',
   );
 }

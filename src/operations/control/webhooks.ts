@@ -25,7 +25,7 @@ import { readServiceTime } from './service.ts';
 /** Thrown when the database has no webhook of the id; its message names those it has. */
 export class UnknownWebhookError extends foreseen('UnknownWebhookError', true) {}
 
-/** A webhook after a change. `notice`: why Temporal could not be told; the change holds, and a worker follows it within a minute. */
+/** A webhook after a change. `notice`: why Temporal could not be notified; the change holds, and a worker follows it within a minute. */
 export interface ChangedWebhook {
   webhook: Webhook;
   notice: string | null;

@@ -53,7 +53,7 @@ export const report = z
     funnel,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
     law: lawOutlook,
-    cost: z.null().meta({ description: 'What the calls have cost: no record of the service tells it.' }),
+    cost: z.null().meta({ description: 'What the calls have cost: no record of the service shows it.' }),
   })
   .meta({ id: 'Report' });
 

@@ -35,7 +35,7 @@ const ownTermShapes = {
   hours: z
     .string()
     .nullable()
-    .meta({ description: 'Hours in which alone it is dialled, by the clock of whoever is called.', examples: ['Mon-Fri 18:00-20:00'] }),
+    .meta({ description: 'Hours in which alone it is dialled, by the clock of the person called.', examples: ['Mon-Fri 18:00-20:00'] }),
 } satisfies Record<keyof OwnTerms, z.ZodType>;
 
 const rowTerms = z
@@ -149,7 +149,7 @@ const transcript = z
         time: z
           .union([z.string(), z.number()])
           .nullable()
-          .meta({ description: 'As the service tells it: an instant, or seconds since the call began.' }),
+          .meta({ description: 'As the service reports it: an instant, or seconds since the call began.' }),
       }),
     ),
   })

@@ -56,7 +56,7 @@ const schedulePreview = z.object({
   when: z.string(),
   timeZone: z.string(),
   list: z.string(),
-  nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal tells them.' }),
+  nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal reports them.' }),
 });
 
 const triggeredSchedule = z.object({

@@ -12,7 +12,7 @@ const steered = z
     stateReason: z.string().nullable(),
     round: z.int(),
     notice: z.string().nullable().meta({
-      description: 'Null; or why the workflow was not told: the change holds, and it sees it at its next plan.',
+      description: 'Null; or why the workflow was not notified: the change holds, and it sees it at its next plan.',
     }),
   })
   .meta({ id: 'Steered' });

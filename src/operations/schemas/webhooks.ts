@@ -61,7 +61,7 @@ const webhookList = z.object({ webhooks: z.array(webhook) });
 /** `notice` of a change: why Temporal could not be told. */
 const changedWebhook = webhook.extend({
   notice: z.string().nullable().meta({
-    description: 'Null, or why Temporal could not be told; the change holds, and a worker follows it within a minute.',
+    description: 'Null, or why Temporal could not be notified; the change holds, and a worker follows it within a minute.',
   }),
 });
 

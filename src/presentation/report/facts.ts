@@ -69,7 +69,7 @@ export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
 export function costSection(): Html {
   return html`<section>
     <h2>Cost</h2>
-    <p>Not told by the service.</p>
+    <p>Not reported by the service.</p>
   </section>`;
 }
 

@@ -33,7 +33,7 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${tellDecision(event.data)}`,
   'suppression.added': (event) => {
     if (event.data.source?.startsWith('possible:') === true)
-      return 'somebody opted out in a record that matches no call: no number it may belong to is called any more';
+      return 'a person opted out in a record that matches no call: no number it may belong to is called any more';
     return event.attemptId === undefined
       ? 'a number was put on the do-not-call list of this campaign'
       : `${rowName(event)} asked not to be called again, and will not be`;
@@ -159,7 +159,7 @@ function tellVerdict(name: string, { verdict, status }: EventData['post.verdict'
     }
     case 'not_sent':
       return status === 429
-        ? `${name}: told to wait (429), nothing was queued; it will be sent again`
+        ? `${name}: asked to wait (429), nothing was queued; it will be sent again`
         : `${name}: no connection, nothing was sent; it will be sent again`;
     case 'unknown':
       return `${name}: no usable answer${code}; it counts as sent, and nothing more is sent until the records have been checked`;

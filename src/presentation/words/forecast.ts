@@ -24,7 +24,7 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
     row('slowest', forecast.slowest, forecast.slowest.calls, Math.ceil(forecast.slowest.callMs / minuteMs)),
     `  ${'at most'.padEnd(34)}${count(calls.most).padStart(13)}${count(minutes.most).padStart(13)}`,
     ...wrapped(
-      `Assumptions: at best everybody answers the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
+      `Assumptions: at best everyone answers the first call, ${shortTalkMs / 1000} s each; likely ${percent(answerRate)} answer and talk ${talk}, ` +
         `the others ring ${ringMs / 1000} s and wait as after no answer or voicemail, whichever is longer; slowest, nobody is ever reached, ` +
         `every call lasts ${talk} and every delay is the longest. ` +
         'At most: with as many carrier failures as may go uncounted. No end is a bound: the service, other campaigns, pauses and the size ' +

@@ -41,7 +41,7 @@ export function needText(need: Need): NeedText {
     case 'hook_failed': {
       const what = need.hook === 'on_completion' ? 'end' : 'pause';
       return {
-        what: `The receiver of ${need.hook}.url could not be told of the ${what}`,
+        what: `The receiver of ${need.hook}.url could not be notified of the ${what}`,
         todo: 'Tell it by other means. The log of the worker says what went wrong.',
       };
     }

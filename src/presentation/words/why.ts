@@ -59,11 +59,11 @@ const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, 
   unknown: (calls) => `it is not known whether ${calls} were placed: the records are checked first`,
   canary: () => 'the service has yet to show its first conversation',
   words: () => 'open calls that begin with the same words must end first',
-  due: () => 'nobody is due yet',
+  due: () => 'no one is due yet',
   capacity: (_, { calls, lines }) => `calling: ${count(calls ?? 0)} of ${plural(lines ?? 0, 'line')}`,
   share: () => "other campaigns use the account's concurrency",
   pacing: () => 'starts_per_minute allows no more',
-  collecting: () => 'everybody has been called; the last results are still to come',
+  collecting: () => 'everyone has been called; the last results are still to come',
 };
 
 /** Real milliseconds; a call that lasts longer is worth a look. */
@@ -80,8 +80,8 @@ export interface Reader {
 /** In one sentence why nobody is called now, since when, and until when; null while nothing stands in the way. */
 export function whyText({ campaign, undecided, idle, movedAt, look }: Why, at: Reader): string | null {
   if (undecided > 0)
-    return `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until somebody decides about them`;
-  if (campaign.state === 'failed') return `${stateWords('failed', campaign)}, until somebody mends it and starts it again`;
+    return `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until a person decides about them`;
+  if (campaign.state === 'failed') return `${stateWords('failed', campaign)}, until the cause is fixed and it is started again`;
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
   if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
@@ -135,7 +135,7 @@ function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandL
   if (reason === 'paused')
     return atCommandLine === true
       ? `until carillon resume ${campaignId} (or carillon cancel ${campaignId})`
-      : 'until somebody resumes or cancels it';
+      : 'until a person resumes or cancels it';
   if (reason === 'not_sent') return 'until it answers';
   return '';
 }

@@ -101,7 +101,7 @@ export interface Reading {
 export interface Turn {
   speaker: string;
   text: string | null;
-  /** As the service tells it: an instant, or seconds since the call began. */
+  /** As the service reports it: an instant, or seconds since the call began. */
   time: string | number | null;
 }
 

@@ -46,7 +46,7 @@ const source = 'Ala. Admin. Code r. 770-X-5-.17(1)(b), automated solicitation';
 test('hours that the law rules out for everybody are refused, each day with rule, source and fix', async () => {
   const { refusal, found } = await judge(campaign('{ sun: "10:00-18:00" }'), [alabama]);
   expect(refusal).toBe(
-    `5: hours.sun: "10:00-18:00" leaves no time to call anybody in the list: rule us-al (${source}) allows no calls on sun; write hours that it allows for longer than advanced.dispatch_margin (10m)`,
+    `5: hours.sun: "10:00-18:00" leaves no time to call anyone in the list: rule us-al (${source}) allows no calls on sun; write hours that it allows for longer than advanced.dispatch_margin (10m)`,
   );
   expect(impossibleAsJson(found)).toEqual({
     all: true,

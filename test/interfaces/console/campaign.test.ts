@@ -96,7 +96,7 @@ test.for(dialects)('a campaign says why nobody is called, and who waits by the r
   expect(text).toMatch(/open<\/bdi><\/th>\s*<td>1<\/td>/);
   await console.submit('/campaigns/spring/pause');
   expect((await console.get('/campaigns/spring')).text).toMatch(
-    /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until somebody resumes or cancels it\./,
+    /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until a person resumes or cancels it\./,
   );
 });
 

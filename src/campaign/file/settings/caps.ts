@@ -11,7 +11,7 @@ const settings = {
       usual: '3' } },
   within: { schema: duration(1000).optional(), label: 'Within this time', help: 'In any stretch of time this long, such as 24h.',
     form: { step: 'calls', hint: 'Such as 24h or 7d.', usual: '24h' } },
-  after_talk: { schema: duration(1000).optional(), help: 'No call for this long after somebody was talked to.' },
+  after_talk: { schema: duration(1000).optional(), help: 'No call for this long after a conversation.' },
 } as const satisfies SettingGroup;
 const cap = z
   .strictObject(shapeOf(settings), { error: capFix })
@@ -29,7 +29,7 @@ const caps = z
   .default([]);
 
 export const capSettings = {
-  caps: { schema: caps, help: 'How often somebody may be called, over all campaigns.', settings },
+  caps: { schema: caps, help: 'How often a person may be called, over all campaigns.', settings },
 } as const satisfies SettingGroup;
 
 /** As frozen. */
@@ -63,7 +63,7 @@ function isSame(left: Cap, right: Cap): boolean {
 
 function whyNeedless(one: Cap, strict: Cap, at: number): string {
   const name = `caps[${String(at)}]`;
-  const vain = 'so this one never holds anybody back';
+  const vain = 'so this one never holds anyone back';
   if (isSame(one, strict)) return `leave it out: it stands twice, as ${name} too`;
   if (one.after_talk !== undefined) return `leave it out: ${name} waits longer after a talk, ${vain}`;
   if (one.within === strict.within) return `leave one of them out: ${name} allows fewer calls over the same time, ${vain}`;

@@ -25,7 +25,7 @@ const settings = {
   sheet: { schema: text('write the name of a sheet of the workbook', 100).optional(),
     help: 'Sheet of a workbook; the first one when left out.' },
   ...rowFields,
-  fallback_timezone: { schema: zone.optional(), label: 'Time zone of everybody else',
+  fallback_timezone: { schema: zone.optional(), label: 'Time zone of everyone else',
     help: 'Time zone used when nothing else gives one for a recipient.',
     form: { step: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
   default_region: { schema: region.optional(), label: 'Country of numbers without +',

@@ -103,7 +103,7 @@ export const timeSettings = {
   hours: { schema: hours, label: 'When people may be called', settings: week,
     help: 'Windows per weekday in the time of the recipient, or any.',
     form: { step: 'calls', usual: 'week',
-      hint: "By the clock of whoever is called. The calling hours of each country's law hold as well, in any case." } },
+      hint: "By the clock of the person called. The calling hours of each country's law hold as well, in any case." } },
   holidays: { schema: holidays, label: 'Closed on holidays of',
     help: 'Days on which nobody is called: dates, and public holidays of places such as US or US-LA.',
     form: { step: 'calls', between: /[\s,;]+/, isList: true,
@@ -155,7 +155,7 @@ const advancedParts = {
     help: 'How far back each look at the list of the service reads at least.' },
   poll: { schema: duration(1000).prefault('10s'), rules: 'pollMs', help: 'Pause between two looks at the list while calls are open.' },
   clock_tolerance: { schema: duration(10_000).prefault('5m'), rules: 'clockToleranceMs',
-    help: 'By how much a time in a record may be off, and clocks may differ for anybody to be dialled.' },
+    help: 'By how much a time in a record may be off, and clocks may differ for anyone to be dialled.' },
   ring_limit: { schema: duration(0).prefault('60s'), rules: 'ringLimitMs',
     help: 'A record without words may have lasted this long and still count as a call that nobody answered, where the service counts the ringing.' },
 } as const satisfies SettingGroup;

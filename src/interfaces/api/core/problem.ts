@@ -123,7 +123,7 @@ export function problemOf(error: unknown): Problem {
   return unexpected;
 }
 
-const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log tells more.');
+const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log says more.');
 
 function isOutside(error: Error, code: unknown): boolean {
   if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code)) return true;

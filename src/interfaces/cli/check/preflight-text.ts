@@ -126,7 +126,7 @@ function consequences({ sharedWords, firstMessage }: Pick<CampaignRules, 'shared
   if (openAtOnce === null)
     return sharedWords === 'wait'
       ? []
-      : ['With shared_words: unresolved they are called at once all the same; whoever cannot be told apart ends in doubt (unresolved).'];
+      : ['With shared_words: unresolved they are called at once all the same; those who cannot be told apart end in doubt (unresolved).'];
   const until = firstMessage === null ? ' until a record of the agent shows number or reference' : '';
   return [
     `Calls with the same words are made one at a time${until} (at most ${count(openAtOnce)} open at once). ` +

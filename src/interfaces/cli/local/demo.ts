@@ -127,7 +127,7 @@ async function sumUp(io: Io, world: LocalWorld, folder: DemoFolder, { campaign, 
     );
   }
   const met = new Set(world.sandbox.journal().flatMap(({ faults }) => faults));
-  io.stdout.write(`\nFaults that the service was told to commit: ${[...met].join(', ')}\n`);
+  io.stdout.write(`\nFaults that the service was made to commit: ${[...met].join(', ')}\n`);
   const conduct = world.sandbox.conduct();
   io.stdout.write(`\nWhat the service has to say about its caller\n${formatConduct(conduct)}`);
   const rows = await writeCampaignResults(io, world.store, campaign, folder.resultsPath);

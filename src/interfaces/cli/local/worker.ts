@@ -146,7 +146,7 @@ function logEvents(logger: Logger, events: readonly NewEvent[]): void {
       logger[isTrouble(event) ? 'warn' : 'info']({ campaignId, ...(batchId === undefined ? {} : { batchId }), type }, line);
     } catch (error) {
       // A line of the log is not worth the work that it tells of.
-      logger.debug({ type: event.type, error: String(error) }, 'an event could not be told');
+      logger.debug({ type: event.type, error: String(error) }, 'an event could not be put into words');
     }
   }
 }

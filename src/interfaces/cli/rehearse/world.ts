@@ -73,8 +73,8 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
   const pollMs = Math.max(rules.timing.pollMs, Math.round(shortestPollRealMs * speed));
   const notes = [
     ...(rules.preDial === null ? [] : ['pre_dial is not asked: it counts as allowing every call']),
-    ...(rules.onCompletion === null ? [] : ['on_completion is not told']),
-    ...(rules.onPause === null ? [] : ['on_pause is not told']),
+    ...(rules.onCompletion === null ? [] : ['on_completion is not notified']),
+    ...(rules.onPause === null ? [] : ['on_pause is not notified']),
     ...(pollMs === rules.timing.pollMs
       ? []
       : [

@@ -196,7 +196,7 @@ async function resolveCandidates(at: Asker, path: string): Promise<void> {
     if (problems.length > 0) throw new RefusedError(path, problems);
     if (lines.every(({ decision }) => decision === null))
       throw new UsageError(
-        `${path} exists, and its column decision is empty: nothing was changed. Fill it in and run this again, or name another file to have the rows written anew.`,
+        `${path} exists, and its column decision is empty: nothing was changed. Fill it in and run this again, or name another file to have the rows written again.`,
       );
     await carryOut(at, control, { source: path, lines });
   });

@@ -64,7 +64,7 @@ function stillUnderWay(answer: Answer): string {
   const why =
     answer['bound_reached'] === true
       ? `the next thing is due ${String(answer['next_due_at'])}, after ${String(answer['bound'])}`
-      : 'this waits for somebody else, not for time';
+      : 'this waits for another program, not for time';
   return `It is ${String(answer['now'])} there, and not idle (${what}): ${why}.`;
 }
 

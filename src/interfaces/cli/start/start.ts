@@ -144,7 +144,7 @@ function startingCommand(io: Io, { name, description, json, help, work }: Starti
     .description(description)
     .argument('<campaign.yaml>', 'campaign file')
     .option('--no-check', 'do not ask the service for agent and caller number first')
-    .option('--allow-partial', 'start even if there is not enough time to call everybody before the end', false)
+    .option('--allow-partial', 'start even if there is not enough time to call everyone before the end', false)
     .option('--json', json, false)
     .addHelpText('after', help)
     .action(async (path: string, flags: StartFlags) => {

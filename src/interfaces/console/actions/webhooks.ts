@@ -82,7 +82,7 @@ const actions: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', ActionWor
   },
   test: {
     button: 'Send a ping',
-    adds: 'It is signed like other requests, and tells of nothing.',
+    adds: 'It is signed like other requests, and reports nothing.',
     said: 'The ping was taken.',
   },
 };

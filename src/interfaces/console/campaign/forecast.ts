@@ -84,7 +84,7 @@ export function assumptionsText({ ends }: ConsoleForecast): string | null {
   if (ends === null) return null;
   const { answerRate, callMs } = ends.assumptions;
   return (
-    `Earliest: everybody answers the next call. Likely: ${percent(answerRate)} answer and talk ${Math.round(callMs / 1000)} s. ` +
+    `Earliest: everyone answers the next call. Likely: ${percent(answerRate)} answer and talk ${Math.round(callMs / 1000)} s. ` +
     'At worst: nobody answers, and every delay is the longest. Pauses, other campaigns and the service may slow it down.'
   );
 }
@@ -96,6 +96,6 @@ function courseText({ finishesAt, endless, neverCalled, cutShort }: Forecast, en
 }
 
 function lackText({ neverCalled, cutShort }: Forecast): string | null {
-  if (neverCalled > 0) return ': too early for a call to everybody';
+  if (neverCalled > 0) return ': too early for a call to everyone';
   return cutShort > 0 ? ': too early for all further attempts' : null;
 }

@@ -91,7 +91,7 @@ export class Rehearsals {
 }
 
 const elsewhere =
-  'Another process of carillon serve plays this rehearsal, or that process has ended before it. Load this page again, or begin it anew.';
+  'Another process of carillon serve plays this rehearsal, or that process has ended before it. Load this page again, or start it again.';
 
 /** Tells a draft from itself after a change. */
 export function editionOf({ draft, fields }: OpenDraft): string {

@@ -31,7 +31,7 @@ export async function callView(request: ViewRequest): Promise<View> {
 }
 
 function nextStep(code: string): string {
-  if (code === 'call_open') return 'This page shows it as soon as the service has told the end of the call.';
+  if (code === 'call_open') return 'This page shows it as soon as the service reports the end of the call.';
   if (code === 'no_record') return 'What is known of the call without its record stands with its row.';
   return code === 'service_unusable' ? 'The record stays there. Load this page again later.' : '';
 }
@@ -64,7 +64,7 @@ function recording({ campaignId, row, call, isRecorded }: ShownCall): Html {
         <a href="${path}" download>download it</a>: what is wrong is told then.
       </p>`,
     ],
-    aside('Playing it is told in the log'),
+    aside('Playing it is noted in the log'),
   );
 }
 

@@ -189,7 +189,7 @@ function rehearsal(changes: Partial<Rehearsal> = {}): Rehearsal {
     status: { ...status, total: 312 },
     settings: { speed: 600, startAt: begin, seed: 'a', dialect: 'extended' },
     rows: { inList: 5_000, rehearsed: 312 },
-    notes: ['on_completion is not told'],
+    notes: ['on_completion is not notified'],
     timeline: {
       startedAt: begin,
       firstCallAt: begin,

@@ -42,7 +42,7 @@ test.each(
     [event('batch.state', { state: 'redial', by: 'campaign' }),
       'batch 4: no record shows it; dialled again, as the campaign file says (on_unknown)'],
     [event('suppression.added', { e164: '+12125550101', scope: 'account', source: 'possible:conv_7' }),
-      'somebody opted out in a record that matches no call: no number it may belong to is called any more'],
+      'a person opted out in a record that matches no call: no number it may belong to is called any more'],
     [event('clock.stepped', { clock: 'service', byMs: -1_660_000 }),
       "the service's clock was set back by 28 min: calls that were open then get no negative outcome"],
     [event('clock.stepped', { clock: 'machine', byMs: 240_000 }),
@@ -79,7 +79,7 @@ test.each(
 });
 
 test.each<[number | null, PostVerdict, RegExp]>([
-  [429, 'not_sent', /told to wait \(429\), nothing was queued/],
+  [429, 'not_sent', /asked to wait \(429\), nothing was queued/],
   [null, 'not_sent', /no connection, nothing was sent/],
   [500, 'unknown', /no usable answer \(status 500\); it counts as sent/],
   [null, 'unknown', /no usable answer; it counts as sent/],
