@@ -43,7 +43,6 @@ test.for(range(1, 5 * seedFactor))(
     const { faults, hangs } = random.chance(0.5) ? drawPostFaults(random) : { faults: [], hangs: [] };
     const mix = quietMix({ seed, sandbox: { concurrency: 30 }, campaigns: [{ campaignId: 'first', rules, rows }], faults, hangs });
     const { trial, proven, violations } = await new Drive(mix).run();
-    expect([...violations, ...proven]).toEqual([]);
     const ofNumber = new Map(rows.map((row) => [row.e164, row]));
     for (const { to, acceptedAt, dialedAt } of trial.calls) {
       const { zones = [], hours = null } = ofNumber.get(to) ?? {};
@@ -53,7 +52,9 @@ test.for(range(1, 5 * seedFactor))(
     }
     expect([...violations, ...proven]).toEqual([]);
     const called = new Set(trial.calls.map(({ to }) => to));
-    // Each had hours within those days, but for those of several zones, where the hours of a short night are not open in both.
+    // A request that was lost leaves its people in doubt. Else each had hours within those days, but for those of several zones, where the
+    // hours of a short night are not open in both.
+    if (faults.length + hangs.length > 0) return;
     const left = rows.filter(({ e164, zones, hours }) => !called.has(e164 ?? '') && zones.length === 1 && hours !== '00:00-01:20');
     expect(left).toEqual([]);
   },
