@@ -360,7 +360,7 @@ const notSent: Draft[] = [
 const verdict = at('post.verdict');
 const secondDial = at('attempt.posted', 2);
 
-test('a log in which every promise was plain is proven, and what there was to judgePlain is counted', () => {
+test('a log in which every promise was kept is proven, and what there was to judge is counted', () => {
   expect(judgePlain(plain)).toEqual({ violations: [], events: plain.length, calls: 3, campaigns: ['spring'] });
 });
 
