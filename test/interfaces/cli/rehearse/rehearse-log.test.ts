@@ -222,7 +222,7 @@ test('the report says what happened when, and what a rehearsal is not', () => {
   expect(text).toMatch(/frequency cap +3\n/);
   expect(text).toMatch(/Only 312 of 5,000 rows took part: a sample/);
   expect(text).toMatch(/30 calls were begun in the busiest hour, of the 300 that starts_per_minute allows/);
-  expect(text).toMatch(/On_completion is not told\./);
+  expect(text).toMatch(/On_completion is not notified\./);
   expect(text).toMatch(/26 h 0 min of service time in 3 min\.\n$/);
   expect(findFaults(rehearsal())).toEqual([]);
   expect(rehearsalJson(rehearsal())).toMatchObject({

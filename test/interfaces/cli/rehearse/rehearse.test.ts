@@ -128,7 +128,7 @@ test('nobody outside is asked or told, and what differs from the file is said', 
     timing: { ...rules.timing, pollMs: 60_000 },
   });
   expect(rehearsed.notes.join('; ')).toMatch(
-    /pre_dial is not asked.*on_completion is not told.*on_pause is not told.*every 60 s.*not every 10 s/,
+    /pre_dial is not asked.*on_completion is not notified.*on_pause is not notified.*every 60 s.*not every 10 s/,
   );
   expect(rehearsalRules({ ...rules, preDial: null, onCompletion: null, onPause: null }, 1).notes).toEqual([]);
 });
