@@ -64,6 +64,7 @@ function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
     agentId: rules.agentId,
     callerId: step.caller,
     variablesKey: variables?.key ?? null,
+    concurrency: step.calls.length,
     calls: step.calls.map((call) => {
       const rendered = variables === null && rules.override === undefined ? null : render(call.cells);
       const reference = variables?.reference == null || call.reference === null ? {} : { [variables.reference]: call.reference };

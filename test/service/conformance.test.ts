@@ -107,6 +107,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
         agentId,
         callerId,
         variablesKey,
+        concurrency: null,
         calls: numbers.slice(0, count).map((to, index) => ({
           ref: named(index),
           to,
@@ -179,8 +180,8 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       subject.meet('lost after');
       const since = subject.now();
       expect(await service.place(request, once())).toMatchObject({ kind: 'unknown', status: null });
-      const { mark, agentId, calls } = request;
-      const found = await service.find?.({ mark, agentId, since });
+      const { mark, agentId, callerId, calls } = request;
+      const found = await service.find?.({ mark, agentId, callerId, since });
       await subject.play();
       expect([...subject.called()].sort()).toEqual(numbersOf(request).sort());
       if (service.abilities.lookUp === 'records') {
@@ -203,8 +204,8 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(await service.place(request, once())).toMatchObject({ kind: 'unknown', status: null });
       await subject.play();
       expect(subject.called()).toEqual([]);
-      const { mark, agentId } = request;
-      const found = await service.find?.({ mark, agentId, since: 0 });
+      const { mark, agentId, callerId } = request;
+      const found = await service.find?.({ mark, agentId, callerId, since: 0 });
       expect(found?.kind).toBe(service.abilities.lookUp === 'records' ? undefined : 'absent');
       expect(await all(service.allRecords({ agentId }))).toEqual([]);
     });

@@ -24,6 +24,8 @@ export interface CallRequest {
   callerId: string;
   /** The key that the campaign file gives for the variables of a call, for a service that has no place of its own for them. */
   variablesKey: string | null;
+  /** How many of its calls may be open at once, for a service with a queue of its own; null: as many as it has. */
+  concurrency: number | null;
   calls: readonly RequestedCall[];
 }
 
@@ -84,7 +86,8 @@ export interface CallReport {
   ref: string | null;
   /** E.164. */
   to: string | null;
-  state: 'waiting' | 'dialling' | 'talking' | 'over' | 'withdrawn';
+  /** Null: a word of the service that is not known. */
+  state: 'waiting' | 'dialling' | 'talking' | 'over' | 'withdrawn' | null;
   conversationId: string | null;
   /** Where the service says so. */
   result: CallResult | null;
@@ -149,7 +152,7 @@ export interface CallService {
   /** Dials people. Throws nothing that a service could cause. */
   place(request: CallRequest, once: SendOnce): Promise<Placing>;
   /** Looks for a request without an answer. Dials nobody. There where `lookUp` is `mark` or `key`. `since`: service time. */
-  find?(post: { mark: string; agentId: string; since: number }): Promise<Found>;
+  find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<Found>;
   /** All calls of one batch. There where `namesRecipients`. */
   report?(serviceBatchId: string): Promise<readonly CallReport[]>;
   /** There where `withdraw` is not `nothing`. What was taken back is what `report` says afterwards, not this answer. */
