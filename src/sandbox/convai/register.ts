@@ -6,6 +6,7 @@ import { serveAgents } from './routes/agents.ts';
 import { serveBatchCalling } from './routes/batch-calling.ts';
 import { serveBatchCalls } from './routes/batch-calls.ts';
 import { serveConversations } from './routes/conversations.ts';
+import { serveOutboundCampaigns } from './routes/outbound-campaigns.ts';
 import { serveFurtherNumbers, servePhoneNumbers } from './routes/phone-numbers.ts';
 
 /** The API of the contract, with its description: one way to reach the service, which another folder may serve in another way. */
@@ -17,6 +18,7 @@ export function registerConvai(app: FastifyInstance, service: Service): void {
   if (service.settings.dialect === 'extended') {
     serveFurtherNumbers(app, service);
     serveBatchCalling(app, service);
+    serveOutboundCampaigns(app, service);
   }
   // Made when it is first asked for, for it costs time.
   let document: OpenApiDocument | undefined;

@@ -33,3 +33,21 @@ function parse(text: string): Cursor | null {
   if (typeof position !== 'number' || !Number.isSafeInteger(position) || position < 0) return null;
   return { list, generation, position, ...(typeof key === 'string' ? { key } : {}) };
 }
+
+/** One page of a list, newest first, and where the next begins. Items keep their place, so that what comes meanwhile moves none of them. */
+export function listedPage<Item>(
+  oldestFirst: readonly Item[],
+  page: {
+    list: Pick<Cursor, 'list' | 'generation'>;
+    cursor: string | undefined;
+    size: number;
+    isWanted: (item: Item) => boolean;
+  },
+): { items: Item[]; next_cursor: string | null; has_more: boolean } {
+  const before = readCursor(page.cursor, page.list)?.position ?? Infinity;
+  const found = [...oldestFirst.entries()].filter(([place, item]) => place < before && page.isWanted(item)).toReversed();
+  const shown = found.slice(0, page.size);
+  const hasMore = found.length > shown.length;
+  const nextCursor = hasMore ? writeCursor({ ...page.list, position: shown.at(-1)?.[0] ?? 0 }) : null;
+  return { items: shown.map(([, item]) => item), next_cursor: nextCursor, has_more: hasMore };
+}

@@ -215,6 +215,7 @@ export function aboutOf(request: FastifyRequest, service: Service): About {
       parameters['phone_number_id'],
       body['from_phone_number_id'],
       body['agent_phone_number_id'],
+      fieldsOf(body['channel_config'])['agent_phone_number_id'],
       conversation?.phoneNumberId,
     ),
     numbers: texts(body['phone_number'], conversation?.to, ...calls, ...recipients),

@@ -75,6 +75,9 @@ const document = z.strictObject({
   batches: array(
     holds({ batchId: id, name: string(), scheduledAt: number(), recipients: array(holds({ id: string(), callId: string() })) }),
   ),
+  campaigns: array(
+    holds({ campaignId: id, name: string(), key: id, createdAt: number(), leads: array(holds({ leadId: id, callId: string() })) }),
+  ).optional(),
   unavailable_models: array(string()),
   world: worldSchema,
   faults: holds({ added: count, rules: array(holds({ rule: holds({ id: string() }) })) }),

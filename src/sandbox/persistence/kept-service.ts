@@ -5,7 +5,7 @@ import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.
 import { SandboxStartError } from '../core/settings/check-settings.ts';
 import type { Call } from '../core/state/call.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
-import { agentKey, allCalls, restoreState, takeSmall, writeBatch, writeCall, type StateDocument } from './state.ts';
+import { agentKey, allCalls, restoreState, takeSmall, writeBatch, writeCall, writeCampaign, type StateDocument } from './state.ts';
 import type { StateFile } from './state-file.ts';
 
 /** Real milliseconds until what happens by itself is written. */
@@ -84,6 +84,7 @@ function readStored(found: ReadonlyMap<string, unknown>): Stored {
     record_order: recorded.sort((a, b) => a.recorded - b.recorded).map(({ call }) => call.callId),
     counters: itemsOf('counters'),
     batches: valuesOf('batches'),
+    campaigns: valuesOf('campaigns'),
   } as unknown as Stored;
 }
 
@@ -189,6 +190,7 @@ class Keeper implements Storage {
     const small = { ...takeSmall(this.#service), speed: clock.speed, given: textsGiven(settings) };
     for (const [name, value] of Object.entries(small)) putNew(name, JSON.stringify(value));
     for (const batch of state.batches.values()) putNew(`batches/${batch.batchId}`, JSON.stringify(writeBatch(batch)));
+    for (const campaign of state.campaigns.values()) putNew(`campaigns/${campaign.campaignId}`, JSON.stringify(writeCampaign(campaign)));
     for (const [position, agentId] of state.agentOrder.entries()) {
       const agent = state.agents.get(agentId) ?? null;
       putNew(`agents/${position}`, agent, () => JSON.stringify({ agentId, agent }));

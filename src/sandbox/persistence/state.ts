@@ -3,6 +3,7 @@ import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent, PhoneNumber } from '../core/state/agent.ts';
 import type { Batch } from '../core/state/batch.ts';
+import type { Campaign } from '../core/state/campaign.ts';
 import { waitsFrom, type Call } from '../core/state/call.ts';
 import { ServiceState } from '../core/state/service-state.ts';
 import { sandboxVersion } from '../core/version.ts';
@@ -29,6 +30,8 @@ export function takeState(service: Service) {
     record_order: state.conversations.everything.map(({ callId }) => callId),
     counters: [...state.counters].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     batches: [...state.batches.values()].map(writeBatch),
+    /** Left out by sandboxes that had no campaigns. */
+    campaigns: [...state.campaigns.values()].map(writeCampaign) as ReturnType<typeof writeCampaign>[] | undefined,
   };
 }
 
@@ -83,6 +86,10 @@ function readCall(document: ReturnType<typeof writeCall>, agents: Readonly<Recor
 
 export function writeBatch(batch: Batch) {
   return { ...batch, recipients: batch.recipients.map(({ id, call }) => ({ id, callId: call.callId })) };
+}
+
+export function writeCampaign(campaign: Campaign) {
+  return { ...campaign, leads: campaign.leads.map(({ call, ...lead }) => ({ ...lead, callId: call.callId })) };
 }
 
 export function allCalls(state: ServiceState): Call[] {
@@ -142,6 +149,13 @@ function readState(document: StateDocument): ServiceState {
       return call === undefined ? [] : [{ id, call }];
     });
     state.batches.set(batch.batchId, { ...batch, recipients });
+  }
+  for (const campaign of document.campaigns ?? []) {
+    const leads = campaign.leads.flatMap(({ callId, ...lead }) => {
+      const call = calls.get(callId);
+      return call === undefined ? [] : [{ ...lead, call }];
+    });
+    state.campaigns.set(campaign.campaignId, { ...campaign, leads });
   }
   return state;
 }

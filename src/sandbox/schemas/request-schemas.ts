@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createAgentSchemas, type ConversationConfig } from './agent-schemas.ts';
+import { createCampaignSchemas } from './campaign-schemas.ts';
 import { e164, extendedOnly, identifier, objectOf, sourced, variableValues, type SchemaMode } from './building-blocks.ts';
 
 export type CallVariables = z.infer<typeof variableValues>;
@@ -9,7 +10,14 @@ export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
   recipient_id?: string | undefined;
   user_id?: string | undefined;
   custom_llm_extra_body?: Record<string, unknown> | undefined;
+  campaign?: CampaignOfCall | undefined;
 };
+
+/** The campaign and the lead for which a call is made. */
+export interface CampaignOfCall {
+  readonly campaignId: string;
+  readonly leadId: string;
+}
 
 export type BatchInput = Omit<z.infer<RequestSchemas['batch']>, 'calls'> & { calls: CallTarget[] };
 
@@ -30,6 +38,8 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
   });
   const ofAgent = sourced('contract', { agent_id: identifier });
   const text = z.string().min(1, 'Must not be empty.');
+  const batchCalling = createBatchCallingSchemas(mode, agents.conversationConfig, maxCallsPerBatch);
+  const clientData = batchCalling.submitBatch.shape.recipients.element.shape.conversation_initiation_client_data;
   return {
     createAgent: agents.create,
     updateAgent: agents.update,
@@ -53,7 +63,8 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     }),
     assignNumber: objectOf(mode, ofAgent),
     batch: objectOf(mode, { ...ofAgent, ...sourced('contract', { from_phone_number_id: identifier, calls }) }),
-    ...createBatchCallingSchemas(mode, agents.conversationConfig, maxCallsPerBatch),
+    ...batchCalling,
+    ...createCampaignSchemas(mode, clientData, maxCallsPerBatch, page),
   };
 }
 

@@ -72,7 +72,7 @@ function batchStatus({ cancelled }: Batch, statuses: readonly RecipientStatus[],
   return statuses.every((status) => status === 'pending') ? 'pending' : 'in_progress';
 }
 
-function lastUpdate({ acceptedAt, dialedAt, course }: Call, now: number): number {
+export function lastUpdate({ acceptedAt, dialedAt, course }: Call, now: number): number {
   const times = [acceptedAt, dialedAt, course?.answeredAt, course?.endedAt, course?.analysedAt];
   return unixSeconds(Math.max(...times.filter((time): time is number => time != null && time <= now)));
 }

@@ -1,5 +1,5 @@
 import { configOf, languageOfAgent } from '../../core/conversation/call-config.ts';
-import { recipientIdOf, type SocketFacts } from '../../core/state/call.ts';
+import { recipientIdOf, type Call, type SocketFacts } from '../../core/state/call.ts';
 import type { SeenConversation } from './seen-conversation.ts';
 import type { Turn, TurnUsage, ToolUse } from '../../core/state/talk.ts';
 import { findModel, priceUsage } from '../../models/catalogue.ts';
@@ -29,7 +29,7 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
     ...(call.direction === 'outbound' && call.batchId !== null && seen.shown.shows('batch')
-      ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: recipientIdOf(call) } }
+      ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: recipientIdOf(call), ...describeCampaignOf(call) } }
       : {}),
   };
 }
@@ -37,6 +37,12 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
 /** Why it ended; empty where that is not known, or not told. */
 export function reasonOf({ ended, course, shown }: SeenConversation): string {
   return ended && !shown.isBare ? course.terminationReason : '';
+}
+
+function describeCampaignOf({ campaign }: Call): Record<string, unknown> {
+  if (campaign === undefined) return {};
+  const { campaignId, leadId } = campaign;
+  return { campaign: { campaign_id: campaignId, campaign_lead_id: leadId, cold_attempt: 1, conversation_type: 'initial' } };
 }
 
 function describePhoneCall({ call, course, hasCarrierResult, shown }: SeenConversation): Record<string, unknown> {

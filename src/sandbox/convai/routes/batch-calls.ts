@@ -93,6 +93,7 @@ function createCall(
     conversationId,
     batchId,
     ...(target.recipient_id === undefined ? {} : { recipientId: target.recipient_id }),
+    ...(target.campaign === undefined ? {} : { campaign: target.campaign }),
     ...(lines === null ? {} : { batchLines: lines }),
     requestId,
     agentId: input.agent_id,

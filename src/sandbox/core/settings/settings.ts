@@ -1,4 +1,5 @@
 import type { Outbound } from '../allowed-host.ts';
+import { type CampaignSettings, defaultCampaignSettings } from './campaign-settings.ts';
 import { checkSettings, SandboxStartError } from './check-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
@@ -81,6 +82,8 @@ export interface SandboxOptions {
   sockets?: Partial<SocketSettings>;
   /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
   livekit?: LiveKitSettings;
+  /** Outbound campaigns; in the extended dialect only. */
+  campaigns?: Partial<CampaignSettings>;
   conduct?: Partial<ConductLimits>;
 }
 
@@ -134,6 +137,7 @@ export function resolveSettings(options: SandboxOptions) {
     modelLatency: options.modelLatency ?? 'measured',
     sockets: { ...defaultSocketSettings, ...options.sockets },
     livekit: options.livekit ?? null,
+    campaigns: { ...defaultCampaignSettings, ...options.campaigns },
     conduct,
   };
   checkSettings(settings);

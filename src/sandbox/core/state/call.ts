@@ -1,7 +1,7 @@
 import type { Talk } from './talk.ts';
 import type { Agent } from './agent.ts';
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
-import type { CallVariables } from '../../schemas/request-schemas.ts';
+import type { CallVariables, CampaignOfCall } from '../../schemas/request-schemas.ts';
 import type { Person } from '../world/person.ts';
 
 /** What is kept of a conversation over a socket beside what was said. Never changed in place. Times: epoch milliseconds of service time. */
@@ -55,6 +55,7 @@ export interface Call {
   readonly channel?: Channel;
   readonly batchId: string | null;
   readonly recipientId?: string | undefined;
+  readonly campaign?: CampaignOfCall | undefined;
   /** So many calls of its batch are on the line at once; as many as there are lines when left out. */
   readonly batchLines?: number | undefined;
   readonly requestId: string | null;

@@ -1,6 +1,7 @@
 import type { Call, ForcedCourse } from './call.ts';
 import type { Agent, PhoneNumber } from './agent.ts';
 import type { Batch } from './batch.ts';
+import type { Campaign } from './campaign.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { CredentialStore } from './credential-store.ts';
 import { deriveId } from '../random.ts';
@@ -16,6 +17,8 @@ export class ServiceState {
   readonly calls: Call[] = [];
   /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
   readonly batches = new Map<string, Batch>();
+  /** By id, oldest first. */
+  readonly campaigns = new Map<string, Campaign>();
   readonly nextCourses = new Map<string, ForcedCourse[]>();
   /** Told of every series that has counted on. */
   onCount: ((series: string) => void) | null = null;

@@ -133,7 +133,9 @@ export class PhoneNetwork {
   }
 
   #isHeldBack(call: Call | undefined): boolean {
-    if (call?.course !== null || call.batchLines === undefined) return false;
+    if (call?.course !== null) return false;
+    if (this.#state.campaigns.get(call.campaign?.campaignId ?? '')?.standing === 'paused') return true;
+    if (call.batchLines === undefined) return false;
     return [...this.#onTheLine].filter(({ batchId }) => batchId === call.batchId).length >= call.batchLines;
   }
 
