@@ -131,7 +131,7 @@ export class ConductJudge {
   noteCall(call: Call): void {
     this.#known.checks.observe('double_dial');
     this.#known.checks.observe('redial_too_soon');
-    const earlier = this.#known.callsByNumber.get(call.to) ?? [];
+    const earlier = (this.#known.callsByNumber.get(call.to) ?? []).filter((other) => !wasTakenBack(other));
     const previous = earlier.at(-1);
     const facts = { callId: call.callId, requestId: call.requestId, previousCallId: previous?.callId, number: maskNumber(call.to) };
     if (previous !== undefined) {
@@ -198,6 +198,11 @@ export class ConductJudge {
   #violate(check: CheckName, what: string, facts: Record<string, unknown>): void {
     this.#known.checks.violate(check, { at: this.#clock.now(), what, ...facts });
   }
+}
+
+/** It has come to its end without having been dialled: nobody was called. */
+function wasTakenBack({ course, dialedAt }: Call): boolean {
+  return course !== null && dialedAt === null;
 }
 
 /** Enough of a number to recognise it by, not enough to call it. */

@@ -52,6 +52,23 @@ test('hammering without a pause is noticed, however often it is told to wait', a
   expect(check?.violationCount).toBe(100);
 });
 
+test('who was taken back before the telephone rang may be called', async () => {
+  const sandbox = await startTestSandbox({ conduct: { maxDialsPerDay: 1 } });
+  const submit = (call_name: string, more = {}) =>
+    sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+      call_name,
+      agent_id: 'agent_reminders',
+      agent_phone_number_id: 'pn_main',
+      recipients: [{ phone_number: '+12125550101' }],
+      ...more,
+    });
+  const { id } = (await submit('Later', { scheduled_time_unix: noon / 1000 + 60 })).body;
+  await sandbox.request('POST', `/v1/convai/batch-calling/${id}/cancel`);
+  sandbox.clock.advance(1_000);
+  await submit('Now');
+  expect([sandbox.calls().length, failed(sandbox.conduct())]).toEqual([2, []]);
+});
+
 test('dialling again right after the call ended is too soon', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.batch(['+12125550101']);
