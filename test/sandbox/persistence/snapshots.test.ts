@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
+const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const onHold = { clock: 'manual', epochMs: noon } as const;
 
 type Step = { do: string; pick: number; value: number };
@@ -23,6 +24,8 @@ const steps = fc.array(
       'submit',
       'submit',
       'cancel',
+      'campaign',
+      'stop',
       'model',
       'fault',
       'order',
@@ -97,6 +100,23 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         const { batch_calls: batches } = (await get('/v1/convai/batch-calling/workspace')).body;
         return request('POST', `/v1/convai/batch-calling/${pickOf<Json>(batches, pick)?.id ?? 'none'}/cancel`);
       }
+      case 'campaign': {
+        const recipients = dialled.slice(value % 12, (value % 12) + 1 + (pick % 4)).map((phone_number) => ({ phone_number }));
+        return request('POST', `${campaigns}/submit`, {
+          call_name: 'Campaign',
+          agent_id: await agentId(),
+          channel_config: { channel: 'phone', agent_phone_number_id: await numberId() },
+          recipients,
+          target_concurrency_limit: 1,
+          idempotency_key: `key ${pick % 3}`,
+          variant: 'simple',
+        });
+      }
+      case 'stop': {
+        const found = (await get(campaigns)).body.campaigns;
+        const order = ['pause', 'resume', 'stop'][value % 3];
+        return request('POST', `${campaigns}/${pickOf<Json>(found, pick)?.campaign_id ?? 'none'}/${order}`);
+      }
       case 'model':
         return request('PUT', '/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 });
       case 'forget': {
@@ -138,6 +158,8 @@ async function readAll(sandbox: TestSandbox): Promise<string[]> {
     '/_sandbox/faults',
   ])
     await note(path);
+  for (const { campaign_id: id } of (await note(campaigns)).campaigns)
+    for (const of of ['calls', 'leads']) await note(`${campaigns}/${id}/${of}`);
   for (let cursor = ''; ;) {
     const page = await note(`/v1/convai/conversations?page_size=4${cursor}`);
     for (const { conversation_id: id } of page.conversations) await note(`/v1/convai/conversations/${id}`);
