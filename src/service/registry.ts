@@ -1,13 +1,29 @@
-import { createConvaiClient, type ConvaiClientOptions } from './convai/client.ts';
+import { keyHeaders, type ServiceApi } from '../rules/service-api.ts';
+import { batchCallingService } from './batch-calling/service.ts';
+import { clientOver } from './convai/client.ts';
+import { openConnection, type ConvaiClientOptions } from './convai/connection.ts';
 import { contractService } from './convai/contract-service.ts';
+import { readsOf } from './convai/reads.ts';
 import type { CallService } from './port/call-service.ts';
+import { ServiceOptionsError } from './port/errors.ts';
 
 export { readServiceClock } from './convai/read-clock.ts';
 
-/** Address, key and limits of a service. */
-export type ConnectOptions = ConvaiClientOptions;
+/** Address, key, limits and interface (`api`, default the contract's) of a service. */
+export interface ConnectOptions extends ConvaiClientOptions {
+  api?: ServiceApi;
+}
 
 /** The way to the service at an address; close it. Throws ServiceOptionsError. The one place that knows which services there are. */
-export function connectService(options: ConnectOptions): CallService {
-  return contractService(createConvaiClient(options));
+export function connectService({ api = 'contract', ...options }: ConnectOptions): CallService {
+  const transport = openConnection({ keyHeader: keyHeaders[api], ...options });
+  const client = clientOver(transport);
+  switch (api) {
+    case 'contract':
+      return contractService(client);
+    case 'batch-calling':
+      return batchCallingService(transport, readsOf(client));
+    case 'campaigns':
+      throw new ServiceOptionsError('Calls cannot be placed through campaigns yet. Set SVC_API=batch-calling.');
+  }
 }

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
+import { keyHeaders, serviceApis } from '../rules/service-api.ts';
 import { readSigningKeys } from './hooks/signature.ts';
 
 const milliseconds = z.coerce.number().int().positive();
@@ -42,6 +43,7 @@ export function listenText({ host, port }: ListenAddress): string {
 const environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
   SVC_API_KEY: z.string().min(1).optional(),
+  SVC_API: z.enum(serviceApis, { error: ({ input }) => `"${String(input)}" is none: write ${serviceApis.join(', ')}` }).default('contract'),
   SVC_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
   SVC_HEADERS_TIMEOUT_MS: milliseconds.default(60_000),
   SVC_BODY_TIMEOUT_MS: milliseconds.default(30_000),
@@ -135,10 +137,12 @@ function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
-/** Where the service is, and how long and how often it may be asked; the key comes beside it. */
+/** Where the service is, its interface, and how long and how often it may be asked; the key comes beside it. */
 export function serviceSettings(config: Config) {
   return {
     baseUrl: config.SVC_BASE_URL,
+    api: config.SVC_API,
+    keyHeader: keyHeaders[config.SVC_API],
     timeouts: {
       connectMs: config.SVC_CONNECT_TIMEOUT_MS,
       headersMs: config.SVC_HEADERS_TIMEOUT_MS,

@@ -11,6 +11,7 @@ const secretKeys = [
   'telephony_account_sid',
   'authorization',
   'x-api-key',
+  'xi-api-key',
   'e164',
   'phone',
   'to_phone_number',

@@ -167,6 +167,7 @@ export function secondService(baseUrl: string): CallService {
   const transport = createTransport({
     baseUrl,
     apiKey: 'second',
+    keyHeader: 'x-api-key',
     allowInsecure: false,
     readsPerSecond: 1_000,
     retriesAfter429: { reads: 0, changes: 0 },

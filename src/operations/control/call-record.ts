@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Config } from '../../shared/config.ts';
 import { isLoopback } from '../../rules/service-address.ts';
+import { keyHeaders } from '../../rules/service-api.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import type { ServiceRecord } from '../../service/port/call-service.ts';
 import { foreseen, codeOf } from '../../shared/input/errors.ts';
@@ -100,7 +101,7 @@ export async function openRecording(control: Control, { range, ...named }: Named
   try {
     const answer = await fetch(url, {
       headers: {
-        ...(isOwn ? { 'x-api-key': requireApiKey(config) } : {}),
+        ...(isOwn ? { [keyHeaders[config.SVC_API]]: requireApiKey(config) } : {}),
         ...(range === undefined ? {} : { range }),
       },
       redirect: isOwn ? 'error' : 'follow',

@@ -1,39 +1,13 @@
 import type { z } from 'zod';
 import { encodeBody, jsonOf, parseBody, parseBodyIfAny } from '../http/bodies.ts';
-import { readDate, createTransport, type RequestInfo, type Success, type WriteRequest } from '../http/transport.ts';
-import { BadResponseError, RequestInvalidError, ServiceOptionsError } from '../port/errors.ts';
-import { iteratePages, readPage, splitUsable, type Page } from './pagination.ts';
-import type { RetryCounts, Sleep } from '../http/rate-limits.ts';
-import { isWellFormed } from '../port/record-values.ts';
+import { iteratePages, readPage, splitUsable, type Page } from '../http/pagination.ts';
+import { pathOf, root } from '../http/paths.ts';
+import { readDate, type Success, type Transport, type WriteRequest } from '../http/transport.ts';
+import { BadResponseError, RequestInvalidError } from '../port/errors.ts';
+import { openConnection, type ConvaiClientOptions } from './connection.ts';
 import * as requests from './schemas.ts';
 import * as responses from './schemas.ts';
 import type { ServiceDate, ServiceReadings } from '../port/service-clock.ts';
-
-/** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */
-export interface ConvaiClientOptions {
-  /** May have a path prefix and a trailing slash. `http://` only for loopback hosts unless `allowInsecure`. */
-  baseUrl: string;
-  /** Sent in the `x-api-key` header and nowhere else. Default: SVC_API_KEY of the environment. */
-  apiKey?: string | undefined;
-  allowInsecure?: boolean;
-  /** Real milliseconds; defaults 10,000 / 60,000 / 30,000. `bodyMs` is for the whole body. */
-  timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number };
-  /** Shared by all reads of this client. Default 20. */
-  readsPerSecond?: number;
-  /**
-   * How often a request that a 429 turned away is sent again: after its Retry-After, else after 1 s, 2 s, 4 s and so on. Defaults: `reads`
-   * 2, `changes` 0. A batch of calls is never sent again, and a Retry-After of more than a minute is thrown.
-   */
-  retriesAfter429?: Partial<RetryCounts>;
-  /** Waits between these; default a timer. */
-  sleep?: Sleep;
-  /** Called after each request on the wire; what it throws is ignored. */
-  onRequest?: (info: RequestInfo) => void;
-  /** Real epoch milliseconds; default `Date.now`. */
-  nowReal?: () => number;
-  /** A clock that never jumps; default `performance.now`. */
-  monotonicMs?: () => number;
-}
 
 /** Options of operations that read a whole list (2, 7 and 11). */
 export interface ListOptions {
@@ -76,8 +50,6 @@ export interface PlaceBatchOptions {
  */
 export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 
-/** Where the operations are. */
-export const root = '/v1/convai';
 const largestPage = 100;
 
 /**
@@ -93,19 +65,11 @@ const largestPage = 100;
  * ```
  */
 export function createConvaiClient(options: ConvaiClientOptions) {
-  const transport = createTransport({
-    baseUrl: options.baseUrl,
-    apiKey: readApiKey(options.apiKey),
-    allowInsecure: options.allowInsecure ?? false,
-    timeouts: { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, ...options.timeouts },
-    readsPerSecond: options.readsPerSecond ?? 20,
-    retriesAfter429: { reads: 2, changes: 0, ...options.retriesAfter429 },
-    sleep: options.sleep,
-    nowReal: options.nowReal ?? Date.now,
-    monotonicMs: options.monotonicMs,
-    onRequest: options.onRequest,
-  });
+  return clientOver(openConnection(options));
+}
 
+/** The operations over a connection that is open; `close` closes it. */
+export function clientOver(transport: Transport) {
   const get = async <Schema extends z.ZodType>(path: string, schema: Schema, query?: Record<string, string>) =>
     parseBody(await transport.read(path, query), schema);
 
@@ -258,30 +222,7 @@ export function createConvaiClient(options: ConvaiClientOptions) {
   };
 }
 
-/** The path of one resource. An empty id would address the list instead, and dots another resource. */
-function pathOf(method: string, collection: string, id: string): string {
-  if (id === '' || id === '.' || id === '..' || !isWellFormed(id)) {
-    const request = { method, path: `${root}/${collection}/{id}`, requestId: null };
-    const what = id === '' ? 'empty' : isWellFormed(id) ? `"${id}"` : 'no Unicode text';
-    throw new RequestInvalidError(request, [`the id in the path, which is ${what}`]);
-  }
-  return `${root}/${collection}/${encodeURIComponent(id)}`;
-}
-
 function serviceDateOf(success: Success): ServiceDate | null {
   const serverMs = readDate(success.headers);
   return serverMs === null ? null : { serverMs, sentAtMs: success.sentAtMs, receivedAtMs: success.receivedAtMs };
-}
-
-/**
- * The key to send: the one given, else SVC_API_KEY of the environment, as the contract has it of client libraries. Throws
- * ServiceOptionsError where there is none, and where a header cannot carry it.
- */
-function readApiKey(given: string | undefined): string {
-  const key = given ?? process.env['SVC_API_KEY'];
-  if (key === undefined) {
-    throw new ServiceOptionsError('There is no API key. Pass apiKey, or set SVC_API_KEY in the environment.');
-  }
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new ServiceOptionsError('The API key is empty, or a header cannot carry its characters. Check SVC_API_KEY.');
 }

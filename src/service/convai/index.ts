@@ -3,11 +3,11 @@ export {
   createConvaiClient,
   type BatchPlaced,
   type ConvaiClient,
-  type ConvaiClientOptions,
   type ConversationPage,
   type ListOptions,
   type PlaceBatchOptions,
 } from './client.ts';
+export type { ConvaiClientOptions } from './connection.ts';
 export type { ClockReading, ServiceDate, ServiceReadings } from '../port/service-clock.ts';
 export type { RequestInfo } from '../http/transport.ts';
 export { parseBaseUrl, type BaseUrl } from '../port/address.ts';

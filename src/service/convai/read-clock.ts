@@ -26,6 +26,7 @@ export async function readServiceClock(baseUrl: string, fetchTimeoutMs: number, 
   const transport = createTransport({
     baseUrl,
     apiKey: null,
+    keyHeader: 'x-api-key',
     // No key is sent.
     allowInsecure: true,
     timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },

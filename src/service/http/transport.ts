@@ -11,6 +11,8 @@ export interface TransportOptions {
   baseUrl: string;
   /** Null: requests carry no key. */
   apiKey: string | null;
+  /** The header that carries it. */
+  keyHeader: string;
   /** Plain `http` to a host that is not this machine. */
   allowInsecure: boolean;
   timeouts: { connectMs: number; headersMs: number; bodyMs: number };
@@ -53,13 +55,16 @@ export interface Success extends Answer {
 const maxResponseSize = 16 * 1024 * 1024;
 const maxReadConnections = 32;
 
+/** The way to one service; close it. */
+export type Transport = ReturnType<typeof createTransport>;
+
 /**
  * Sends requests to one service and turns every failure into a `ServiceError`. Opens no connection before the first request. Throws
  * ServiceOptionsError when an option cannot be used.
  */
 export function createTransport(options: TransportOptions) {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
-  const { apiKey, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
+  const { apiKey, keyHeader, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
   const redact = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, '[redacted]'));
   const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
   const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
@@ -71,7 +76,7 @@ export function createTransport(options: TransportOptions) {
 
   const headers = (extra: Record<string, string>) => ({
     accept: 'application/json',
-    ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+    ...(apiKey === null ? {} : { [keyHeader]: apiKey }),
     ...extra,
   });
 

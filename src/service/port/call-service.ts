@@ -143,20 +143,8 @@ export interface CallerNumber {
   verified: boolean | null;
 }
 
-/**
- * The way to a service that places calls. Whatever fails throws a `ServiceError`, whose `knowledge` says what is known of its effect;
- * reads may be repeated at will.
- */
-export interface CallService {
-  readonly abilities: Abilities;
-  /** Dials people. Throws nothing that a service could cause. */
-  place(request: CallRequest, once: SendOnce): Promise<Placing>;
-  /** Looks for a request without an answer. Dials nobody. There where `lookUp` is `mark` or `key`. `since`: service time. */
-  find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<Found>;
-  /** All calls of one batch. There where `namesRecipients`. */
-  report?(serviceBatchId: string): Promise<readonly CallReport[]>;
-  /** There where `withdraw` is not `nothing`. What was taken back is what `report` says afterwards, not this answer. */
-  withdraw?(serviceBatchId: string, refs: readonly string[] | 'all'): Promise<void>;
+/** What is read of a service, whichever way calls are placed there. */
+export interface ServiceReads {
   record(conversationId: string, reading?: Reading): Promise<ServiceRecord>;
   /** A page of conversations, in the service's order. */
   records(filter: { agentId?: string; cursor?: string; pageSize?: number }, pointers?: RecordPointers): Promise<RecordPage>;
@@ -170,6 +158,22 @@ export interface CallService {
   clockReadings(): ServiceReadings;
   /** Ends reads under way and waits for writes; later calls are refused unsent. */
   close(): Promise<void>;
+}
+
+/**
+ * The way to a service that places calls. Whatever fails throws a `ServiceError`, whose `knowledge` says what is known of its effect;
+ * reads may be repeated at will.
+ */
+export interface CallService extends ServiceReads {
+  readonly abilities: Abilities;
+  /** Dials people. Throws nothing that a service could cause. */
+  place(request: CallRequest, once: SendOnce): Promise<Placing>;
+  /** Looks for a request without an answer. Dials nobody. There where `lookUp` is `mark` or `key`. `since`: service time. */
+  find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<Found>;
+  /** All calls of one batch. There where `namesRecipients`. */
+  report?(serviceBatchId: string): Promise<readonly CallReport[]>;
+  /** There where `withdraw` is not `nothing`. What was taken back is what `report` says afterwards, not this answer. */
+  withdraw?(serviceBatchId: string, refs: readonly string[] | 'all'): Promise<void>;
 }
 
 /**

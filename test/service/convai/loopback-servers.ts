@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createConvaiClient, type ConvaiClient, type ConvaiClientOptions } from '../../../src/service/convai/client.ts';
+import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
+import type { ConvaiClientOptions } from '../../../src/service/convai/connection.ts';
 
 export const testKey = 'sk_unit_5f1d9c_secret';
 

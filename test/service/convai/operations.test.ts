@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConvaiClient } from '../../../src/service/convai/client.ts';
-import { iteratePages, type Page, readPage } from '../../../src/service/convai/pagination.ts';
+import { iteratePages, type Page, readPage } from '../../../src/service/http/pagination.ts';
 import { BadResponseError, RefusedError, RequestInvalidError } from '../../../src/service/port/errors.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService, testKey } from './loopback-servers.ts';
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { createConvaiClient, type ConvaiClient, type ConvaiClientOptions } from '../../../src/service/convai/client.ts';
+import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
+import type { ConvaiClientOptions } from '../../../src/service/convai/connection.ts';
 import { ServiceOptionsError, RateLimitedError } from '../../../src/service/port/errors.ts';
 import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
 

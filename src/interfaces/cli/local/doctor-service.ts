@@ -1,4 +1,4 @@
-import type { Config } from '../../../shared/config.ts';
+import { serviceSettings, type Config } from '../../../shared/config.ts';
 import { isLoopback } from '../../../rules/service-address.ts';
 import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
@@ -46,7 +46,7 @@ async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Pr
   const name = 'API key';
   try {
     const service = connectService({
-      baseUrl: config.SVC_BASE_URL,
+      ...serviceSettings(config),
       apiKey,
       timeouts: { connectMs: limitMs, headersMs: limitMs, bodyMs: limitMs },
       retriesAfter429: { reads: 0 },

@@ -38,17 +38,17 @@ export async function* iteratePages<Item>(
 }
 
 /**
- * Reads a list in any of its shapes: `{ [key]: [...], has_more, next_cursor }`, the same without paging fields, or a
+ * Reads a list in any of its shapes: `{ [key]: [...], has_more, [cursorKey] }`, the same without paging fields, or a
  * bare array. Undefined when there is no list in it. Of more items than can be handled only the first are there, and `hasMore` is true.
  */
-export function readPage(body: unknown, key: string): Page<unknown> | undefined {
+export function readPage(body: unknown, key: string, cursorKey = 'next_cursor'): Page<unknown> | undefined {
   if (Array.isArray(body)) return bounded({ items: body, hasMore: null, nextCursor: null });
   if (typeof body !== 'object' || body === null) return undefined;
   const fields = body as Record<string, unknown>;
   const items = fields[key];
   if (!Array.isArray(items)) return undefined;
   const hasMore = fields['has_more'];
-  const nextCursor = fields['next_cursor'];
+  const nextCursor = fields[cursorKey];
   const isCursor = typeof nextCursor === 'string' && nextCursor !== '';
   const isTooLong = isCursor && nextCursor.length > longestCursor;
   return bounded({

@@ -1,0 +1,57 @@
+import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
+import { root } from '../http/paths.ts';
+import type { CallerNumber, ServiceReads } from '../port/call-service.ts';
+import { BadResponseError } from '../port/errors.ts';
+import type { ConvaiClient } from './client.ts';
+import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
+import type { PhoneNumber } from './schemas.ts';
+
+/** Records, agents and numbers, which every way of placing calls shares. */
+export function readsOf(client: ConvaiClient): ServiceReads {
+  return {
+    async record(conversationId, { agentId, pointers } = {}) {
+      return readServiceRecord(await client.getConversation(conversationId), agentId ?? null, pointers);
+    },
+    async records(filter, pointers) {
+      const { conversations, unusable, ...page } = await client.listConversationsPage(filter);
+      const read = (entry: unknown) => factsFromListEntry(entry, pointers);
+      return { ...page, records: conversations.map(read), unusable: unusable.map(read) };
+    },
+    async *allRecords(filter, pointers: RecordPointers = noPointers) {
+      for await (const entry of client.listConversations(filter)) yield factsFromListEntry(entry, pointers);
+    },
+    async agent(agentId) {
+      const { agent_id: id, name } = await client.getAgent(agentId);
+      return { id: id ?? agentId, name: name ?? null };
+    },
+    async *agents() {
+      for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
+    },
+    callers: (sought) => readCallers(client, sought),
+    clockReadings: () => client.clockReadings(),
+    close: () => client.close(),
+  };
+}
+
+async function readCallers(client: ConvaiClient, sought: readonly string[] = []): Promise<CallerNumber[]> {
+  let unusable = 0;
+  const usable = await client.listPhoneNumbers({ onUnusable: (entries) => void (unusable += entries) });
+  const missing = sought.filter((id) => !usable.some((number) => number.phone_number_id === id));
+  if (unusable > 0 && missing.length > 0) {
+    const request = { method: 'GET', path: `${root}/phone-numbers`, requestId: null };
+    const problem = `${String(unusable)} of its entries cannot be used, and ${missing.join(', ')} is not among the others`;
+    throw new BadResponseError(request, 200, [problem]);
+  }
+  return usable.map((number) => ({
+    id: number.phone_number_id,
+    number: number.phone_number ?? null,
+    label: number.label ?? null,
+    verified: verificationOf(number),
+  }));
+}
+
+function verificationOf(number: PhoneNumber): boolean | null {
+  if (typeof number['verified'] === 'boolean') return number['verified'];
+  const status = number['verification_status'];
+  return typeof status === 'string' ? status === 'verified' : null;
+}
