@@ -134,6 +134,7 @@ test.each(['existing', 'conflict'] as const)('a key that comes with another body
     expect([status, body.detail.code]).toEqual([409, 'idempotency_key_reused']);
     expect(body.detail.message).toContain(campaign.campaign_id);
   } else expect([status, body.created, body.campaign.scheduled_time_unix]).toEqual([200, false, null]);
+  expect((await submit(sandbox, [answers], { idempotency_key: 'one' })).created).toBe(false);
   expect(sandbox.calls()).toHaveLength(1);
 });
 
@@ -279,7 +280,7 @@ test('a removed lead is not called, unless its call is under way', async () => {
 
 test('the list and the reports lag as is set', async () => {
   const sandbox = await start({ listLagMs: 60_000, reportLagMs: 30_000 });
-  const { campaign } = await submit(sandbox, [isBusy]);
+  const { campaign } = await submit(sandbox, [isBusy, other], { target_concurrency_limit: 1 });
   const id = campaign.campaign_id;
   const listed = async (): Promise<number> => (await sandbox.get(campaigns)).body.campaigns.length;
   const statuses = async (): Promise<string[]> => (await read(sandbox, `${id}/calls`)).calls.map((call: Json) => call.status);
@@ -287,10 +288,10 @@ test('the list and the reports lag as is set', async () => {
   expect([await listed(), await statuses(), await total()]).toEqual([0, [], 0]);
   expect((await read(sandbox, id)).campaign_id).toBe(id);
   sandbox.clock.advance(30_000);
-  expect([await listed(), await statuses(), await total()]).toEqual([0, ['submitted'], 1]);
-  expect(sandbox.calls()[0]?.state).toBe('failed');
+  expect([await listed(), await statuses(), await total()]).toEqual([0, ['queued', 'submitted'], 2]);
+  expect(sandbox.calls().map(({ dialedAt }) => dialedAt !== null)).toEqual([true, true]);
   sandbox.clock.advance(30_000);
-  expect([await listed(), await statuses(), await total()]).toEqual([1, ['completed'], 1]);
+  expect([await listed(), await statuses(), await total()]).toEqual([1, ['submitted', 'completed'], 2]);
 });
 
 test.each([
