@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net';
 import type { CallService } from '../src/service/port/call-service.ts';
+import type { ServiceApi } from '../src/rules/service-api.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
@@ -11,6 +12,8 @@ export interface ActivityDependencies {
   service: CallService;
   /** The service's address: the account of the campaigns that are imported here. */
   accountId: string;
+  /** By which API it is asked. */
+  api: ServiceApi;
   /** The clock that the service lives by, asked anew from time to time. */
   serviceClock: () => Promise<ServiceClock>;
   logger: Logger;

@@ -165,7 +165,7 @@ async function importFrom(
 ): Promise<void> {
   const list = { ...kept.settings.list, file: place.name };
   const file = { ...kept, id: campaignId, listPath, settings: { ...kept.settings, list } };
-  const { store, accountId } = deps;
+  const { store, accountId, api } = deps;
   const now = serviceNow(await deps.serviceClock());
   if ((file.settings.ends_at ?? Infinity) <= now)
     throw comesToNothing('The end of the campaign (ends_at) has passed: delete the schedule.');
@@ -174,7 +174,7 @@ async function importFrom(
   });
   try {
     // With time for some only it goes on: nobody is there to decide.
-    const input = { store, read, accountId, now, allowPartial: true, onProgress: onRows, signal };
+    const input = { store, read, accountId, api, now, allowPartial: true, onProgress: onRows, signal };
     const warnings = await importList(input);
     for (const warning of warnings) deps.logger.warn({ campaignId: file.id }, warning);
   } catch (error) {

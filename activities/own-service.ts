@@ -1,19 +1,19 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../src/rules/failure-types.ts';
-import { isSameService, otherServiceText } from '../src/rules/service-address.ts';
+import { isOwnService, otherServiceText } from '../src/rules/service-address.ts';
 import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { findOpenElsewhere } from '../src/ledger/campaign/service-move.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
-type Own = Pick<ActivityDependencies, 'store' | 'accountId'>;
+type Own = Pick<ActivityDependencies, 'store' | 'accountId' | 'api'>;
 
 /**
  * Throws unless the campaign was started against this worker's service: another one has another clock and none of its calls. The
  * failure is retried, so that the work waits for a worker with the right service.
  */
-export function requireOwnService(deps: Pick<Own, 'accountId'>, campaign: Pick<Campaign, 'campaignId' | 'accountId'>): void {
-  if (!isSameService(campaign.accountId, deps.accountId)) throw otherService(deps, campaign);
+export function requireOwnService(deps: Omit<Own, 'store'>, campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>): void {
+  if (!isOwnService(campaign, deps)) throw otherService(deps, campaign);
 }
 
 /** The same, for the campaign of a batch; one that is not there is left to whoever asks the ledger for it. */
@@ -24,11 +24,11 @@ export async function requireOwnBatch(deps: Own, batchId: string): Promise<void>
 
 /** The same, for all whose calls a sweep of this agent's list would conclude about. */
 export async function requireOwnAgent(deps: Own, agentId: string): Promise<void> {
-  const campaign = await findOpenElsewhere(deps.store.db, agentId, deps.accountId);
+  const campaign = await findOpenElsewhere(deps.store.db, agentId, deps);
   if (campaign !== undefined) throw otherService(deps, campaign);
 }
 
-function otherService(deps: Pick<Own, 'accountId'>, campaign: Pick<Campaign, 'campaignId' | 'accountId'>): ApplicationFailure {
-  const message = `${otherServiceText(campaign, deps.accountId)}, then restart this worker.`;
+function otherService(deps: Omit<Own, 'store'>, campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>): ApplicationFailure {
+  const message = `${otherServiceText(campaign, deps)}, then restart this worker.`;
   return ApplicationFailure.create({ type: failureTypes.otherService, message });
 }

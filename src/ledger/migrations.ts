@@ -242,6 +242,18 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('update recipients set rank = 50 where called = 0').execute(db);
       },
     },
+    '010-service-apis': {
+      async up(db: Kysely<Database>) {
+        // Every campaign there is was started on the contract's API.
+        await sql.raw(`alter table campaigns add column api text not null default 'contract'`).execute(db);
+        for (const column of [
+          'attempts add column silent_end_at',
+          'batches add column not_found_at',
+          'batches add column withdraw_asked_at',
+        ])
+          await sql.raw(`alter table ${column} bigint`).execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

@@ -3,6 +3,7 @@ import type { Disposition } from '../rules/disposition.ts';
 import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
+import type { ServiceApi } from '../rules/service-api.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { ControlRequestRow } from './control-requests.ts';
 
@@ -19,6 +20,8 @@ export interface Database extends ServiceTables {
     /** CampaignRules as JSON, frozen. */
     rules: string;
     account_id: string;
+    /** By which API its service is asked for calls. */
+    api: Generated<ServiceApi>;
     agent_id: string;
     state: CampaignState;
     state_reason: string | null;
@@ -163,6 +166,10 @@ export interface Database extends ServiceTables {
     rang_at: number | null;
     /** The last instant at which it may ring, by its last POST and the rules of its campaign. */
     rings_until: number | null;
+    /**
+     * When a report first said that its call is over, or taken back, and named no conversation; null: none has, or a later one named one.
+     */
+    silent_end_at: number | null;
     /** Ids of conversations that may be this call and could not be told apart, JSON array; null: no doubt of that kind. */
     candidates: string | null;
   };
@@ -183,11 +190,16 @@ export interface Database extends ServiceTables {
     verdict_at: number | null;
     service_batch_id: string | null;
     calls_initiated: number | null;
-    accepted_by: 'reply' | 'evidence' | null;
+    /** `look_up`: the service has, or has not, the mark of its request. */
+    accepted_by: 'reply' | 'evidence' | 'look_up' | null;
     reason: string | null;
     /** Last sign that calls of this batch move: the settle deadline is measured from it. */
     progress_at: number | null;
     unknown_since: number | null;
+    /** When a whole look-up first did not find it, after no request of it could still be carried out; null: none did. */
+    not_found_at: number | null;
+    /** When what waits of it was last asked back from the service; null: it never was. */
+    withdraw_asked_at: number | null;
     /** Since when the pre-dial hook has given no answer about it; null: it has, or was not asked. */
     silent_since: number | null;
     /** Id of the number that calls. */

@@ -1,3 +1,5 @@
+import type { ServiceApi } from './service-api.ts';
+
 const namesOfThisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether two addresses name the same service: this machine's names are one, and a slash at the end means nothing. */
@@ -12,12 +14,26 @@ function plainName(address: string): string {
   return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '')}`;
 }
 
+/** A service as campaigns keep it: its address, and the API by which it is asked for calls. */
+export interface ServiceOf {
+  accountId: string;
+  api: ServiceApi;
+}
+
+/** Whether a campaign's calls are those of this service, and told by it in the same way. */
+export function isOwnService(campaign: ServiceOf, own: ServiceOf): boolean {
+  return campaign.api === own.api && isSameService(campaign.accountId, own.accountId);
+}
+
 /**
- * Why nothing may be done here for a campaign of another service, and what to do. `address`: the service here. Its clock and its
+ * Why nothing may be done here for a campaign of another service, and what to do. `own`: the service here. Its clock and its
  * records know nothing of the campaign's calls: they would all look as if they had never been placed.
  */
-export function otherServiceText(campaign: { campaignId: string; accountId: string }, address: string): string {
-  const { campaignId, accountId } = campaign;
+export function otherServiceText(campaign: ServiceOf & { campaignId: string }, own: ServiceOf): string {
+  const { campaignId, accountId, api } = campaign;
+  const address = own.accountId;
+  if (isSameService(accountId, address))
+    return `Campaign ${campaignId} was started with SVC_API=${api}, and SVC_API here is ${own.api}: nothing is done for it here. Set SVC_API=${api}`;
   return (
     `Campaign ${campaignId} was started against the service at ${accountId}, and SVC_BASE_URL here is ${address}: nothing is done for it here. ` +
     'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address'

@@ -12,3 +12,8 @@ export const keyHeaders: Readonly<Record<ServiceApi, string>> = {
   'batch-calling': 'xi-api-key',
   campaigns: 'xi-api-key',
 };
+
+/** Whether a service that is asked so says itself what became of the call to each recipient, under our own name for it. */
+export function reportsRecipients(api: ServiceApi): boolean {
+  return api !== 'contract';
+}

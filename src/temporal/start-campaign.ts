@@ -10,10 +10,10 @@ import { batchIdOf, campaignQueues, campaignWorkflowId } from '../rules/ids.ts';
 import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import { type Config, ConfigError } from '../shared/config.ts';
-import { serviceAddress } from '../service/port/address.ts';
+import { serviceOf } from '../service/port/address.ts';
 import { failureTypes } from '../rules/failure-types.ts';
 import { undecidedStates, unsentStates } from '../rules/ledger.ts';
-import { isSameService, otherServiceText } from '../rules/service-address.ts';
+import { isOwnService, isSameService, otherServiceText, type ServiceOf } from '../rules/service-address.ts';
 import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { Remedy } from '../ledger/ledger-error.ts';
@@ -46,12 +46,12 @@ export class LostWorkflowError extends Error {
 export class OtherServiceError extends Error {
   override readonly name = 'OtherServiceError' as const;
   readonly isBadInput = true;
-  /** Address of the service that it was started against. */
+  /** Address of the service that it was started against; empty: it is the same, asked by another API. */
   readonly accountId: string;
 
-  constructor(campaign: Pick<Campaign, 'campaignId' | 'accountId'>, address: string) {
-    super(`${otherServiceText(campaign, address)}.`);
-    this.accountId = campaign.accountId;
+  constructor(campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>, own: ServiceOf) {
+    super(`${otherServiceText(campaign, own)}.`);
+    this.accountId = isSameService(campaign.accountId, own.accountId) ? '' : campaign.accountId;
   }
 }
 
@@ -155,8 +155,8 @@ async function describeRun(client: Client, workflowId: string): Promise<LastRun 
 
 /** Throws OtherServiceError, before anything is changed by the clock of a service that is not the campaign's. */
 export function requireService(config: Config, campaign: Campaign): void {
-  const address = serviceAddress(config.SVC_BASE_URL);
-  if (!isSameService(campaign.accountId, address)) throw new OtherServiceError(campaign, address);
+  const own = serviceOf(config);
+  if (!isOwnService(campaign, own)) throw new OtherServiceError(campaign, own);
 }
 
 /**

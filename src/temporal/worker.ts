@@ -7,7 +7,7 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openRequestNotes } from '../../activities/request-notes.ts';
 import { campaignQueues } from '../rules/ids.ts';
 import { readVariable, serviceSettings, type Config } from '../shared/config.ts';
-import { serviceAddress } from '../service/port/address.ts';
+import { serviceOf } from '../service/port/address.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { connectService } from '../service/registry.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -62,7 +62,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
   return {
     store,
     service,
-    accountId: serviceAddress(config.SVC_BASE_URL),
+    ...serviceOf(config),
     serviceClock: keepServiceClock(config.SVC_BASE_URL),
     logger,
     hookSecret: config.CARILLON_HOOK_SECRET,

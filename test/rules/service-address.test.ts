@@ -28,9 +28,12 @@ test.each([
 });
 
 test('what is said of another service names both addresses and what to do', () => {
-  const campaign = { campaignId: 'spring', accountId: 'https://voice.example' };
-  expect(otherServiceText(campaign, 'http://127.0.0.1:4010')).toBe(
+  const campaign = { campaignId: 'spring', accountId: 'https://voice.example', api: 'contract' as const };
+  expect(otherServiceText(campaign, { accountId: 'http://127.0.0.1:4010', api: 'contract' })).toBe(
     'Campaign spring was started against the service at https://voice.example, and SVC_BASE_URL here is http://127.0.0.1:4010: nothing is done for it here. ' +
       'Set SVC_BASE_URL to its service, or, if that has moved with its calls and records, move its campaigns to the new address',
+  );
+  expect(otherServiceText(campaign, { accountId: 'https://voice.example/', api: 'batch-calling' })).toBe(
+    'Campaign spring was started with SVC_API=contract, and SVC_API here is batch-calling: nothing is done for it here. Set SVC_API=contract',
   );
 });

@@ -38,6 +38,7 @@ export function buildDependencies({
   return {
     service: contractService(client),
     accountId: 'http://service',
+    api: 'contract',
     serviceClock: async () => clock,
     logger: pino({ level: 'silent' }),
     hookNetworks: readNetworks('127.0.0.0/8') ?? undefined,

@@ -1,5 +1,6 @@
 import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../file/file.ts';
 import { campaignWarnings, refuseMissingBasis, unruledWarnings } from './warnings.ts';
+import type { ServiceApi } from '../../rules/service-api.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
@@ -24,6 +25,8 @@ export interface ListImport {
   read: ReadCampaign;
   /** Address of the service whose calls these will be. */
   accountId: string;
+  /** By which API it is asked; absent: the contract's. */
+  api?: ServiceApi;
   /** When the campaign begins, epoch milliseconds of service time. */
   now: number;
   /** Import although there is not time enough to call everybody. */
@@ -58,7 +61,14 @@ export async function importList(input: ListImport): Promise<string[]> {
   const { file, rules, hash: fileHash } = read;
   const warnings: string[] = [];
   const rows = checkedRows(input, linesOf(await readAccount(store.db, accountId)), warnings);
-  const campaign = { campaignId: file.id, name: file.name, fileHash, rules, accountId };
+  const campaign = {
+    campaignId: file.id,
+    name: file.name,
+    fileHash,
+    rules,
+    accountId,
+    ...(input.api === undefined ? {} : { api: input.api }),
+  };
   await importCampaign(store, campaign, { chunks: rows, now, onProgress });
   return warnings;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { ServiceApi } from '../../rules/service-api.ts';
 import type { RowTerms } from '../../rules/row-terms.ts';
 import { zoneDataRelease } from '../../rules/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
@@ -32,6 +33,8 @@ export interface CampaignImport {
   fileHash: string;
   rules: CampaignRules;
   accountId: string;
+  /** Absent: the contract's. */
+  api?: ServiceApi;
 }
 
 /** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
@@ -94,6 +97,7 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
         file_hash: input.fileHash,
         rules: JSON.stringify(input.rules),
         account_id: input.accountId,
+        api: input.api ?? 'contract',
         agent_id: input.rules.agentId,
         state: 'importing',
         state_reason: token,

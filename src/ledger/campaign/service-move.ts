@@ -1,6 +1,6 @@
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
-import { isSameService } from '../../rules/service-address.ts';
+import { isOwnService, isSameService, type ServiceOf } from '../../rules/service-address.ts';
 import { holdAccount, lockAccount } from '../limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
@@ -9,10 +9,10 @@ import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
 import type { Queries, Tx } from '../tx.ts';
 
-/** Campaigns that workers are at work on, or would be, with another service than the one at `address`. */
-export async function listElsewhere(db: Queries, address: string): Promise<Campaign[]> {
+/** Campaigns that workers are at work on, or would be, with another service, or by another API, than `own`. */
+export async function listElsewhere(db: Queries, own: ServiceOf): Promise<Campaign[]> {
   const campaigns = await listCampaigns(db);
-  return campaigns.filter((campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isSameService(campaign.accountId, address));
+  return campaigns.filter((campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isOwnService(campaign, own));
 }
 
 /** Schedules whose firings call with another service than the one at `address`. */
@@ -20,21 +20,21 @@ export async function listSchedulesElsewhere(db: Queries, address: string): Prom
   return (await listSchedules(db)).filter(({ accountId }) => !isSameService(accountId, address));
 }
 
-/** A campaign of another service than the one at `address` that has a call open with this agent; undefined when there is none. */
+/** A campaign of another service than `own` that has a call open with this agent; undefined when there is none. */
 export async function findOpenElsewhere(
   db: Queries,
   agentId: string,
-  address: string,
-): Promise<{ campaignId: string; accountId: string } | undefined> {
+  own: ServiceOf,
+): Promise<(ServiceOf & { campaignId: string }) | undefined> {
   const rows = await db
     .selectFrom('attempts')
     .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
-    .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId'])
+    .select(['campaigns.campaign_id as campaignId', 'campaigns.account_id as accountId', 'campaigns.api as api'])
     .distinct()
     .where('attempts.agent_id', '=', agentId)
     .where('attempts.state', 'in', callingAttemptStates)
     .execute();
-  return rows.find(({ accountId }) => !isSameService(accountId, address));
+  return rows.find((campaign) => !isOwnService(campaign, own));
 }
 
 /**

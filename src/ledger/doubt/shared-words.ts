@@ -2,6 +2,7 @@ import { sqlStates } from '../parts.ts';
 import { sql } from 'kysely';
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { reportsRecipients, type ServiceApi } from '../../rules/service-api.ts';
 import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../rules/correlation/line-words.ts';
 import { readAgent } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
@@ -13,8 +14,12 @@ const recordsThatTell = 20;
  * Whether calls of the campaign that begin with the same words are kept from being open together: the service's records could not
  * tell them apart. Calls with the agent's own line go alone only until one record has shown number or reference.
  */
-export async function readWordsKept(db: Queries, rules: Pick<CampaignRules, 'agentId' | 'firstMessage' | 'sharedWords'>): Promise<boolean> {
-  if (rules.sharedWords === 'unresolved') return false;
+export async function readWordsKept(
+  db: Queries,
+  { api, rules }: { api: ServiceApi; rules: Pick<CampaignRules, 'agentId' | 'firstMessage' | 'sharedWords'> },
+): Promise<boolean> {
+  // What reports each recipient needs no words to tell calls apart.
+  if (rules.sharedWords === 'unresolved' || reportsRecipients(api)) return false;
   const tellingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
   return tellingRun < (rules.firstMessage === null ? 1 : recordsThatTell);
 }

@@ -176,8 +176,8 @@ export function dueRecipients(
 }
 
 /** How many recipients are due and may be dialled as far as words are concerned, counted no further than a look of the planner goes. */
-export async function countDialable(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules'>, now: number): Promise<number> {
-  return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign.rules) });
+export async function countDialable(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules' | 'api'>, now: number): Promise<number> {
+  return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign) });
 }
 
 /** As `countDialable`, where it is known whether words are kept apart. */

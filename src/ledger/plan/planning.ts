@@ -2,6 +2,7 @@ import { batchIdOf } from '../../rules/ids.ts';
 import { CallerSorting } from '../../rules/caller-choice.ts';
 import { unsentStates, type BatchState } from '../../rules/ledger.ts';
 import { outcomeOfWaiting, type DrainReason } from '../../rules/lifecycle.ts';
+import { reportsRecipients } from '../../rules/service-api.ts';
 import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { WaitReason } from '../../rules/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
@@ -137,7 +138,7 @@ async function fillBatch(
   { campaign, canary }: { campaign: Campaign; canary: number | null },
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
-  const wordsKept = await readWordsKept(tx, rules);
+  const wordsKept = await readWordsKept(tx, campaign);
   const due = await countDue(tx, campaign, { now: input.now, wordsKept });
   if (due === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
   await lockAccount(tx, campaign.accountId);
@@ -169,7 +170,7 @@ async function fillBatch(
   const apart = recipients.filter(({ row }) => !overlapping.ids.includes(row.recipient_id));
   if (apart.length === 0) return undefined;
   const caller = callers?.caller ?? numbers[0] ?? '';
-  const reference = referencesWith(input, rules);
+  const reference = referencesWith(input, campaign);
   const { agentId } = rules;
   const size = await createBatch(tx, { ...input, agentId, caller, reference, recipients: apart, wordsKept });
   if (size === 0) return wait(tx, input, { reason: 'words', until: input.now + lookAgainMs });
@@ -212,8 +213,11 @@ async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promi
 }
 
 /** A reference names the attempt across all databases that use the same account of the service. */
-export function referencesWith({ ledgerId }: Pick<Store, 'ledgerId'>, rules: CampaignRules): ((attemptId: string) => string) | null {
-  return rules.variables?.reference == null ? null : (attemptId) => `${ledgerId}:${attemptId}`;
+export function referencesWith(
+  { ledgerId }: Pick<Store, 'ledgerId'>,
+  { rules, api }: Pick<Campaign, 'rules' | 'api'>,
+): ((attemptId: string) => string) | null {
+  return rules.variables?.reference == null && !reportsRecipients(api) ? null : (attemptId) => `${ledgerId}:${attemptId}`;
 }
 
 async function wait(tx: Tx, input: PlanInput, { reason, until }: { reason: WaitReason; until: number | null }): Promise<Plan> {

@@ -41,7 +41,7 @@ export async function countDoubt(
   const countFor = (rule: string): number => deferred.reduce((sum, { reason, count }) => sum + (reason === rule ? count : 0), 0);
   counts.waitingForEvidence = countFor('evidence');
   counts.waitingForWords = countFor('words');
-  if (await readWordsKept(db, campaign.rules)) counts.waitingForWords += await countBehindWords(db, campaign, now);
+  if (await readWordsKept(db, campaign)) counts.waitingForWords += await countBehindWords(db, campaign, now);
   return counts;
 }
 

@@ -1,4 +1,5 @@
 import { readRules, type CampaignRules, type PacingLimits } from '../../rules/campaign-rules.ts';
+import type { ServiceApi } from '../../rules/service-api.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
 import { refillAt } from '../../rules/pacing/pacing.ts';
 import { appendEvents } from '../events.ts';
@@ -16,6 +17,8 @@ export interface Campaign {
   fileHash: string;
   rules: CampaignRules;
   accountId: string;
+  /** By which API its service is asked for calls. */
+  api: ServiceApi;
   state: CampaignState;
   /** Why it is paused, or null. Never holds the service's own words. */
   stateReason: string | null;
@@ -41,6 +44,7 @@ export function toCampaign(row: Row<'campaigns'>): Campaign {
     fileHash: row.file_hash,
     rules: adjusted(readRules(row.rules), row.adjustments),
     accountId: row.account_id,
+    api: row.api,
     state: row.state,
     stateReason: row.state_reason,
     createdAt: row.created_at,

@@ -54,7 +54,7 @@ export class CallerRefusedError extends foreseen('CallerRefusedError', false) {}
 export async function startFromFile(control: Control, read: ReadCampaign, input: StartInput): Promise<StartResult> {
   const { config, store } = control;
   const existing = await findCampaign(store.db, read.file.id);
-  const listImport = { store, read, accountId: accountIdOf(config), allowPartial: input.allowPartial };
+  const listImport = { store, read, accountId: accountIdOf(config), api: config.SVC_API, allowPartial: input.allowPartial };
   if (existing !== undefined) {
     // Refuses another file or list under its id, and reads no row.
     await importList({ ...listImport, now: control.now() });

@@ -1,4 +1,5 @@
-import { isLoopback } from '../../rules/service-address.ts';
+import { isLoopback, type ServiceOf } from '../../rules/service-address.ts';
+import type { ServiceApi } from '../../rules/service-api.ts';
 import { ServiceOptionsError } from './errors.ts';
 
 /** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */
@@ -33,6 +34,11 @@ export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
     );
   }
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** The service of the settings, as campaigns keep it. Throws ServiceOptionsError. */
+export function serviceOf({ SVC_BASE_URL: url, SVC_API: api }: { SVC_BASE_URL: string; SVC_API: ServiceApi }): ServiceOf {
+  return { accountId: serviceAddress(url), api };
 }
 
 /** The service's address as campaigns keep it, however it is written. Throws ServiceOptionsError. */

@@ -12,22 +12,26 @@ import { bothDialects } from '../test-stores.ts';
 
 const before = 'http://service';
 const after = 'https://voice.example/api';
+const at = (accountId: string) => ({ accountId, api: 'contract' as const });
 
 test.for(bothDialects)('a campaign is elsewhere until it has ended, and its open calls with it: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
-  const elsewhere = async () => (await listElsewhere(store.db, after)).map(({ campaignId }) => campaignId);
+  const elsewhere = async () => (await listElsewhere(store.db, at(after))).map(({ campaignId }) => campaignId);
   expect(await elsewhere()).toEqual([]);
   const scenario = await beginProven(store);
   expect(await elsewhere()).toEqual(['spring']);
-  expect(await listElsewhere(store.db, `${before}/`)).toEqual([]);
-  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  expect(await listElsewhere(store.db, at(`${before}/`))).toEqual([]);
+  expect(await findOpenElsewhere(store.db, agentId, at(after))).toBeUndefined();
   await scenario.plan(1);
-  expect(await findOpenElsewhere(store.db, agentId, after)).toBeUndefined();
+  expect(await findOpenElsewhere(store.db, agentId, at(after))).toBeUndefined();
   await scenario.post(1);
-  const spring = { campaignId: 'spring', accountId: before };
-  expect(await findOpenElsewhere(store.db, agentId, after)).toEqual(spring);
-  expect(await findOpenElsewhere(store.db, agentId, before)).toBeUndefined();
-  expect(await findOpenElsewhere(store.db, 'agent_other', after)).toBeUndefined();
+  const spring = { campaignId: 'spring', ...at(before) };
+  expect(await findOpenElsewhere(store.db, agentId, at(after))).toEqual(spring);
+  expect(await findOpenElsewhere(store.db, agentId, at(before))).toBeUndefined();
+  const asked = { accountId: before, api: 'batch-calling' } as const;
+  expect(await findOpenElsewhere(store.db, agentId, asked)).toEqual(spring);
+  expect((await listElsewhere(store.db, asked)).map(({ campaignId }) => campaignId)).toEqual(['spring']);
+  expect(await findOpenElsewhere(store.db, 'agent_other', at(after))).toBeUndefined();
   await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'completed', reason: null }));
   expect(await elsewhere()).toEqual([]);
 });
@@ -58,7 +62,7 @@ test.for(bothDialects)('a service that has moved takes its campaigns and limits 
   }
   expect(await readAccount(store.db, after)).toMatchObject({ maxConcurrentCalls: 7 });
   expect(await readAccount(store.db, before)).toMatchObject({ maxConcurrentCalls: null });
-  expect(await listElsewhere(store.db, after)).toEqual([]);
+  expect(await listElsewhere(store.db, at(after))).toEqual([]);
   expect(await listSchedulesElsewhere(store.db, after)).toEqual([]);
   expect(await moveService(store, { from: before, to: after, now: noon })).toEqual([]);
   expect(await verifyLog(store.db, 'spring')).toMatchObject({ ok: true });

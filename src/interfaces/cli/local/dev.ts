@@ -84,7 +84,7 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
 /** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */
 async function requireNobodyElse(store: Store, config: Config): Promise<void> {
   const sandbox = accountIdOf(config);
-  const [campaign] = await listElsewhere(store.db, sandbox);
+  const [campaign] = await listElsewhere(store.db, { accountId: sandbox, api: config.SVC_API });
   const [schedule] = await listSchedulesElsewhere(store.db, sandbox);
   const other = campaign ?? schedule;
   if (other === undefined) return;

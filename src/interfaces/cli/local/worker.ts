@@ -110,9 +110,12 @@ function announce(logger: Logger, config: Config, { address, namespace }: LocalW
 
 /** Their work fails here, and is tried again until a worker with their service takes it. */
 async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
-  const address = accountIdOf(config);
-  for (const campaign of await listElsewhere(store.db, address))
-    logger.warn({ campaignId: campaign.campaignId }, `${otherServiceText(campaign, address)}: ${moveCommand(campaign.accountId)}`);
+  const own = { accountId: accountIdOf(config), api: config.SVC_API };
+  for (const campaign of await listElsewhere(store.db, own)) {
+    const { campaignId, accountId, api } = campaign;
+    const remedy = api === own.api ? `: ${moveCommand(accountId)}` : '';
+    logger.warn({ campaignId }, `${otherServiceText(campaign, own)}${remedy}`);
+  }
 }
 
 /** A clock that is wrong shows at once, and not only when the first call is due. */

@@ -153,7 +153,7 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
     preflight.add(drawn, null);
     return drawn;
   };
-  const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config) };
+  const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config), api: config.SVC_API };
   const warnings = await importList({ store, read, ...beginning, select }).finally(() => progress.clear());
   for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
   await sandbox.advance(Math.max(0, settings.startAt - now()));

@@ -129,7 +129,7 @@ async function importTestCall(
   const own = { ...file, id: campaignId, name: `Test call of ${file.id}`, hash: `${file.hash}\n${randomUUID()}` };
   const read = { file: own, header, rules, hash: await campaignHash(own) };
   const rows = Readable.from([[row]]);
-  await importList({ store, read, accountId: accountIdOf(config), now, allowPartial: true, rows });
+  await importList({ store, read, accountId: accountIdOf(config), api: config.SVC_API, now, allowPartial: true, rows });
   return campaignId;
 }
 

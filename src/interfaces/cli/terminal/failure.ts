@@ -71,7 +71,7 @@ export function moveCommand(accountId: string): string {
 function hintFor(error: Error): string {
   const { remedy, accountId = '' } = error as { remedy?: (Facts & { kind: string }) | null; accountId?: string };
   if (remedy != null) return remedies[remedy.kind]?.(remedy) ?? '';
-  if (error.name === 'OtherServiceError') return ` ${moveCommand(accountId)} does so.`;
+  if (error.name === 'OtherServiceError' && accountId !== '') return ` ${moveCommand(accountId)} does so.`;
   const { isAboutRows = false, path } = error as { isAboutRows?: boolean; path?: string };
   const file = error.name === 'CampaignFileError' ? path : '<campaign.yaml>';
   return isAboutRows ? `\ncarillon check ${file} says more.` : (hints[error.name] ?? '');
