@@ -4,7 +4,7 @@ import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
 import { keepCheck } from './callers.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnService } from './own-service.ts';
-import { pauseToTell } from './pause-to-tell.ts';
+import { pauseToTell } from './notify.ts';
 
 export type CheckCallersResult =
   | { ok: true }

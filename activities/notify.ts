@@ -4,7 +4,7 @@ import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
-import { readOwnPause } from '../src/ledger/campaign/own-pause.ts';
+import { findOwnPause, readOwnPause } from '../src/ledger/campaign/own-pause.ts';
 import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
 import { instantForLog, type ActivityDependencies } from './dependencies.ts';
 
@@ -140,4 +140,11 @@ async function standingOf({ store }: ActivityDependencies, notice: Notice): Prom
 /** An answer that the next try would get as well. */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && status !== 408 && status !== 425 && status !== 429;
+}
+
+/** When the campaign made the pause in which it is, where a hook wants to know; null: no hook, no pause, or a person made it. */
+export async function pauseToTell({ store }: ActivityDependencies, campaignId: string): Promise<number | null> {
+  const campaign = await findCampaign(store.db, campaignId);
+  if (campaign === undefined || campaign.rules.onPause === null) return null;
+  return (await findOwnPause(store.db, campaign))?.pausedAt ?? null;
 }

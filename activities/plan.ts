@@ -7,7 +7,7 @@ import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnService } from './own-service.ts';
-import { pauseToTell } from './pause-to-tell.ts';
+import { pauseToTell } from './notify.ts';
 
 export interface PlanActivityInput {
   campaignId: string;

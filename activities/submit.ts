@@ -16,6 +16,7 @@ import { renderWith } from './campaign-templates.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf, expectedWait } from './failures.ts';
 import { requireOwnBatch } from './own-service.ts';
+import { lookUpDenied } from './look-up.ts';
 import { plan, type PlanActivityInput, type PlanActivityResult } from './plan.ts';
 import { screen } from './screen.ts';
 import { sweepAgent } from './sweep.ts';
@@ -155,6 +156,10 @@ async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress
   const denied = await findDeniedBatch(deps.store.db, batchId);
   if (denied === undefined) return undefined;
   const { agentId, timing } = await readRulesOf(deps.store.db, denied.campaign_id);
+  if (deps.service.find !== undefined) {
+    const isClear = await lookUpDenied({ deps, clock, agentId, timing, onStep: onProgress }, batchId);
+    return isClear === false ? null : serviceNow(clock);
+  }
   const begunAt = serviceNow(clock);
   const { listed } = await sweepAgent(deps, clock, { agentId, timing, onProgress });
   return listed ? begunAt : null;

@@ -13,12 +13,15 @@ import { gatherWrites } from '../src/ledger/collect/gathered-writes.ts';
 import type { Tx } from '../src/ledger/tx.ts';
 import { followPossibleOptOuts } from '../src/ledger/doubt/possible-opt-outs.ts';
 import { readAgentRecords } from '../src/ledger/doubt/agent-records.ts';
-import { keepLease, leaseAgent, releaseLease } from '../src/ledger/collect/sweeps.ts';
-import { assumedClock } from './clock-reading.ts';
+import { readAgent } from '../src/ledger/doubt/correlation-rows.ts';
+import { keepLease, leaseAgent, noteReadSucceeded, releaseLease } from '../src/ledger/collect/sweeps.ts';
+import { assumedClock } from './watch-clocks.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
+import { lookUpLost } from './look-up.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
+import { readReports } from './report.ts';
 import { walkList, type ListWalk, type Sweep } from './walk-list.ts';
 import { watchClocks } from './watch-clocks.ts';
 
@@ -100,6 +103,16 @@ async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: n
   return ok;
 }
 
+/** Where the service reports each call, its list is read for records that no report names: foreign ones, and those that come late. */
+const walksPerLookback = 4;
+
+/** Whether the list is to be read now; without reports nothing else tells of a call. */
+async function isWalkDue({ deps, agentId, timing }: Sweep, now: number): Promise<boolean> {
+  if (!deps.service.abilities.namesRecipients) return true;
+  const walkedAt = (await readAgent(deps.store.db, agentId))?.complete_begun_at ?? null;
+  return walkedAt === null || now >= walkedAt + timing.lateLookbackMs / walksPerLookback;
+}
+
 /**
  * One sweep of an agent's list, for all campaigns that use it: stores what it saw, reads what is due, matches, settles, and, only
  * when it was complete, concludes from what is missing.
@@ -131,21 +144,29 @@ export async function sweepAgent(
     const undecidedSince = dueSince === null ? null : until;
     const sweep = { deps, clock, agentId, timing, onStep, ...(await readAgentRecords(deps.store.db, agentId)) };
     const read = ({ offsetMs }: CorrelationClock) => readDue(sweep, { offsetMs, undecidedSince });
-    let walk: ListWalk;
+    let isReported = true;
+    if (deps.service.abilities.namesRecipients) {
+      if (!(await lookUpLost(sweep))) isReported = false;
+      if (!(await readReports(sweep))) isReported = false;
+      if (isReported) await deps.store.transaction((tx) => noteReadSucceeded(tx, agentId, serviceNow(clock)));
+    }
+    let walk: ListWalk | null = null;
     try {
-      walk = await walkList(sweep, until, dueSince !== null);
+      if (dueSince !== null || (await isWalkDue(sweep, begunAt))) walk = await walkList(sweep, until, dueSince !== null);
     } catch (error) {
       // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
       if (patienceWith(error) === missingPatienceMs) await read(assumedClock);
       throw error;
     }
-    let complete = walk.coveredFrom !== null;
-    if (walk.coveredFrom !== null) {
-      const span = { from: walk.coveredFrom, to: begunAt };
+    let complete = walk === null || walk.coveredFrom !== null;
+    if (walk !== null && walk.coveredFrom !== null) {
+      const { listed, coveredFrom: from } = walk;
       const now = serviceNow(clock);
-      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, { span, listed: walk.listed, now }))) > 0) complete = false;
+      const look = { span: { from, to: begunAt }, listed, now };
+      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, look))) > 0) complete = false;
     }
-    if (!(await read(walk.clockReading))) complete = false;
+    const clockReading = walk?.clockReading ?? assumedClock;
+    if (!(await read(clockReading))) complete = false;
     // Before anything is concluded: what was open while a clock was set ends in nothing negative.
     await watchClocks(deps, clock, timing.clockToleranceMs);
     await deps.store.transaction(async (tx) => {
@@ -155,12 +176,14 @@ export async function sweepAgent(
       }
       await lockCampaignsOf(tx, agentId);
       const now = serviceNow(clock);
-      if (walk.ordered && walk.oldestSeen !== null) await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
-      await matchRecords(tx, agentId, { clock: walk.clockReading, since: until, timing, now });
+      if (walk !== null && walk.ordered && walk.oldestSeen !== null)
+        await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
+      await matchRecords(tx, agentId, { clock: clockReading, since: until, timing, now });
       await followPossibleOptOuts(tx, agentId, { timing, now });
-      if (complete) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });
+      if (complete && walk !== null) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });
     });
-    return { kind: complete ? 'complete' : 'incomplete', listed: walk.coveredFrom !== null, waitMs: 0 };
+    const isComplete = complete && isReported;
+    return { kind: isComplete ? 'complete' : 'incomplete', listed: walk !== null && walk.coveredFrom !== null, waitMs: 0 };
   } catch (error) {
     const waitMs = keepQuiet(deps, clock, error);
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');

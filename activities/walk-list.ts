@@ -8,7 +8,7 @@ import { storeListed } from '../src/ledger/collect/listed-records.ts';
 import { oldestCampaignStart } from '../src/ledger/collect/matching.ts';
 import { noteReadSucceeded } from '../src/ledger/collect/sweeps.ts';
 import type { AgentRecords } from '../src/ledger/doubt/agent-records.ts';
-import { assumedClock, isBetterReading, readClock } from './clock-reading.ts';
+import { assumedClock, isBetterReading, readClock } from './watch-clocks.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 
 const pageSize = 100;

@@ -248,53 +248,6 @@ export interface Database extends ServiceTables {
   /** Records that are not those of an attempt, by a person's word. */
   dismissals: { attempt_id: string; conversation_id: string; at: number };
   wishes: ControlRequestRow;
-  /** Who may ask through the HTTP API. */
-  tokens: {
-    token_id: string;
-    /** Whoever has it; stands in the log beside each change. */
-    name: string;
-    role: 'read' | 'operate' | 'admin';
-    /** SHA-256 of the secret as hex. The secret itself is random and stored nowhere. */
-    hash: string;
-    created_real: number;
-    /** Null: until it is revoked. */
-    expires_real: number | null;
-    revoked_real: number | null;
-  };
-  /** Changes asked for under an `Idempotency-Key`, for good: the same key never does anything twice. */
-  answers: {
-    token_id: string;
-    key: string;
-    /** Hashes of method, path and what was sent, as JSON: the same key for something else is refused. */
-    fingerprint: string;
-    /** Random, of the try that is at work or was. */
-    entry: string;
-    begun_real: number;
-    /** Null while it is being done. */
-    status: number | null;
-    body: string | null;
-  };
-  /** Campaigns that somebody is putting together on the page; nothing of them is called. */
-  drafts: {
-    draft_id: string;
-    /** Whose it is. */
-    token_id: string;
-    made_real: number;
-    touched_real: number;
-    /** Its list, in `draft_pieces`; another upload is another list. */
-    list_id: string;
-    /** Name of the file as it was sent. */
-    list_name: string;
-    list_bytes: number;
-    /** What was written so far and the first rows of the list, as JSON. */
-    settings: string;
-  };
-  /** Lists of drafts, in pieces of at most 1 MB. Pieces that no draft names were left by an upload that ended early. */
-  draft_pieces: { list_id: string; place: number; kept_real: number; bytes: Uint8Array };
-  /** Who is signed in on the page, by the SHA-256 of what their cookie holds. */
-  sessions: { hash: string; token_id: string; ends_real: number };
-  /** The last rehearsal of a draft, and of the campaign that it became. */
-  rehearsals: { draft_id: string; campaign_id: string | null; edition: string; report: string | null };
 }
 
 /** A row as it is read. */

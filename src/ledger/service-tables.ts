@@ -4,7 +4,8 @@ import type { Generated } from 'kysely';
 export type WebhookState = 'active' | 'failing' | 'paused' | 'disabled';
 
 /**
- * Tables of no single campaign: what is known of the service, whichever campaign learnt it, and who is told of events. Part of `Database`.
+ * Tables of no single campaign: what is known of the service, whichever campaign learnt it, and who is told of events, who may ask for
+ * what, and what is put together in the console. Part of `Database`.
  */
 export interface ServiceTables {
   accounts: {
@@ -127,4 +128,51 @@ export interface ServiceTables {
     fault: string | null;
     status: number | null;
   };
+  /** Who may ask through the HTTP API. */
+  tokens: {
+    token_id: string;
+    /** Whoever has it; stands in the log beside each change. */
+    name: string;
+    role: 'read' | 'operate' | 'admin';
+    /** SHA-256 of the secret as hex. The secret itself is random and stored nowhere. */
+    hash: string;
+    created_real: number;
+    /** Null: until it is revoked. */
+    expires_real: number | null;
+    revoked_real: number | null;
+  };
+  /** Changes asked for under an `Idempotency-Key`, for good: the same key never does anything twice. */
+  answers: {
+    token_id: string;
+    key: string;
+    /** Hashes of method, path and what was sent, as JSON: the same key for something else is refused. */
+    fingerprint: string;
+    /** Random, of the try that is at work or was. */
+    entry: string;
+    begun_real: number;
+    /** Null while it is being done. */
+    status: number | null;
+    body: string | null;
+  };
+  /** Campaigns that somebody is putting together on the page; nothing of them is called. */
+  drafts: {
+    draft_id: string;
+    /** Whose it is. */
+    token_id: string;
+    made_real: number;
+    touched_real: number;
+    /** Its list, in `draft_pieces`; another upload is another list. */
+    list_id: string;
+    /** Name of the file as it was sent. */
+    list_name: string;
+    list_bytes: number;
+    /** What was written so far and the first rows of the list, as JSON. */
+    settings: string;
+  };
+  /** Lists of drafts, in pieces of at most 1 MB. Pieces that no draft names were left by an upload that ended early. */
+  draft_pieces: { list_id: string; place: number; kept_real: number; bytes: Uint8Array };
+  /** Who is signed in on the page, by the SHA-256 of what their cookie holds. */
+  sessions: { hash: string; token_id: string; ends_real: number };
+  /** The last rehearsal of a draft, and of the campaign that it became. */
+  rehearsals: { draft_id: string; campaign_id: string | null; edition: string; report: string | null };
 }

@@ -34,6 +34,8 @@ export interface ConversationFacts {
   audio: string | null;
   collected: Record<string, unknown> | null;
   evaluation: Record<string, unknown> | null;
+  /** Known from the report of its batch: it is nobody's until the record itself has been read. */
+  reported?: true;
   /** Values at the pointers that campaigns ask for, as text, by pointer; missing where none was asked for. */
   pointed?: Record<string, string>;
 }

@@ -4,9 +4,13 @@ import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
+import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
+
+/** Why calls that wait at the service are taken back: the campaign is stopped, or one of them may not be made any more. */
+export type WithdrawReason = 'paused' | 'ended' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice';
 
 interface CallEnd {
   disposition: Disposition;
@@ -62,6 +66,8 @@ export interface EventData {
     firstRow: number | null;
     rejected: number;
     rules: CampaignRules;
+    /** By which API the service is asked, where it is not the contract's. */
+    api?: ServiceApi;
     timeZoneData: string;
   };
   /** Keyed hashes of the rows from this one on, as base64url; each is split as in `RowHash`. */
@@ -81,15 +87,21 @@ export interface EventData {
   /** `speed`: service milliseconds per real one, where it is not 1. */
   'batch.posting': { k: number; size: number; deadlineReal: number; caller: string; speed?: number };
   'batch.state':
-    | { state: 'confirmed'; by: 'reply'; service_batch_id: string; calls_initiated: number }
+    | { state: 'confirmed'; by: 'reply'; service_batch_id: string; calls_initiated: number | null }
     | { state: 'confirmed'; by: 'evidence' }
+    /** The service has the mark of its request. */
+    | { state: 'confirmed'; by: 'look_up'; service_batch_id: string }
     | { state: 'refused'; status: number | null }
     | { state: 'released'; reason?: string }
     /** By a person who gave up its records; else because none was found. */
     | { state: 'held'; by?: 'person' }
+    /** `look_up`: the service does not have the mark of its request, and never will. */
+    | { state: 'not_sent'; by?: 'look_up' }
     | { state: 'redial'; by: 'person' | 'campaign' }
     | { state: 'given_up'; by: 'person' }
-    | { state: Extract<BatchState, 'unknown' | 'not_sent'> };
+    | { state: Extract<BatchState, 'unknown'> };
+  /** The service is about to be asked to give back the calls of it that still wait there. */
+  'batch.withdrawing': { reason: WithdrawReason };
   'post.verdict': { k: number; verdict: PostVerdict; status: number | null };
   'attempt.planned': undefined;
   /** With all that the row says of the call, for the judge to know whom it leads to and when it might be placed. */

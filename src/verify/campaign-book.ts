@@ -54,6 +54,8 @@ export interface BatchBook {
   posted: number;
   /** The state that a verdict asks for and that the log has not told of yet. */
   owes: string | null;
+  /** The service was asked to give its calls back. */
+  askedBack: boolean;
   /** It was confirmed by a record, and none of its calls has one yet. */
   lacksMatch: LoggedEvent | null;
   limits: Limits;
@@ -75,6 +77,8 @@ export interface CampaignBook {
   rules: JudgedRules;
   /** As the import tells them, for the tables. */
   toldRules: object;
+  /** Its service can be asked for a request, and for the calls of a batch: the log says so by an API of another name. */
+  looksUp: boolean;
   /** Of campaign file and list. */
   fileHash: string | null;
   limits: Limits;
@@ -139,7 +143,7 @@ export interface JudgedLine {
 /** The book of a campaign that has just been imported. */
 export function openBook(
   event: LoggedEvent,
-  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'fileHash' | 'rows' | 'firstRow' | 'rejected'>,
+  told: Pick<CampaignBook, 'rules' | 'toldRules' | 'looksUp' | 'fileHash' | 'rows' | 'firstRow' | 'rejected'>,
 ): CampaignBook {
   return {
     ...told,

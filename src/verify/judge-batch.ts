@@ -72,12 +72,14 @@ export function takeVerdict({ campaign, numbers, data, violate }: JudgedLine, ba
   return batch.calls.length;
 }
 
-/** A batch changes its state; answers the calls that count as placed again, too. */
+/** A batch changes its state; answers how many more calls count as placed: negative where a look-up shows that none was. */
 export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLine, batch: BatchBook): number {
   const { batchId } = batch;
   const to = String(data['state']);
   const verdict = batch.verdicts[batch.k - 1] ?? null;
-  const needsVerdict = to === 'refused' || to === 'not_sent' || (to === 'confirmed' && data['by'] !== 'evidence');
+  const lookedUp = data['by'] === 'look_up';
+  if (lookedUp && !campaign.looksUp) violate('cause_missing', `batch ${batchId} is ${to} by a look-up, which its service has none of`);
+  const needsVerdict = to === 'refused' || (!lookedUp && (to === 'not_sent' || (to === 'confirmed' && data['by'] !== 'evidence')));
   if (needsVerdict && !batch.verdicts.includes(to))
     violate('cause_missing', `batch ${batchId} is ${to}, and no request of it has that verdict`);
   if (batch.owes === to) batch.owes = null;
@@ -90,6 +92,12 @@ export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLin
   if (to === 'refused') campaign.split = { at: event.at, limits: batch.limits };
   settleDebt(batch, violate);
   changeState(batch, to, violate);
+  if (lookedUp && to === 'not_sent') {
+    // None of its calls was ever made.
+    for (const { call } of batch.calls) if (call !== null) numbers.unplace(call);
+    takeBackStarts(campaign, new Set(batch.calls));
+    return -batch.calls.length;
+  }
   if (to !== 'unknown' || !isIdle(verdict)) return 0;
   // A record outranks the word that nothing was queued.
   for (const { call } of batch.calls) if (call !== null) numbers.place(call);
@@ -127,6 +135,7 @@ export function planBatch({ campaign, event, data, violate }: JudgedLine): void 
     calls: [],
     posted: 0,
     owes: null,
+    askedBack: false,
     lacksMatch: null,
     limits: limitsOf(campaign, at),
     onLine: countOnLine(campaign, at),

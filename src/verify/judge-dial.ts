@@ -96,10 +96,13 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   noteDelay(line, attempt, recipientId);
 }
 
-export function release({ campaign, numbers, event, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
+export function release({ campaign, numbers, event, data, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
   const { attemptId = '', at } = event;
   if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
   if (attempt.state !== null) violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
+  if (data['reason'] === 'withdrawn' && campaign.batches.get(attempt.batchId)?.askedBack !== true)
+    violate('cause_missing', `call ${attemptId} was given back as withdrawn, and the service was never asked for it`);
+  if (attempt.conversation !== null) violate('cause_missing', `call ${attemptId} was given back although it has a record`);
   attempt.state = 'released';
   attempt.endedAt ??= at;
   campaign.open.delete(attempt);

@@ -108,7 +108,8 @@ export class LogJudge {
       return;
     }
     const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const told = { rules: readJudgedRules(rules), toldRules: rules, fileHash: textOf(data['hash']) };
+    const looksUp = (textOf(data['api']) ?? 'contract') !== 'contract';
+    const told = { rules: readJudgedRules(rules), toldRules: rules, looksUp, fileHash: textOf(data['hash']) };
     const rows = { rows: count('rows', NaN), firstRow: count('firstRow', 1), rejected: count('rejected', NaN) };
     this.campaigns.set(event.campaignId, openBook(event, { ...told, ...rows }));
   }
@@ -153,6 +154,9 @@ export class LogJudge {
         break;
       case 'batch.posting':
         withBatch(line, (batch) => beginPost(line, batch));
+        break;
+      case 'batch.withdrawing':
+        withBatch(line, (batch) => (batch.askedBack = true));
         break;
       case 'post.verdict':
         withBatch(line, (batch) => (this.#calls -= takeVerdict(line, batch)));

@@ -11,7 +11,7 @@ import { sendJson, startHookServer, type HookAnswer } from '../shared/hooks/hook
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
-import { pauseToTell } from '../../activities/pause-to-tell.ts';
+import { pauseToTell } from '../../activities/notify.ts';
 import { pausedByPerson } from '../../src/rules/lifecycle.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 

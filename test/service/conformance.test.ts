@@ -303,7 +303,7 @@ test('the activities of a campaign call each person once over a second service, 
   onTestFinished(() => service.close());
   const store = await openTestStore('sqlite');
   const [campaignId, now] = ['second', Date.now];
-  const deps = buildDependencies({ store, service, now, accountId: second.url });
+  const deps = buildDependencies({ store, service, now, accountId: second.url, api: 'batch-calling' });
   const { checkCallers, plan, submit } = createActivities(deps);
   const numbers = plainNumbers(6);
   const rules = buildRules({
@@ -311,7 +311,7 @@ test('the activities of a campaign call each person once over a second service, 
     callers: { numbers: ['line_1'], choice: 'region' },
     pacing: { batchSize: 3, refillThreshold: 1 },
   });
-  const input = { campaignId, name: null, fileHash: 'hash', rules, accountId: second.url };
+  const input = { campaignId, name: null, fileHash: 'hash', rules, accountId: second.url, api: 'batch-calling' as const };
   const rows = buildRows(numbers, (index) => `Guest ${index}`);
   await importCampaign(store, input, {
     chunks: (async function* () {
@@ -342,7 +342,7 @@ test('the activities of a campaign call each person once over a second service, 
   const states = await store.db.selectFrom('batches').select(['state', 'accepted_by']).orderBy('n').execute();
   expect(states).toEqual([
     { state: 'confirmed', accepted_by: 'reply' },
-    { state: 'confirmed', accepted_by: 'evidence' },
+    { state: 'confirmed', accepted_by: 'look_up' },
   ]);
   const proof = await verifyLog(store.db, null);
   expect(proof.rules.flatMap(({ violations }) => violations)).toEqual([]);

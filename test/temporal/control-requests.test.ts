@@ -8,7 +8,7 @@ import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { until } from '../support/until.ts';
-import { pauseToTell } from '../../activities/pause-to-tell.ts';
+import { pauseToTell } from '../../activities/notify.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
 import { withCampaign } from './campaign-server.ts';

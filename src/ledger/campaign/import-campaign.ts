@@ -37,6 +37,11 @@ export interface CampaignImport {
   api?: ServiceApi;
 }
 
+/** What the log says of the API, where it is not the contract's. */
+function apiOf({ api = 'contract' }: CampaignImport): { api?: ServiceApi } {
+  return api === 'contract' ? {} : { api };
+}
+
 /** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError' as const;
@@ -221,7 +226,7 @@ export async function importCampaign(
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', value: 'rejected', delta: rejected }]);
     // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
     const timeZoneData = zoneDataRelease;
-    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, timeZoneData };
+    const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, ...apiOf(input), timeZoneData };
     await appendEvents(tx, [
       { at: now, campaignId: input.campaignId, type: 'campaign.imported', data },
       ...hashes.events(input.campaignId, now),

@@ -20,7 +20,7 @@ import type { AttemptRow, BatchRow } from '../schema.ts';
 const uncountedReturns = 3;
 
 /** A batch about whose missing records something is concluded. */
-interface Conclusion extends OpenBatch {
+export interface Conclusion extends OpenBatch {
   doubts: ReadonlyMap<string, Doubt>;
   now: number;
 }
@@ -59,7 +59,9 @@ function unknown(detail: string): AttemptResult {
 }
 
 /** What the absence of a record means for a call that the service took. */
-async function resultOfAbsence(tx: Tx, { batch }: Conclusion, campaign: Campaign): Promise<AttemptResult> {
+async function resultOfAbsence(tx: Tx, { batch, reported }: Conclusion, campaign: Campaign): Promise<AttemptResult> {
+  // Its report leaves the call out, or cannot be read any more.
+  if (reported) return unknown('not_reported');
   if (batch.accepted_by !== 'reply') return unknown('no_record');
   if (!campaign.recordShown) return unknown('no_record_shown');
   // Across a step of a clock nobody can tell when a record began.
@@ -109,9 +111,9 @@ async function settleDoubtful(tx: Tx, conclusion: Conclusion): Promise<AttemptRo
 }
 
 /** No evidence, and none to come: a person decides, unless the campaign file says to dial these people again. */
-async function hold(tx: Tx, conclusion: Conclusion): Promise<void> {
+export async function hold(tx: Tx, conclusion: Conclusion, reason = 'no_evidence'): Promise<void> {
   const { batch, rules, now } = conclusion;
-  const changes = { reason: 'no_evidence', verdict_at: now };
+  const changes = { reason, verdict_at: now };
   if (!(await moveBatch(tx, batch, { from: ['unknown'], event: { state: 'held' }, now, changes }))) return;
   if (rules.retry.delays.unknown !== 'never')
     await moveBatch(tx, batch, { from: ['held'], event: { state: 'redial', by: 'campaign' }, now });

@@ -136,7 +136,8 @@ const giveRecord = prepared(
       .returningAll(),
 );
 
-const proveCampaign = prepared((tx: Tx, { campaignId }: { campaignId: string }) =>
+/** Notes that the service has shown a call of the campaign. */
+export const proveCampaign = prepared((tx: Tx, { campaignId }: { campaignId: string }) =>
   tx
     .updateTable('campaigns')
     .set({ caller_proven: 1, record_shown: 1 })
@@ -225,9 +226,11 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
     .where('attempt_id', 'is', null)
     .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest)]))
     .execute();
-  const records = rows.map((row) => {
+  const records = rows.flatMap((row) => {
     const facts = JSON.parse(row.facts) as ConversationFacts;
-    return { ...facts, agentId: facts.agentId ?? row.agent_id };
+    // What a report says of a record may be contradicted by the record.
+    const isHearsay = facts.reported === true && row.reads === 0 && row.gone === 0;
+    return isHearsay ? [] : [{ ...facts, agentId: facts.agentId ?? row.agent_id }];
   });
   const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
   for (const match of matches) await storeMatch(tx, { ...match, now });

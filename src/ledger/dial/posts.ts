@@ -18,6 +18,7 @@ export interface VerdictInput {
   /** The answer's own `Date`, in epoch milliseconds of the service's clock; null or absent: it told none. */
   serviceDate?: number | null;
   serviceBatchId?: string;
+  /** Absent: the service does not say. */
   callsInitiated?: number;
   /** For `not_sent` by 429: no POST of this account before this instant (service time). */
   notBefore?: number | null;

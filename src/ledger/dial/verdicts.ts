@@ -6,6 +6,7 @@ import { unknownsBeforePause } from '../../rules/pacing/breaker.ts';
 import { holdAccount, notePace } from '../limits/account-pace.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
+import type { EventData } from '../../rules/events.ts';
 import { findEvidenceFor, hasRecord } from './evidence.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import type { Store } from '../open-ledger.ts';
@@ -56,28 +57,44 @@ export async function countAsUnknown(
   return true;
 }
 
-/** By what it is known that the service took a batch: its reply, or a conversation that could not exist otherwise. */
-type Acceptance = { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number } | { acceptedBy: 'evidence' };
+/** By what it is known that the service took a batch: its reply, its mark there, or a conversation that could not exist otherwise. */
+type Acceptance =
+  | { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number | null }
+  | { acceptedBy: 'look_up'; serviceBatchId: string }
+  | { acceptedBy: 'evidence' };
+
+/** What is kept of it, and told. */
+function keptOf(by: Acceptance) {
+  switch (by.acceptedBy) {
+    case 'reply':
+      return { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated };
+    case 'look_up':
+      return { service_batch_id: by.serviceBatchId };
+    case 'evidence':
+      return {};
+  }
+}
 
 /** The service took the batch. */
 export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { now: number }): Promise<boolean> {
   const { now } = by;
-  const reply = by.acceptedBy === 'reply' ? { service_batch_id: by.serviceBatchId, calls_initiated: by.callsInitiated } : null;
-  const told = reply === null ? { by: 'evidence' as const } : { by: 'reply' as const, ...reply };
-  // A record of a call outranks the service's word that it took none.
+  const isReply = by.acceptedBy === 'reply';
+  const kept = keptOf(by);
+  const told = { by: by.acceptedBy, ...kept } as Pick<EventData['batch.state'] & { state: 'confirmed' }, 'by'>;
+  // A record of a call, or the request itself in the service's books, outranks its word that it took none.
   const denied: BatchState[] = ['refused', 'not_sent'];
-  if (by.acceptedBy === 'evidence' && denied.includes(batch.state)) await countAsUnknown(tx, batch, { from: denied, now });
+  if (!isReply && denied.includes(batch.state)) await countAsUnknown(tx, batch, { from: denied, now });
   const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
-  const from = by.acceptedBy === 'reply' ? [...doubtful, 'posting' as const] : doubtful;
-  const changes = { ...reply, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
-  if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...told }, now, changes }))) {
+  const from = isReply ? [...doubtful, 'posting' as const] : doubtful;
+  const changes = { ...kept, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
+  if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...told } as EventData['batch.state'], now, changes }))) {
     // Evidence was faster than the reply: keep what only the reply tells.
-    if (by.acceptedBy === 'reply' && batch.state === 'confirmed' && batch.service_batch_id === null)
-      await updateBatch(tx, batch.batch_id, { ...reply, accepted_by: 'reply' });
+    if (by.acceptedBy !== 'evidence' && batch.state === 'confirmed' && batch.service_batch_id === null)
+      await updateBatch(tx, batch.batch_id, { ...kept, accepted_by: by.acceptedBy });
     return false;
   }
   await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'open' });
-  await updateRound(tx, batch, { unknown_streak: 0, ...(reply === null ? {} : { refused_streak: 0 }) });
+  await updateRound(tx, batch, { unknown_streak: 0, ...(isReply ? { refused_streak: 0 } : {}) });
   if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);
   return true;
 }
@@ -110,15 +127,23 @@ async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promi
     await holdAccount(tx, accountId, notBefore);
   }
   if (seen) return;
-  if (batch.state === 'unknown') {
-    // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
-    await compareAndSetBatch(tx, batch.batch_id, { from: ['not_sent'], to: 'released' });
-    await releaseBatchAttempts(tx, batch, { reason: 'not_sent', now });
-    await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released' })]);
-    return;
-  }
+  // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
+  if (batch.state === 'unknown') return giveBackUnsent(tx, batch, { reason: 'not_sent', now });
   // The time of the POST stays: should a record of it turn up against the promise, it is read, and speaks before the next POST.
   await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'planned' });
+}
+
+async function giveBackUnsent(tx: Tx, batch: BatchRow, { reason, now }: { reason: string; now: number }): Promise<void> {
+  await compareAndSetBatch(tx, batch.batch_id, { from: ['not_sent'], to: 'released' });
+  await releaseBatchAttempts(tx, batch, { reason, now });
+  await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released' })]);
+}
+
+/** An unknown batch was never carried out, and never will be: its recipients go back in line, uncounted. */
+export async function releaseAsAbsent(tx: Tx, batch: BatchRow, now: number): Promise<void> {
+  const event = { state: 'not_sent', by: 'look_up' } as const;
+  if (!(await moveBatch(tx, batch, { from: ['unknown'], event, now, changes: { verdict_at: now } }))) return;
+  await giveBackUnsent(tx, batch, { reason: 'not_carried_out', now });
 }
 
 /** States in which the service's word that it took nothing is heard. */
@@ -141,7 +166,7 @@ export async function recordVerdict(store: Store, input: VerdictInput): Promise<
     await appendEvents(tx, [{ at: now, campaignId, type: 'post.verdict', batchId, data: { k, verdict, status } }]);
     await notePace(tx, batch, input);
     if (verdict === 'confirmed') {
-      const { serviceBatchId = '', callsInitiated = 0 } = input;
+      const { serviceBatchId = '', callsInitiated = null } = input;
       await confirmBatch(tx, batch, { acceptedBy: 'reply', serviceBatchId, callsInitiated, now });
     } else if (verdict === 'not_sent') {
       await applyNotSent(tx, batch, input);

@@ -108,8 +108,8 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
     );
   const rows = [...(await read('recipient_id', attempted)), ...(await read('e164', numbers))];
   const found = new Map(rows.map((row) => [row.attempt_id, row]));
-  // Of a request that never reached the service nothing can be heard.
-  return [...found.values()].filter((row) => row.state === 'settled' || row.denied !== null);
+  // Of a request that never reached the service nothing can be heard, nor of a call that the service gave back.
+  return [...found.values()].filter((row) => row.state === 'settled' || (row.denied !== null && row.evidence !== 'report'));
 }
 
 /** Numbers of which a conversation is known whose analysis may still tell that nobody is to call again. */
@@ -163,7 +163,7 @@ async function judgeEarlier(
 /** Whether something may still turn up about what became of an attempt: not where a record that is surely its own tells. */
 function isOpenQuestion(row: EarlierAttempt): boolean {
   if (row.disposition === 'answered' || row.disposition === 'opted_out') return false;
-  return row.conversation_id === null || !strongEvidence.some((evidence) => evidence === row.evidence);
+  return !strongEvidence.some((evidence) => evidence === row.evidence);
 }
 
 function isWeaklyAnswered(row: EarlierAttempt): boolean {

@@ -108,8 +108,8 @@ export async function isAnyUndecided(db: Queries, agentId: string, now: number):
   return row !== undefined;
 }
 
-/** Evidence by which a record is surely an attempt's own, or a person has said so. */
-export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
+/** Evidence by which it is sure what became of an attempt, or a person has said so. `report`: of a call that led to no conversation. */
+export const strongEvidence = ['reference', 'batch_and_number', 'person', 'report'] as const;
 
 /** The attempts whose record this may be: those without one of their own, or with one that may be somebody else's. */
 export async function findPossibleOwners(db: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
@@ -122,7 +122,7 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
     .where('agent_id', '=', row.agent_id)
     .where('posted_at', '>=', startedAt - lookAheadOf(agent, timing) - marginMs)
     .where('posted_at', '<=', startedAt + marginMs)
-    .where((eb) => eb.or([eb('conversation_id', 'is', null), eb('evidence', 'not in', strongEvidence)]))
+    .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', 'not in', strongEvidence)]))
     .execute();
   const asked = await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing });
   const index = indexAttempts(asked, noClock);

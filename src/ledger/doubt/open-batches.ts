@@ -1,5 +1,6 @@
-import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { readAgent, readRulesOf } from './correlation-rows.ts';
+import { readRules, type CampaignRules } from '../../rules/campaign-rules.ts';
+import { reportsRecipients } from '../../rules/service-api.ts';
+import { readAgent } from './correlation-rows.ts';
 import { groupBy } from '../../rules/collections.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { updateBatch } from '../updates.ts';
@@ -17,6 +18,8 @@ export const deepSweepPauseMs = 30 * 60_000;
 export interface OpenBatch {
   batch: BatchRow;
   rules: CampaignRules;
+  /** The service reports each of its calls, and finds a request by its mark. */
+  reported: boolean;
   /** Open attempts without a conversation. */
   missing: AttemptRow[];
 }
@@ -30,19 +33,27 @@ export async function findOpenBatches(db: Queries, agentId: string): Promise<Ope
     .where('conversation_id', 'is', null)
     .orderBy('position')
     .execute();
-  const rulesOf = new Map<string, CampaignRules>();
+  const campaigns = new Map<string, Pick<OpenBatch, 'rules' | 'reported'>>();
   const open: OpenBatch[] = [];
   for (const [batchId, missing] of groupBy(attempts, (attempt) => attempt.batch_id)) {
     const batch = await db.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
-    const rules = rulesOf.get(batch.campaign_id) ?? (await readRulesOf(db, batch.campaign_id));
-    rulesOf.set(batch.campaign_id, rules);
-    open.push({ batch, rules, missing });
+    const campaign = campaigns.get(batch.campaign_id) ?? (await readTerms(db, batch.campaign_id));
+    campaigns.set(batch.campaign_id, campaign);
+    open.push({ batch, ...campaign, missing });
   }
   return open;
 }
 
+async function readTerms(db: Queries, campaignId: string): Promise<Pick<OpenBatch, 'rules' | 'reported'>> {
+  const query = db.selectFrom('campaigns').select(['rules', 'api']).where('campaign_id', '=', campaignId);
+  const { rules, api } = await query.executeTakeFirstOrThrow();
+  return { rules: readRules(rules), reported: reportsRecipients(api) };
+}
+
 /** The instant after which a complete sweep may conclude that a batch's missing records will not come. */
-export function settleDeadline({ batch, rules }: OpenBatch, longestLagMs: number): number | null {
+export function settleDeadline({ batch, rules, reported }: OpenBatch, longestLagMs: number): number | null {
+  // A request that can be looked up is not concluded about from records.
+  if (reported && batch.state !== 'confirmed') return null;
   if (batch.state === 'unknown') return batch.hold_after;
   if (batch.state === 'refused') return (batch.verdict_at ?? 0) + Math.max(refusalDoubtMs, longestLagMs);
   if (batch.state !== 'confirmed' || batch.progress_at === null) return null;
@@ -78,8 +89,9 @@ export async function skipGap(
   { lastCompleteAt, begunAt }: { lastCompleteAt: number | null; begunAt: number },
 ): Promise<void> {
   for (const entry of open) {
-    const { batch, rules } = entry;
-    if (batch.state !== 'confirmed' || batch.progress_at === null) continue;
+    const { batch, rules, reported } = entry;
+    // Its calls are asked about without the list.
+    if (reported || batch.state !== 'confirmed' || batch.progress_at === null) continue;
     const gap = begunAt - Math.max(lastCompleteAt ?? 0, batch.progress_at);
     if (gap <= Math.max(longestPauseMs, 5 * rules.timing.pollMs)) continue;
     const progressAt = batch.progress_at + gap;

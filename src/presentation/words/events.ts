@@ -1,7 +1,7 @@
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import { fullPace } from '../../rules/pacing/pace-control.ts';
 import { faultWords } from '../../rules/caller-choice.ts';
-import type { EventData, EventType, NewEvent } from '../../rules/events.ts';
+import type { EventData, EventType, NewEvent, WithdrawReason } from '../../rules/events.ts';
 import type { CampaignState } from '../../rules/lifecycle.ts';
 import { tellHook } from './hooks.ts';
 import { percent, plural, span } from '../../shared/input/figures.ts';
@@ -9,6 +9,16 @@ import { printable } from '../../shared/input/printable.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 
 type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
+
+const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
+  paused: 'the campaign is paused',
+  ended: 'the campaign calls nobody new',
+  suppressed: 'a number of it is on the do-not-call list now',
+  outside_hours: 'the calling hours of a recipient end',
+  campaign_end: 'the end of the campaign is near',
+  row_expired: 'a row of it expires',
+  carried_out_twice: 'the service has it more than once',
+};
 
 /** What people want to hear of as it happens, in words; what befalls each single recipient (null) is counted instead. */
 const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
@@ -26,6 +36,8 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'batch.screened': (event) => tellHook(event, batchName(event)),
   'hook.delivered': (event) => tellHook(event, batchName(event)),
   'hook.failed': (event) => tellHook(event, batchName(event)),
+  'batch.withdrawing': (event) =>
+    `${batchName(event)}: ${withdrawWords[event.data.reason]}, so what still waits at the service is taken back`,
   'batch.posting': (event) =>
     event.data.k === 1 ? null : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
   'post.verdict': (event) => tellVerdict(batchName(event), event.data),
@@ -169,9 +181,9 @@ function tellVerdict(name: string, { verdict, status }: EventData['post.verdict'
 function tellBatchState(name: string, data: EventData['batch.state']): string | null {
   switch (data.state) {
     case 'confirmed':
-      return data.by === 'evidence'
-        ? `${name}: found in the service's records, so it was accepted`
-        : `${name}: ${plural(data.calls_initiated, 'call')} accepted`;
+      if (data.by === 'evidence') return `${name}: found in the service's records, so it was accepted`;
+      if (data.by === 'look_up') return `${name}: found at the service by its mark, so it was accepted`;
+      return data.calls_initiated === null ? `${name}: accepted` : `${name}: ${plural(data.calls_initiated, 'call')} accepted`;
     case 'held':
       return data.by === 'person'
         ? `${name}: an operator gave up its records; what became of its calls stays unknown`
@@ -184,9 +196,10 @@ function tellBatchState(name: string, data: EventData['batch.state']): string | 
       return `${name}: an operator gave it up`;
     case 'released':
       return `${name}: released, its recipients wait again`;
+    case 'not_sent':
+      return data.by === 'look_up' ? `${name}: looked up at the service, which never carried it out; its recipients wait again` : null;
     case 'refused':
     case 'unknown':
-    case 'not_sent':
       return null;
   }
 }

@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../rules/conversation-override.ts';
-import type { CallResult, ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
+import type { CallReport, Found } from '../../rules/call-report.ts';
+import type { ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
 import type { ServiceDate, ServiceReadings } from './service-clock.ts';
 import { RateLimitedError, RefusedError, RequestInvalidError, type ServiceError } from './errors.ts';
+
+export type { CallReport, Found };
 
 /** What a service can do. The program asks this, never which service it is. */
 export interface Abilities {
@@ -69,28 +72,6 @@ export type Placing =
 interface Failed extends AnswerFacts {
   /** Name and code of the failure, for logs: never the service's words. */
   fault: string;
-}
-
-/** What became of a request whose answer was lost. */
-export type Found =
-  | { kind: 'accepted'; serviceBatchId: string }
-  /** `certain`: it never was carried out, and never will be. Otherwise no list that was read to its end shows it. */
-  | { kind: 'absent'; certain: boolean }
-  /** It was carried out more than once. */
-  | { kind: 'several'; serviceBatchIds: readonly string[] }
-  | { kind: 'not_readable' };
-
-/** What the service says of one call of a batch. */
-export interface CallReport {
-  /** Ours, as it was sent; null: the service names another, or none. */
-  ref: string | null;
-  /** E.164. */
-  to: string | null;
-  /** Null: a word of the service that is not known. */
-  state: 'waiting' | 'dialling' | 'talking' | 'over' | 'withdrawn' | null;
-  conversationId: string | null;
-  /** Where the service says so. */
-  result: CallResult | null;
 }
 
 /** How records are read: what a record leaves out, and where a campaign says that something stands. */

@@ -1,0 +1,74 @@
+import { readLookUpProof } from '../src/ledger/campaign/lookup-proof.ts';
+import { findDeniedRequests, findLostRequests, takeLookUp, type LostRequest } from '../src/ledger/collect/look-ups.ts';
+import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
+import { campaignIdOf } from '../src/ledger/ledger-older.ts';
+import type { Found } from '../src/rules/call-report.ts';
+import type { ServiceClock } from '../src/service/port/service-clock.ts';
+import type { CampaignRules } from '../src/rules/campaign-rules.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+
+/** Of whose requests the answers were lost, and how they are looked for. */
+interface Looking {
+  deps: ActivityDependencies;
+  clock: ServiceClock;
+  agentId: string;
+  timing: Pick<CampaignRules['timing'], 'clockToleranceMs'>;
+  onStep: () => void;
+}
+
+/** Looks up all requests of an agent's batches whose answer was lost. Answers false where one could not be looked up. */
+export async function lookUpLost(looking: Looking): Promise<boolean> {
+  let ok = true;
+  for (const request of await findLostRequests(looking.deps.store.db, looking.agentId)) {
+    const { kind } = await lookUp(looking, request);
+    if (kind === 'not_readable') ok = false;
+  }
+  return ok;
+}
+
+/**
+ * Looks up the requests of a batch that the service answered, and is said not to have taken, before it is sent again. Answers false where
+ * that cannot be told yet; null: there is none.
+ */
+export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
+  const denied = await findDeniedRequests(looking.deps.store.db, batchId);
+  let isClear = true;
+  for (const request of denied) {
+    const { kind } = await lookUp(looking, request);
+    if (kind === 'not_readable') isClear = false;
+    if (kind === 'accepted' || kind === 'several') break;
+  }
+  return denied.length === 0 ? null : isClear;
+}
+
+async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
+  const { batchId, mark, callerId } = request;
+  const begunAt = serviceNow(clock);
+  const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
+  onStep();
+  deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
+  const proof = await readLookUpProof(deps.store.db, deps);
+  const provenLagMs = proof === null ? null : (proof.listLagMs ?? 0);
+  const now = serviceNow(clock);
+  await deps.store.transaction((tx) => takeLookUp(tx, batchId, { found, begunAt, now, provenLagMs }));
+  if (found.kind === 'several') await takeAllBack(deps, batchId, { found, now });
+  return found;
+}
+
+const notReadable: Found = { kind: 'not_readable' };
+
+/** Nobody is to be called by either of two batches with the same people. */
+async function takeAllBack(
+  deps: ActivityDependencies,
+  batchId: string,
+  { found, now }: { found: Extract<Found, { kind: 'several' }>; now: number },
+): Promise<void> {
+  const at = { campaignId: campaignIdOf(batchId), now };
+  await deps.store.transaction((tx) => noteWithdrawing(tx, at, { batchId, reason: 'carried_out_twice' }));
+  for (const serviceBatchId of found.serviceBatchIds) {
+    await deps.service.withdraw?.(serviceBatchId, 'all').catch((error: unknown) => {
+      deps.logger.error({ batchId, serviceBatchId, error: codeOf(error) }, 'a batch that the service has twice could not be taken back');
+    });
+  }
+}

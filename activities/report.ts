@@ -1,0 +1,86 @@
+import { findReportedBatches, takeReport, type Reported, type ReportedBatch } from '../src/ledger/collect/reported.ts';
+import { findWithdrawal, noteWithdrawing, type Withdrawal } from '../src/ledger/plan/withdrawals.ts';
+import { RateLimitedError, RefusedError } from '../src/service/port/errors.ts';
+import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+import type { Sweep } from './walk-list.ts';
+
+const readsAtOnce = 8;
+/** A batch is not asked about more often, in service time. */
+const reportEveryMs = 15_000;
+/** What was asked back and still waits is asked back again after this long. */
+const askAgainMs = 60_000;
+
+/** When each batch was last asked about, per service: a report costs a request, and tells of all its calls. */
+const askedAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
+
+/**
+ * Reads what the service says of every batch with open calls, and takes back what waits there and must not ring any more. Answers false
+ * where a report could not be read; the others count.
+ */
+export async function readReports(sweep: Sweep): Promise<boolean> {
+  const { deps, clock, agentId } = sweep;
+  const known = askedAt.get(deps.service) ?? new Map<string, number>();
+  askedAt.set(deps.service, known);
+  const batches = await findReportedBatches(deps.store.db, agentId);
+  const queue = batches.values();
+  let ok = true;
+  let failure: unknown;
+  const work = async () => {
+    for (const batch of queue) {
+      if (failure !== undefined) return;
+      const now = serviceNow(clock);
+      const withdrawal = await findWithdrawal(deps.store.db, { campaignId: batch.campaignId, now }, batch.batchId);
+      const mayAsk = withdrawal !== null && (batch.withdrawAskedAt === null || now >= batch.withdrawAskedAt + askAgainMs);
+      if (!mayAsk && now < (known.get(batch.batchId) ?? -Infinity) + reportEveryMs) continue;
+      known.set(batch.batchId, now);
+      try {
+        await readOne(sweep, batch, mayAsk ? withdrawal : null);
+      } catch (error) {
+        ok = false;
+        if (error instanceof RateLimitedError) failure = error;
+        deps.logger.warn({ batchId: batch.batchId, error: codeOf(error) }, 'the report of a batch could not be read');
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, work));
+  for (const batchId of known.keys()) if (!batches.some((batch) => batch.batchId === batchId)) known.delete(batchId);
+  if (failure !== undefined) throw failure;
+  return ok;
+}
+
+async function readOne({ deps, clock, onStep }: Sweep, batch: ReportedBatch, withdrawal: Withdrawal | null): Promise<void> {
+  const { batchId, serviceBatchId } = batch;
+  const reports = await deps.service.report?.(serviceBatchId).catch((error: unknown) => {
+    // It was deleted there: records are all that is left to tell of its calls, and of whom they do not tell a person decides.
+    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    deps.logger.error({ batchId, serviceBatchId }, 'the service does not have a batch any more that it took: was it deleted there?');
+    return undefined;
+  });
+  onStep();
+  if (reports === undefined) return;
+  const now = serviceNow(clock);
+  const reported = await deps.store.transaction((tx) => takeReport(tx, batchId, { reports, now }));
+  const { waiting, contradictions } = reported;
+  if (contradictions > 0)
+    deps.logger.warn({ batchId, contradictions }, 'entries of a report fit no call of its batch, or calls are missing in it');
+  if (withdrawal !== null) await takeBack(deps, { batch, withdrawal, waiting, now });
+}
+
+/** What is to be taken back of what waits. */
+interface TakeBack extends Pick<Reported, 'waiting'> {
+  batch: ReportedBatch;
+  withdrawal: Withdrawal;
+  now: number;
+}
+
+async function takeBack(deps: ActivityDependencies, { batch, withdrawal, waiting, now }: TakeBack): Promise<void> {
+  const { reason, attemptIds } = withdrawal;
+  const refs = waiting.filter(({ attemptId }) => attemptIds === 'all' || attemptIds.has(attemptId)).map(({ ref }) => ref);
+  if (refs.length === 0) return;
+  const { batchId, campaignId, serviceBatchId } = batch;
+  await deps.store.transaction((tx) => noteWithdrawing(tx, { campaignId, now }, { batchId, reason }));
+  const isWhole = attemptIds === 'all' || deps.service.abilities.withdraw === 'batch';
+  await deps.service.withdraw?.(serviceBatchId, isWhole ? 'all' : refs);
+  deps.logger.info({ batchId, reason, calls: isWhole ? waiting.length : refs.length }, 'calls that wait at the service were asked back');
+}

@@ -1,0 +1,126 @@
+import { callingAttemptStates } from '../../rules/ledger.ts';
+import type { Found } from '../../rules/call-report.ts';
+import { moveBatch } from '../batch-moves.ts';
+import { findEvidenceFor } from '../dial/evidence.ts';
+import { applyRefusal } from '../dial/refusal.ts';
+import { confirmBatch, releaseAsAbsent } from '../dial/verdicts.ts';
+import { readDoubts } from '../doubt/doubts.ts';
+import { refusalDoubtMs } from '../doubt/open-batches.ts';
+import { lockBatch } from '../locks.ts';
+import { attemptsOf } from '../reads.ts';
+import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
+import { settleAsUnknown } from '../rows/settle.ts';
+import type { Queries, Tx } from '../tx.ts';
+import { updateBatch } from '../updates.ts';
+import type { BatchRow } from '../schema.ts';
+import { hold } from './conclude.ts';
+
+/** Between the two look-ups that must both have read the whole list without finding a request. */
+const secondLookMs = 60_000;
+
+/** A request of which the service's answer is not known, or not to be relied on. */
+export interface LostRequest {
+  batchId: string;
+  /** Under which the service would have it. */
+  mark: string;
+  callerId: string;
+  /** It cannot have arrived before, in service time. */
+  since: number;
+}
+
+/** The last requests of an agent's batches that are unknown, or refused for something in their calls. */
+export async function findLostRequests(db: Queries, agentId: string): Promise<LostRequest[]> {
+  return toLost(
+    await requests(db)
+      .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
+      .where('campaigns.agent_id', '=', agentId)
+      .where('batches.state', 'in', ['unknown', 'refused'])
+      .whereRef('posts.k', '=', 'batches.posts')
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('attempts')
+            .select('attempts.attempt_id')
+            .whereRef('attempts.batch_id', '=', 'batches.batch_id')
+            .where('attempts.state', 'in', callingAttemptStates),
+        ),
+      )
+      .orderBy('batches.batch_id')
+      .execute(),
+  );
+}
+
+/** The requests of a batch that the service answered, and is said not to have taken. */
+export async function findDeniedRequests(db: Queries, batchId: string): Promise<LostRequest[]> {
+  const denied = requests(db).where('batches.batch_id', '=', batchId).where('batches.state', '=', 'not_sent');
+  return toLost(await denied.where('posts.status', 'is not', null).orderBy('posts.k').execute());
+}
+
+function requests(db: Queries) {
+  return db
+    .selectFrom('batches')
+    .innerJoin('posts', 'posts.batch_id', 'batches.batch_id')
+    .select(['batches.batch_id', 'batches.caller', 'posts.entry', 'posts.posted_at', 'posts.service_from']);
+}
+
+function toLost(
+  rows: readonly { batch_id: string; caller: string; entry: string | null; posted_at: number; service_from: number | null }[],
+): LostRequest[] {
+  return rows.flatMap(({ batch_id: batchId, caller: callerId, entry: mark, posted_at: postedAt, service_from: serviceFrom }) =>
+    mark === null ? [] : [{ batchId, mark, callerId, since: Math.min(serviceFrom ?? postedAt, postedAt) }],
+  );
+}
+
+/** What a look-up has answered, and when it began. */
+export interface LookUp {
+  found: Found;
+  begunAt: number;
+  now: number;
+  /** How long the service's list may lag, where somebody has measured it (`doctor --prove-lookup`); null: nobody has. */
+  provenLagMs: number | null;
+}
+
+/**
+ * What a look-up means for a batch. Found: the service took it. Certainly absent: its people go back in line. Not listed, twice, after
+ * no request could arrive any more: the same where the look-up was proven, else a person decides. Found more than once: the campaign is
+ * paused, and a person decides.
+ */
+export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise<void> {
+  const batch = await lockBatch(tx, batchId);
+  const { found, now } = look;
+  if (found.kind === 'accepted') {
+    await confirmBatch(tx, batch, { acceptedBy: 'look_up', serviceBatchId: found.serviceBatchId, now });
+  } else if (found.kind === 'several') await stopTwice(tx, batch, now);
+  else if (found.kind === 'absent') await takeAbsence(tx, batch, { ...look, certain: found.certain });
+}
+
+async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs, certain }: LookUp & { certain: boolean }): Promise<void> {
+  if (batch.state !== 'unknown' && batch.state !== 'refused') return;
+  if (!certain) {
+    const isOver = begunAt > (batch.state === 'unknown' ? (batch.hold_after ?? Infinity) : (batch.verdict_at ?? 0) + refusalDoubtMs);
+    if (!isOver) return;
+    const { not_found_at: since, batch_id: batchId } = batch;
+    if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });
+    if (begunAt < since + Math.max(secondLookMs, 3 * (provenLagMs ?? 0))) return;
+  }
+  const missing = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
+  // A record that names one of its calls outranks any list.
+  if (await findEvidenceFor(tx, batch, missing)) return;
+  if (batch.state === 'refused') return applyRefusal(tx, batch, now);
+  if (certain || provenLagMs !== null) return releaseAsAbsent(tx, batch, now);
+  const { rules } = await requireCampaign(tx, batch.campaign_id);
+  const doubts = await readDoubts(tx, rules.agentId, { attempts: missing, timing: rules.timing, now });
+  await hold(tx, { batch, rules, reported: true, missing, doubts, now }, 'not_listed');
+}
+
+/** The same people stand in two batches of the service: whoever is called, how often is not known. */
+async function stopTwice(tx: Tx, batch: BatchRow, now: number): Promise<void> {
+  const detail = 'carried_out_twice';
+  const changes = { reason: detail, verdict_at: now };
+  if (!(await moveBatch(tx, batch, { from: ['unknown'], event: { state: 'held' }, now, changes }))) return;
+  const at = { campaignId: batch.campaign_id, now };
+  const open = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
+  await settleAsUnknown(tx, at, { attemptIds: open.map((attempt) => attempt.attempt_id), detail });
+  const reason = `The service has the request for batch ${batch.n} more than once. Look there which of its calls were made, decide about its rows, then resume.`;
+  await changeCampaignState(tx, at, { to: 'paused', reason });
+}

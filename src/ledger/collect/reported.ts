@@ -1,0 +1,204 @@
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import type { AttemptResult } from '../../rules/disposition.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
+import type { CallReport } from '../../rules/call-report.ts';
+import { mergeFacts } from '../doubt/conversations.ts';
+import { findEvidenceFor } from '../dial/evidence.ts';
+import { lastEventSeq } from '../events.ts';
+import { lockBatch } from '../locks.ts';
+import { attemptsOf } from '../reads.ts';
+import { releaseAttempts } from '../rows/release.ts';
+import { settleAttempts } from '../rows/settle.ts';
+import type { Queries, Tx } from '../tx.ts';
+import { updateAttempt, updateBatch, updateConversation } from '../updates.ts';
+import { proveCampaign } from './matching.ts';
+import type { AttemptRow, BatchRow } from '../schema.ts';
+
+/** A call that ended without a conversation counts as such only when a later report, this much later, still names none. */
+const secondLookMs = 60_000;
+
+/** The record of a call under way is read when its end is reported; this is the safety net. */
+const underWayPauseMs = 10 * 60_000;
+
+/** A batch of which calls are open, and under which name the service has it. */
+export interface ReportedBatch {
+  batchId: string;
+  campaignId: string;
+  serviceBatchId: string;
+  withdrawAskedAt: number | null;
+}
+
+/** The batches of an agent that the service took, and of which a call has neither ended nor a record. */
+export async function findReportedBatches(db: Queries, agentId: string): Promise<ReportedBatch[]> {
+  const rows = await db
+    .selectFrom('attempts')
+    .innerJoin('batches', 'batches.batch_id', 'attempts.batch_id')
+    .select(['batches.batch_id', 'batches.campaign_id', 'batches.service_batch_id', 'batches.withdraw_asked_at'])
+    .distinct()
+    .where('attempts.agent_id', '=', agentId)
+    .where('attempts.state', '=', 'open')
+    .where('attempts.conversation_id', 'is', null)
+    .where('batches.state', '=', 'confirmed')
+    .where('batches.service_batch_id', 'is not', null)
+    .orderBy('batches.batch_id')
+    .execute();
+  return rows.map((row) => ({
+    batchId: row.batch_id,
+    campaignId: row.campaign_id,
+    serviceBatchId: row.service_batch_id ?? '',
+    withdrawAskedAt: row.withdraw_asked_at,
+  }));
+}
+
+/** What a report left to do. */
+export interface Reported {
+  /** Attempts whose calls still wait at the service, by our name for them. */
+  waiting: { attemptId: string; ref: string }[];
+  /** Entries that fit no call of the batch, and calls that the report leaves out: nothing is concluded from either. */
+  contradictions: number;
+}
+
+/**
+ * Writes what the service reports of the calls of a batch. A conversation that it names is read once its call is over, and is its call's
+ * own only if it says so itself; a call that ended, or was taken back, and twice names no conversation ends by the report alone.
+ * An entry under another name, or with another number, settles nothing.
+ */
+export async function takeReport(
+  tx: Tx,
+  batchId: string,
+  { reports, now }: { reports: readonly CallReport[]; now: number },
+): Promise<Reported> {
+  const batch = await lockBatch(tx, batchId);
+  const attempts = await attemptsOf(tx, batchId, requestedAttemptStates);
+  const named = new Map(attempts.map((attempt) => [attempt.reference, attempt]));
+  const seen = new Map<AttemptRow, CallReport[]>();
+  let contradictions = 0;
+  for (const report of reports) {
+    const attempt = report.ref === null ? undefined : named.get(report.ref);
+    if (attempt === undefined || (report.to !== null && report.to !== attempt.e164)) contradictions += 1;
+    else seen.set(attempt, [...(seen.get(attempt) ?? []), report]);
+  }
+  const waiting: Reported['waiting'] = [];
+  let isAlive = false;
+  for (const attempt of attempts) {
+    const [report, ...others] = seen.get(attempt) ?? [];
+    if (report === undefined || others.length > 0) contradictions += 1;
+    else if (attempt.state === 'open' && attempt.conversation_id === null) {
+      isAlive ||= report.state !== null && underWay.includes(report.state);
+      if (report.state === 'waiting') waiting.push({ attemptId: attempt.attempt_id, ref: report.ref ?? '' });
+      await takeOne(tx, batch, { attempt, report, now });
+    }
+  }
+  // Whoever waits at the service is not missing.
+  if (isAlive) await updateBatch(tx, batchId, { progress_at: now });
+  return { waiting, contradictions };
+}
+
+const underWay: readonly string[] = ['waiting', 'dialling', 'talking'];
+
+/** What is reported of one call. */
+interface Entry {
+  attempt: AttemptRow;
+  report: CallReport;
+  now: number;
+}
+
+async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
+  const { attempt, report, now } = entry;
+  const { attempt_id: attemptId, silent_end_at: silentSince } = attempt;
+  if (report.conversationId !== null) {
+    await expectRecord(tx, batch, { ...entry, conversationId: report.conversationId });
+    if (silentSince !== null) await updateAttempt(tx, attemptId, { silent_end_at: null });
+    return;
+  }
+  if (report.state !== 'over' && report.state !== 'withdrawn') {
+    if (silentSince !== null) await updateAttempt(tx, attemptId, { silent_end_at: null });
+    return;
+  }
+  if (silentSince === null) return updateAttempt(tx, attemptId, { silent_end_at: now });
+  if (now < silentSince + secondLookMs || (await findEvidenceFor(tx, batch, [attempt]))) return;
+  await updateAttempt(tx, attemptId, { evidence: 'report' });
+  const at = { campaignId: batch.campaign_id, now };
+  if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null) {
+    const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', next: { kind: 'requeue', dueAt: now } } as const;
+    return releaseAttempts(tx, { ...at, batchId: batch.batch_id }, [release]);
+  }
+  await settleAttempts(tx, at, [{ attemptId, result: resultOf(report) }]);
+}
+
+/** What became of a call that led to no conversation, by the service's word alone. */
+function resultOf({ state, result }: CallReport): AttemptResult {
+  // Somebody else took it back: nobody was called, and whoever did so had a reason.
+  if (state === 'withdrawn') return { disposition: 'failed', detail: 'withdrawn_at_service', counted: true };
+  if (result === 'failed') return { disposition: 'failed', detail: 'not_dialled', counted: true };
+  if (result === 'voicemail' || result === 'busy' || result === 'no_answer') return { disposition: result, detail: null, counted: true };
+  // Somebody may have answered.
+  return { disposition: 'unknown', detail: 'no_conversation', counted: true };
+}
+
+/** Notes that a conversation is said to be a call's, for it to be read when the call is over. */
+async function expectRecord(
+  tx: Tx,
+  batch: BatchRow,
+  { attempt, report, conversationId, now }: Entry & { conversationId: string },
+): Promise<void> {
+  await proveCampaign(tx, { campaignId: batch.campaign_id });
+  const told: ConversationFacts = {
+    ...nothingKnown,
+    conversationId,
+    agentId: attempt.agent_id,
+    calleeNumber: attempt.e164,
+    batchId: batch.service_batch_id,
+    references: [report.ref ?? ''],
+  };
+  const isOver = report.state === 'over' || report.state === 'withdrawn';
+  const row = await tx.selectFrom('conversations').selectAll().where('conversation_id', '=', conversationId).executeTakeFirst();
+  if (row === undefined) {
+    await tx
+      .insertInto('conversations')
+      .values({
+        conversation_id: conversationId,
+        agent_id: attempt.agent_id,
+        reads: 0,
+        first_seen_at: now,
+        started_at: null,
+        facts: JSON.stringify({ ...told, reported: true }),
+        finished: 0,
+        finished_at: isOver ? now : null,
+        final: 0,
+        gone: 0,
+        unchanged_reads: 0,
+        next_read_at: isOver ? now : now + underWayPauseMs,
+        seen_seq: await lastEventSeq(tx),
+        missed_at: null,
+        caller: null,
+      })
+      .execute();
+    return;
+  }
+  if (row.reads > 0 || row.attempt_id !== null) return;
+  const known = JSON.parse(row.facts) as ConversationFacts;
+  const facts = JSON.stringify({ ...mergeFacts(known, told), reported: true });
+  const isNew = facts !== row.facts;
+  if (!isNew && !(isOver && row.next_read_at > now)) return;
+  const due = isOver ? { finished_at: row.finished_at ?? now, next_read_at: Math.min(row.next_read_at, now), final: 0 } : {};
+  await updateConversation(tx, conversationId, { facts, ...due });
+}
+
+/** Of a conversation that nothing but the report of its batch has told of. */
+const nothingKnown = {
+  direction: 'outbound',
+  status: null,
+  startedAt: null,
+  endedAt: null,
+  durationMs: null,
+  callResult: null,
+  terminationReason: null,
+  hasTranscript: false,
+  openingLine: null,
+  agentTurns: 0,
+  userTurns: 0,
+  audio: null,
+  collected: null,
+  evaluation: null,
+} as const;
