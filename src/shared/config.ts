@@ -1,7 +1,6 @@
 import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
-import { serviceApis } from '../rules/service-api.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 import { keyHeaders, serviceApis } from '../rules/service-api.ts';
 import { readSigningKeys } from './hooks/signature.ts';
@@ -43,7 +42,6 @@ export function listenText({ host, port }: ListenAddress): string {
 
 const environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
-  SVC_API: z.enum(serviceApis).default('contract'),
   SVC_API_KEY: z.string().min(1).optional(),
   SVC_API: z.enum(serviceApis, { error: ({ input }) => `"${String(input)}" is none: write ${serviceApis.join(', ')}` }).default('contract'),
   SVC_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
