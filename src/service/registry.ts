@@ -1,11 +1,11 @@
 import { keyHeaders, type ServiceApi } from '../rules/service-api.ts';
 import { batchCallingService } from './batch-calling/service.ts';
+import { campaignsService } from './campaigns/service.ts';
 import { clientOver } from './convai/client.ts';
 import { openConnection, type ConvaiClientOptions } from './convai/connection.ts';
 import { contractService } from './convai/contract-service.ts';
 import { readsOf } from './convai/reads.ts';
 import type { CallService } from './port/call-service.ts';
-import { ServiceOptionsError } from './port/errors.ts';
 
 export { readServiceClock } from './convai/read-clock.ts';
 
@@ -24,6 +24,6 @@ export function connectService({ api = 'contract', ...options }: ConnectOptions)
     case 'batch-calling':
       return batchCallingService(transport, readsOf(client));
     case 'campaigns':
-      throw new ServiceOptionsError('Calls cannot be placed through campaigns yet. Set SVC_API=batch-calling.');
+      return campaignsService(transport, readsOf(client));
   }
 }

@@ -210,6 +210,16 @@ test.each([
   expect(await service.find?.(post)).toEqual({ kind: 'not_readable' });
 });
 
+test('a list whose pages may not be as long as asked for is read in pages of its own length', async () => {
+  const { service, seen } = await serve((response, { url }) =>
+    url.includes('limit')
+      ? answerJson(response, 422, fields('query.limit'))
+      : answerJson(response, 200, { batch_calls: [entry('b1', name, at)], has_more: false }),
+  );
+  expect(await service.find?.(post)).toMatchObject({ kind: 'accepted' });
+  expect(seen).toHaveLength(2);
+});
+
 test.each([401, 404, 429, 500])('a list that is answered with %i tells nothing', async (status) => {
   const { service } = await serve((response) => answerJson(response, status, {}));
   expect(await service.find?.(post)).toEqual({ kind: 'not_readable' });

@@ -4,7 +4,7 @@ import { isRecord } from '../http/refusal-detail.ts';
 import { root } from '../http/paths.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Found } from '../port/call-service.ts';
-import { ServiceError } from '../port/errors.ts';
+import { RefusedError, ServiceError } from '../port/errors.ts';
 import { batch } from './schemas.ts';
 import { isNamed } from './submission.ts';
 
@@ -44,9 +44,19 @@ async function walk(transport: Transport, { mark, agentId, since }: Sought): Pro
   const cursors = new Set<string>();
   const horizon = (since - toleranceMs) / 1_000;
   let [previous, isOrdered, isReadable] = [Infinity, true, true];
+  let limit: number | null = pageSize;
   for (let pages = 0; pages < mostPages; pages += 1) {
-    const query = { agent_id: agentId, limit: String(pageSize), last_doc: [...cursors].at(-1) };
-    const page = readPage(jsonOf(await transport.read(`${root}/batch-calling/workspace`, query)), 'batch_calls', 'next_doc');
+    const read = (most: number | null) => {
+      const query = { agent_id: agentId, limit: most === null ? undefined : String(most), last_doc: [...cursors].at(-1) };
+      return transport.read(`${root}/batch-calling/workspace`, query);
+    };
+    // How long a page may be is not published.
+    const success = await read(limit).catch((error: unknown) => {
+      if (limit === null || !(error instanceof RefusedError && error.status === 422)) throw error;
+      limit = null;
+      return read(limit);
+    });
+    const page = readPage(jsonOf(success), 'batch_calls', 'next_doc');
     if (page === undefined) return { ids, isWhole: false };
     for (const entry of page.items) {
       const { id, name, created_at_unix: created } = batch.parse(isRecord(entry) ? entry : {});
@@ -59,7 +69,8 @@ async function walk(transport: Transport, { mark, agentId, since }: Sought): Pro
     }
     if (isOrdered && previous < horizon) return { ids, isWhole: isReadable };
     const { hasMore, nextCursor } = page;
-    if (hasMore === false || (hasMore === null && nextCursor === null && page.items.length < pageSize)) return { ids, isWhole: isReadable };
+    if (hasMore === false || (hasMore === null && nextCursor === null && page.items.length < (limit ?? 1)))
+      return { ids, isWhole: isReadable };
     if (nextCursor === null || cursors.has(nextCursor)) break;
     cursors.add(nextCursor);
   }

@@ -5,16 +5,19 @@ import { storableId } from '../port/record-values.ts';
 // Every field of an answer may be missing, and a value that is not as published counts as missing.
 
 /** What is there and fits; null otherwise. */
-function orNull<Schema extends z.ZodType>(schema: Schema) {
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return schema
     .nullish()
     .transform((value) => value ?? null)
     .catch(null);
 }
 
-const serviceId = z.string().min(1).transform(storableId);
-const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/);
-const unixSeconds = z.number().positive();
+/** An id that the service gave. */
+export const serviceId = z.string().min(1).transform(storableId);
+/** A number to call. */
+export const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/);
+/** An instant. */
+export const unixSeconds = z.number().positive();
 
 /** A batch, as it is listed and as it answers a request. */
 export const batch = z.looseObject({

@@ -7,8 +7,7 @@ const proof: LookUpProof = { api: 'batch-calling', provenAt: 1_000, listLagMs: 2
 
 test.each(bothDialects)('a proof is of one account at one interface, and the newest counts: %s', async (dialect) => {
   const store = await openTestStore(dialect);
-  const read = (account = accountId, api: LookUpProof['api'] = 'batch-calling') =>
-    readLookUpProof(store.db, { accountId: account, api });
+  const read = (account = accountId, api: LookUpProof['api'] = 'batch-calling') => readLookUpProof(store.db, { accountId: account, api });
   expect(await read()).toBeNull();
   await storeLookUpProof(store, accountId, proof);
   await storeLookUpProof(store, accountId, { ...proof, provenAt: 2_000 });
