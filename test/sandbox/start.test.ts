@@ -132,7 +132,7 @@ test('a port that some other program holds is said with its name where the syste
 test.each<[SandboxFlags, string]>([
   [{ port: 'x' }, '--port is "x"; it must be a number.'],
   [{ port: '70000' }, 'port is 70000'],
-  [{ port: '0', dialect: 'x' }, '--dialect is "x"; it must be spec or extended.'],
+  [{ port: '0', dialect: 'x' }, '--dialect is "x"; it must be spec, extended or published.'],
   [{ port: '0', speed: '-1' }, 'speed is -1'],
   [{ port: '0', faults: '/nowhere/faults.json' }, '--faults /nowhere/faults.json: the file cannot be read: there is no such file'],
 ])('the flags %j are refused with exit code 2', async (flags, message) => {

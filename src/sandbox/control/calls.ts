@@ -9,8 +9,7 @@ import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/inbound.ts';
 import { findNumber } from '../core/service/found.ts';
 import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
-import { cutTalk, forcedCourse } from '../core/telephony/forced-course.ts';
-import { closeCourse } from '../core/telephony/callee.ts';
+import { forcedCourse, hangUpCall } from '../core/telephony/forced-course.ts';
 
 const callsQuery = z.strictObject({
   state: z.enum(callStates).optional(),
@@ -120,10 +119,8 @@ function force(service: Service, call: Call, forced: ForcedCourse): void {
 function hangUp({ network, clock, settings }: Service, call: Call): void {
   const now = clock.now();
   const state = stateOf(call, now);
-  const { course: present } = call;
-  if (state !== 'in_progress' || present === null) throw tooLate(call, state, 'Only a call in progress can be hung up.');
-  call.live = cutTalk(settings.seed, call, now);
-  network.redirect(call, closeCourse(present, call.live), now);
+  if (state !== 'in_progress') throw tooLate(call, state, 'Only a call in progress can be hung up.');
+  hangUpCall(network, call, { seed: settings.seed, at: now });
 }
 
 function tooLate(call: Call, state: CallState, rule: string): ServiceError {

@@ -14,8 +14,9 @@ export function registerConvai(app: FastifyInstance, service: Service): void {
   serveAgents(app, service);
   serveConversations(app, service);
   servePhoneNumbers(app, service);
-  serveBatchCalls(app, service);
-  if (service.settings.dialect === 'extended') {
+  const { dialect } = service.settings;
+  if (dialect !== 'published') serveBatchCalls(app, service);
+  if (dialect !== 'spec') {
     serveFurtherNumbers(app, service);
     serveBatchCalling(app, service);
     serveOutboundCampaigns(app, service);

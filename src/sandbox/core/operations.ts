@@ -1,3 +1,7 @@
+/** `spec`: the contract alone; `published`: the API that comparable services publish, alone; `extended`: both. */
+export const dialects = ['spec', 'extended', 'published'] as const;
+export type Dialect = (typeof dialects)[number];
+
 /** The operations of the service by name, with their numbers in the contract. */
 export const operations = {
   create_agent: { number: 1, method: 'POST', path: '/v1/convai/agents' },
@@ -60,20 +64,27 @@ export const furtherRoutes = {
 export type FurtherRoute = (typeof furtherRoutes)[keyof typeof furtherRoutes];
 
 /** A recording is behind the address that the contract has in records. */
-export function furtherRoutesOf(dialect: 'spec' | 'extended'): readonly FurtherRoute[] {
+export function furtherRoutesOf(dialect: Dialect): readonly FurtherRoute[] {
   return dialect === 'spec' ? [furtherRoutes.recording] : Object.values(furtherRoutes);
 }
 
-const served = { spec: servedIn('spec'), extended: servedIn('extended') };
+/** The published API has no operation 14. */
+export function operationsOf(dialect: Dialect): readonly OperationName[] {
+  return dialect === 'published' ? operationNames.filter((name) => name !== 'batch_calls') : operationNames;
+}
 
-function servedIn(dialect: 'spec' | 'extended') {
-  return [...operationNames.map((name) => operations[name]), ...furtherRoutesOf(dialect)].map(({ method, path }) => {
+const served = { spec: servedIn('spec'), extended: servedIn('extended'), published: servedIn('published') };
+
+function servedIn(dialect: Dialect) {
+  return [...operationsOf(dialect).map((name) => operations[name]), ...furtherRoutesOf(dialect)].map(({ method, path }) => {
     return { method, path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) };
   });
 }
 
 /** Methods that a path of the service has in this dialect; empty when it does not know the path. */
-export function allowedMethods(pathname: string, dialect: 'spec' | 'extended'): string[] {
+export function allowedMethods(pathname: string, dialect: Dialect): string[] {
+  // It is no phone number there, so that another method would not help.
+  if (dialect === 'published' && pathname === operations.batch_calls.path) return [];
   const matching = served[dialect].filter(({ pattern }) => pattern.test(pathname));
   // Fixed paths win over those with a parameter: `DELETE …/batch-calls` means no number with the id `batch-calls`.
   const fixed = matching.filter(({ path }) => path === pathname);

@@ -9,6 +9,8 @@ export interface FieldError {
 export interface ServiceErrorFacts {
   type: string;
   code: string;
+  /** Repeats `code` when left out, for clients of the older shape. */
+  status?: string | undefined;
   param?: string | undefined;
   headers?: Record<string, string>;
 }
@@ -61,8 +63,8 @@ export function conflict(code: string, message: string, param?: string): Service
   return new ServiceError(409, message, { code, param });
 }
 
-/** The body of every refusal but 422. `status` repeats `code` for clients of the older shape. */
+/** The body of every refusal but 422. */
 export function errorBody(message: string, facts: ServiceErrorFacts, requestId: string): unknown {
-  const { type, code, param } = facts;
-  return { detail: { type, code, message, status: code, request_id: requestId, ...(param === undefined ? {} : { param }) } };
+  const { type, code, param, status = code } = facts;
+  return { detail: { type, code, message, status, request_id: requestId, ...(param === undefined ? {} : { param }) } };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Headers whose values are secrets: a rule is shown to whoever asks. */
-const secretHeaders = new Set(['x-api-key', 'svc-api-key', 'authorization', 'cookie']);
+const secretHeaders = new Set(['x-api-key', 'xi-api-key', 'authorization', 'cookie']);
 
 const header = z
   .strictObject({

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { Service } from '../core/service/service.ts';
 import type { Dialect } from '../schemas/building-blocks.ts';
 import { ServiceError } from '../core/service-error.ts';
 
@@ -7,8 +9,12 @@ export const sandboxKey = 'sk_sandbox_ok';
 /** Real milliseconds by which requests with the slow key are held back. */
 export const slowKeyDelayMs = 1_000;
 
-/** Upstream's header has another name than the contract's (gaps A.1). */
-const secondHeader = 'svc-api-key';
+/** Where the key is looked for; upstream's header has another name than the contract's (gaps A.1). */
+const keyHeaders: Readonly<Record<Dialect, readonly string[]>> = {
+  spec: ['x-api-key'],
+  extended: ['x-api-key', 'xi-api-key'],
+  published: ['xi-api-key'],
+};
 
 /** How long the key that is always over its limit is told to wait. */
 const limitedKeyWaitMs = 2_000;
@@ -22,17 +28,27 @@ export interface Caller {
 
 /** The key that a request came with, true or not; null without one. Of two headers that differ, none counts. */
 export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string | null {
-  const names = dialect === 'extended' ? ['x-api-key', secondHeader] : ['x-api-key'];
-  const given = new Set(names.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
+  const given = new Set(keyHeaders[dialect].map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
   const [key] = given;
   return given.size === 1 ? String(key) : null;
 }
 
-/** Who asks. Throws 401 or 403. */
-export function authenticate(apiKey: string | null, apiKeys: readonly string[]): Caller {
+/** A refused key; the published API has a code of its own, and puts the reason in `status`. */
+export function unauthorized(message: string, reason: 'missing_api_key' | 'invalid_api_key', published: boolean): ServiceError {
+  if (!published) return new ServiceError(401, message, { code: reason });
+  return new ServiceError(401, message, { code: 'unauthorized', status: reason === 'missing_api_key' ? 'needs_authorization' : reason });
+}
+
+/** Whether a request is one of the published API: by its dialect, or by a path that the contract does not have. */
+export function isPublished({ routeOptions: { config } }: FastifyRequest, { settings }: Pick<Service, 'settings'>): boolean {
+  return settings.dialect === 'published' || config.keyed === true || config.first !== undefined;
+}
+
+/** Who asks, `published` by a path of the published API. Throws 401 or 403. */
+export function authenticate(apiKey: string | null, apiKeys: readonly string[], published = false): Caller {
   if (apiKey === null) {
-    const message = 'Send your API key, once, in the x-api-key header. It is read nowhere else.';
-    throw new ServiceError(401, message, { code: 'missing_api_key' });
+    const message = `Send your API key, once, in the ${published ? 'xi-api-key' : 'x-api-key'} header. It is read nowhere else.`;
+    throw unauthorized(message, 'missing_api_key', published);
   }
   const caller: Caller = { apiKey, slow: false, waitMs: null };
   if (apiKeys.includes(apiKey) || apiKey === sandboxKey) return caller;
@@ -44,9 +60,7 @@ export function authenticate(apiKey: string | null, apiKeys: readonly string[]):
     case 'sk_sandbox_ratelimited':
       return { ...caller, waitMs: limitedKeyWaitMs };
     default:
-      throw new ServiceError(401, `The API key is not valid or was revoked. The sandbox accepts "${sandboxKey}".`, {
-        code: 'invalid_api_key',
-      });
+      throw unauthorized(`The API key is not valid or was revoked. The sandbox accepts "${sandboxKey}".`, 'invalid_api_key', published);
   }
 }
 

@@ -6,7 +6,7 @@ import { refuseField } from '../schemas/validate.ts';
 import { errorBody, notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { codeOf } from './error-replies.ts';
-import { rateLimited } from './authentication.ts';
+import { isPublished, rateLimited, unauthorized } from './authentication.ts';
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ export async function sufferBefore(request: FastifyRequest, reply: FastifyReply,
       throw refuseField(['query', 'cursor'], 'This cursor has expired; start again without one.', 'invalid_cursor');
     if (type === 'revoke_key') {
       service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
-      throw keyRevoked();
+      throw keyRevoked(isPublished(request, service));
     }
     // All others are about the reply, or done by the operation itself or by `changeWorld`.
     if (!('when' in effect) || effect.when === 'after') continue;
@@ -76,8 +76,8 @@ export async function sufferAfter(
   return body;
 }
 
-export function keyRevoked(): ServiceError {
-  return new ServiceError(401, 'The API key was revoked.', { code: 'invalid_api_key' });
+export function keyRevoked(published: boolean): ServiceError {
+  return unauthorized('The API key was revoked.', 'invalid_api_key', published);
 }
 
 type ReplyEffect = Extract<FaultEffect, { type: 'error' | 'html' }>;

@@ -37,6 +37,8 @@ declare module 'fastify' {
     control?: ControlAbout;
     /** No operation of the contract, but an API key is needed. */
     keyed?: boolean;
+    /** Checks the request before the key: its 422 comes first. */
+    first?: (request: FastifyRequest) => unknown;
   }
 }
 
@@ -74,7 +76,7 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     .header('date', new Date(clockSteps.shown(clock.now())).toUTCString());
   if (isOwn(request)) return;
   const parallel = keepExchange(request, reply, parts);
-  if (settings.dialect === 'extended') {
+  if (settings.dialect !== 'spec') {
     reply.header('current-concurrent-requests', String(parallel));
     reply.header('maximum-concurrent-requests', String(settings.conduct.maxParallelRequests));
   }

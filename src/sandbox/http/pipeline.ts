@@ -4,7 +4,7 @@ import { captureReply } from '../judge/captures.ts';
 import type { OperationName } from '../core/operations.ts';
 import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
-import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
+import { apiKeyIn, authenticate, isPublished, rateLimited, slowKeyDelayMs } from './authentication.ts';
 import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause, keyRevoked, sufferAfter, sufferBefore, faultedRequest } from './fault-effects.ts';
@@ -34,12 +34,16 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     refuseOtherNames(request.headers.host, service.settings);
     const refusal = methodRefused(request.method, request.url.split('?', 1)[0] ?? '', service.settings.dialect);
     if (refusal !== null) throw refusal;
-    const { operation, keyed } = request.routeOptions.config;
-    if (operation !== undefined || keyed === true) await admit(request, operation, service, limiter, closing);
+    const { operation, keyed, first } = request.routeOptions.config;
+    if (first === undefined && (operation !== undefined || keyed === true)) await admit(request, operation, service, limiter, closing);
   });
 
   app.addHook('preHandler', async (request, reply) => {
-    const { operation } = request.routeOptions.config;
+    const { operation, first } = request.routeOptions.config;
+    if (first !== undefined) {
+      first(request);
+      await admit(request, operation, service, limiter, closing);
+    }
     if (operation === undefined) return undefined;
     if (operation === 'batch_calls') await announceBatch(request, service);
     meetFaults(request, operation, service);
@@ -75,16 +79,17 @@ async function admit(
 ): Promise<void> {
   const { clock, conduct, faults, settings } = service;
   const { exchange } = request;
+  const published = isPublished(request, service);
   exchange.apiKey = apiKeyIn(request.headers, settings.dialect);
   const sequence = exchange.entry?.sequence ?? 0;
   if (exchange.apiKey !== null) {
     if (operation !== undefined) conduct.noteOperation(exchange.apiKey, operation, sequence);
     if (faults.isRevoked(exchange.apiKey)) {
       conduct.noteRevokedKey(exchange.apiKey, sequence);
-      throw keyRevoked();
+      throw keyRevoked(published);
     }
   }
-  const caller = authenticate(exchange.apiKey, settings.apiKeys);
+  const caller = authenticate(exchange.apiKey, settings.apiKeys, published);
   const now = clock.now();
   const waitMs = caller.waitMs ?? limiter.take(caller.apiKey, now);
   if (waitMs !== null)

@@ -4,23 +4,31 @@ import { operations, type FurtherRoute, type OperationName } from '../core/opera
 import { ServiceError } from '../core/service-error.ts';
 import { validate } from '../schemas/validate.ts';
 
+type First = (request: FastifyRequest) => unknown;
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Serves one operation at the path of the contract, under its name, and at further paths (gaps A.1). */
-export function serveOperation(app: FastifyInstance, name: OperationName, handler: Handler, aliases: readonly FurtherRoute[] = []): void {
+export function serveOperation(
+  app: FastifyInstance,
+  name: OperationName,
+  handler: Handler,
+  aliases: readonly FurtherRoute[] = [],
+  first?: First,
+): void {
   const { method, path } = operations[name];
   for (const route of [{ method, path }, ...aliases])
     app.route({
       method: route.method,
       url: route.path,
-      config: { operation: name },
+      config: { operation: name, ...(first === undefined ? {} : { first }) },
       handler: async (request, reply) => handler(request, reply),
     });
 }
 
-/** Serves what is no operation of the contract, to callers with an API key. */
-export function serveKeyed(app: FastifyInstance, { method, path }: FurtherRoute, handler: Handler): void {
-  app.route({ method, url: path, config: { keyed: true }, handler: async (request, reply) => handler(request, reply) });
+/** Serves what is no operation of the contract, to callers with an API key. What `first` throws comes before what is said of the key. */
+export function serveKeyed(app: FastifyInstance, { method, path }: FurtherRoute, handler: Handler, first?: First): void {
+  const config = { keyed: true, ...(first === undefined ? {} : { first }) };
+  app.route({ method, url: path, config, handler: async (request, reply) => handler(request, reply) });
 }
 
 /** The query. Throws `InvalidRequest`. A loose sandbox lets unknown parameters pass, and names them, for they filter nothing. */

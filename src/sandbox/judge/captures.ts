@@ -78,7 +78,7 @@ const redacted = '[redacted]';
 const secretField = /token$|secret|password|authorization|signature$|^(x-|svc-)?api[-_]?key$/i;
 /** Their values are credentials for somebody else, under names of the caller's choosing. */
 const headerFields = new Set(['extra_headers', 'request_headers']);
-const secretHeaders = /^(x-api-key|svc-api-key|svc-signature|authorization|proxy-authorization|cookie|set-cookie)$/i;
+const secretHeaders = /^(x-api-key|xi-api-key|svc-signature|authorization|proxy-authorization|cookie|set-cookie)$/i;
 const secretParameter = /([?&](?:conversation_signature|signature|access_token|token|x-api-key|api_key|apikey|key)=)[^&"'\s\\]*/gi;
 const secretInText =
   /(token|secret|password|authorization|signature|api[-_]?key|extra_headers|request_headers)["'\\]*\s*[:=](?!\[redacted\])/i;

@@ -26,7 +26,7 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
       address.searchParams.set('conversation_signature', service.state.credentials.issueSignature(agentId, clock.now()));
       return { signed_url: address.href };
     },
-    settings.dialect === 'extended' ? [furtherRoutes.get_signed_url] : [],
+    settings.dialect !== 'spec' ? [furtherRoutes.get_signed_url] : [],
   );
 
   serveOperation(app, 'get_token', async (request) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Dialect } from '../core/operations.ts';
 
-export type Dialect = 'spec' | 'extended';
+export type { Dialect };
 
 export interface SchemaMode {
   dialect: Dialect;

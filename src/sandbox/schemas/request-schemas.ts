@@ -11,6 +11,7 @@ export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
   user_id?: string | undefined;
   custom_llm_extra_body?: Record<string, unknown> | undefined;
   campaign?: CampaignOfCall | undefined;
+  client_data?: Record<string, unknown> | undefined;
 };
 
 /** The campaign and the lead for which a call is made. */
@@ -45,7 +46,11 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     updateAgent: agents.update,
     noQuery: objectOf(mode, {}),
     agentPage: objectOf(mode, { ...page, ...extendedOnly(mode, 'SDK', agentFilters) }),
-    conversationPage: objectOf(mode, { ...page, ...sourced('contract', { agent_id: identifier.optional() }) }),
+    conversationPage: objectOf(mode, {
+      ...page,
+      ...sourced('contract', { agent_id: identifier.optional() }),
+      ...extendedOnly(mode, 'SDK', conversationFilters),
+    }),
     numberPage: objectOf(mode, page),
     recording: objectOf(mode, { expires: z.coerce.number().int().optional(), signature: z.string().min(1).optional() }),
     credentialQuery: objectOf(mode, ofAgent),
@@ -82,25 +87,75 @@ const agentFilters = {
   sort_direction: z.enum(['asc', 'desc']).default('desc'),
 };
 
+/** A parameter that may be repeated. */
+function repeated<Item extends z.ZodType>(item: Item) {
+  return z
+    .union([item, z.array(item)])
+    .transform((items) => [items].flat() as z.output<Item>[])
+    .optional();
+}
+
+const wholeNumber = z.coerce.number().int().min(0).optional();
+const phrase = z.string().min(1).max(500);
+
+/** Those of upstream that can be told apart here; others are refused, for a list that is not filtered looks like one that is. */
+const conversationFilters = {
+  call_start_after_unix: wholeNumber,
+  call_start_before_unix: wholeNumber,
+  call_duration_min_secs: wholeNumber,
+  call_duration_max_secs: wholeNumber,
+  call_successful: z.enum(['success', 'failure', 'unknown', 'error']).optional(),
+  user_id: phrase.optional(),
+  branch_id: phrase.optional(),
+  phone_number_ids: repeated(phrase),
+  main_languages: repeated(phrase),
+  termination_reasons: repeated(phrase),
+  exclude_statuses: repeated(z.enum(['initiated', 'in-progress', 'processing', 'done', 'failed'])),
+  dynamic_variable_params: repeated(phrase),
+  dynamic_variable_filter: phrase.optional(),
+  search: phrase.optional(),
+  summary_mode: z.enum(['exclude', 'include']).default('exclude'),
+  sort_direction: z.enum(['asc', 'desc']).optional(),
+};
+
 export type RequestSchemas = ReturnType<typeof createRequestSchemas>;
 
 const freeForm = z.record(z.string(), z.unknown());
 const unixTime = z.number().int().min(0, 'Must be a time in whole seconds since 1970.');
 
+/** What decides how a call is made (gaps A.5); the provider's own part of it is kept and shown. */
+function telephonySettings(mode: SchemaMode) {
+  return objectOf(mode, {
+    ringing_timeout_secs: z.number().int().min(1).nullish(),
+    twilio_call_recording_enabled: z.boolean().nullish(),
+    twilio_machine_detection: z
+      .looseObject({ mode: z.enum(['enable', 'detect_message_end']).optional(), actions: z.array(freeForm).optional() })
+      .nullish(),
+  });
+}
+
 /** Upstream's batches (gaps A.5). What the sandbox has no use for is accepted and kept out of the way. */
 export function createBatchCallingSchemas<Config extends z.ZodType>(mode: SchemaMode, config: Config, maxCallsPerBatch: number) {
+  const name = z.string().max(500).nullish();
+  const names = z.array(identifier).max(100).nullish();
   const clientData = objectOf(mode, {
-    dynamic_variables: variableValues.optional(),
-    conversation_config_override: config.optional(),
-    custom_llm_extra_body: freeForm.optional(),
-    user_id: z.string().max(500).optional(),
-    source_info: freeForm.optional(),
+    dynamic_variables: variableValues.nullish(),
+    conversation_config_override: config.nullish(),
+    custom_llm_extra_body: freeForm.nullish(),
+    user_id: name,
+    source_info: objectOf(mode, { source: name, version: name }).nullish(),
+    branch_id: name,
+    environment: name,
+    starting_workflow_node_id: name,
+    procedure_ids: names,
+    start_procedure_ids: names,
   });
   const recipient = objectOf(mode, {
-    id: identifier.optional(),
+    id: identifier.nullish(),
     phone_number: e164,
-    conversation_initiation_client_data: clientData.optional(),
+    conversation_initiation_client_data: clientData.nullish(),
   });
+  const telephony = telephonySettings(mode).nullish();
   return {
     submitBatch: objectOf(mode, {
       call_name: z.string().min(1, 'Must not be empty.').max(500),
@@ -112,11 +167,13 @@ export function createBatchCallingSchemas<Config extends z.ZodType>(mode: Schema
         .max(maxCallsPerBatch, `Must hold at most ${maxCallsPerBatch} recipients; send the rest in another batch.`),
       scheduled_time_unix: unixTime.nullish(),
       timezone: z.string().max(100).nullish(),
-      telephony_call_config: freeForm.nullish(),
+      branch_id: name,
+      environment: name,
+      telephony_call_config: telephony,
       target_concurrency_limit: z.number().int().min(1).nullish(),
     }),
     batchPage: objectOf(mode, {
-      limit: z.coerce.number().int().min(1).max(100).default(30),
+      limit: z.coerce.number().int().min(1).default(30),
       last_doc: z.string().min(1).optional(),
       agent_id: identifier.optional(),
     }),

@@ -7,7 +7,7 @@ import { realClock, type ServiceClock } from '../port/service-clock.ts';
 
 const health = z.looseObject({
   sandbox: z.literal(true),
-  dialect: z.enum(['spec', 'extended']),
+  dialect: z.enum(['spec', 'extended', 'published']),
   clock: z.looseObject({
     speed: z.number().positive(),
     anchorRealMs: z.number(),

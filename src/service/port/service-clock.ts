@@ -3,7 +3,7 @@ export interface ServiceClock {
   /** Seconds of the service per real second. */
   speed: number;
   sandbox: boolean;
-  dialect: 'spec' | 'extended' | null;
+  dialect: 'spec' | 'extended' | 'published' | null;
   /** Epoch milliseconds at the service. */
   now(): number;
   /** Real milliseconds that a span of service time takes. */

@@ -658,7 +658,7 @@ export class Drive {
     const trial: Trial = {
       ledger: await readLedger(this.#process.store.db),
       calls: this.#sandbox.calls(),
-      dialect: this.#mix.sandbox.dialect ?? 'extended',
+      dialect: this.#mix.sandbox.dialect === 'spec' ? 'spec' : 'extended',
       lists: this.#mix.campaigns.map(({ campaignId, rows }) => ({ campaignId, rows: rows.length })),
       lostReplies: this.#lost(),
       partialReplies: new Set(

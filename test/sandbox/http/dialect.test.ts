@@ -40,14 +40,14 @@ test('the second name of the key header counts in the extended dialect alone', a
   const ask = async (sandbox: TestSandbox, headers: Record<string, string>): Promise<number> =>
     (await sandbox.request('GET', agents, undefined, { headers: { 'x-api-key': '', ...headers } })).status;
   const extended = await startTestSandbox();
-  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok' })).toBe(200);
-  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_revoked' })).toBe(401);
-  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_ok' })).toBe(200);
+  expect(await ask(extended, { 'xi-api-key': 'sk_sandbox_ok' })).toBe(200);
+  expect(await ask(extended, { 'xi-api-key': 'sk_sandbox_revoked' })).toBe(401);
+  expect(await ask(extended, { 'xi-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_ok' })).toBe(200);
   // Two keys are no key: it would be a guess which one is meant.
-  expect(await ask(extended, { 'svc-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_slow' })).toBe(401);
+  expect(await ask(extended, { 'xi-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_slow' })).toBe(401);
   expect(await ask(extended, { authorization: 'Bearer sk_sandbox_ok' })).toBe(401);
   const spec = await startTestSandbox({ dialect: 'spec' });
-  expect(await ask(spec, { 'svc-api-key': 'sk_sandbox_ok' })).toBe(401);
+  expect(await ask(spec, { 'xi-api-key': 'sk_sandbox_ok' })).toBe(401);
   const keys = JSON.stringify([extended.journal(), (await extended.get('/_sandbox/journal')).body]);
   expect(keys).not.toContain('sk_sandbox_ok');
 });

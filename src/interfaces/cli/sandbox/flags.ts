@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../../sandbox/faults/rule.ts';
 import { checkFixture, FixtureError, readFixture, type FixtureInput } from '../../../sandbox/fixture/check-fixture.ts';
+import { dialects } from '../../../sandbox/core/operations.ts';
 import { retryAfterStyles, defaultPlan, planNames } from '../../../sandbox/core/plans.ts';
 import type { LiveKitSettings } from '../../../sandbox/core/settings/connection-settings.ts';
 import { readWorld, WorldError } from '../../../sandbox/core/world/read-world.ts';
@@ -22,7 +23,10 @@ const flagTexts = (usualPort: string) =>
       'address to listen on, such as 0.0.0.0 for containers and other machines; requires a control token (default: 127.0.0.1)',
     ],
     port: ['--port <number>', `0 for any free port (default: ${usualPort})`],
-    dialect: ['--dialect <name>', 'spec: only what the contract promises; extended: also likely inner fields (default: extended)'],
+    dialect: [
+      '--dialect <name>',
+      'spec: the contract alone; extended: the published API too; published: without the contract (default: extended)',
+    ],
     speed: ['--speed <factor>', 'service seconds per real second (default: 1)'],
     clock: ['--clock <mode>', 'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed'],
     data: ['--data <file>', 'keep the state in this file, and its key in a file next to it (default: in memory)'],
@@ -100,7 +104,7 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     modelStream,
     loose,
     port: readNumber('--port', flags.port) ?? defaultPort,
-    dialect: readOneOf('--dialect', flags.dialect, ['spec', 'extended']) ?? 'extended',
+    dialect: readOneOf('--dialect', flags.dialect, dialects) ?? 'extended',
     unansweredCreateRecord: flags.unansweredRecords ?? true,
     speed: readNumber('--speed', flags.speed),
     ...readClock(flags),
@@ -179,7 +183,7 @@ async function readFixtureFile(path: string, flags: SandboxFlags): Promise<Fixtu
   const { dialect, loose = false, allowOutbound = [] } = flags;
   const hosts = allowOutbound.map((host) => host.toLowerCase());
   const outbound = { hosts, ownPort: readNumber('--port', flags.port) ?? defaultPort };
-  checkFixture(value, path, { dialect: dialect === 'spec' ? 'spec' : 'extended', loose, outbound });
+  checkFixture(value, path, { dialect: readOneOf('--dialect', dialect, dialects) ?? 'extended', loose, outbound });
   return value as FixtureInput;
 }
 

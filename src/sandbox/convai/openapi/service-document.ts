@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { furtherRoutesOf, operationNames, operations, type FurtherRoute, type OperationName } from '../../core/operations.ts';
+import { furtherRoutesOf, operationsOf, operations, type FurtherRoute, type OperationName } from '../../core/operations.ts';
 import type { SandboxSettings } from '../../core/settings/settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
@@ -13,6 +13,7 @@ type DocumentSettings = Pick<SandboxSettings, 'dialect' | 'loose' | 'maxCallsPer
 const dialectTexts: Readonly<Record<Dialect, string>> = {
   spec: 'This is the `spec` dialect: nothing beyond the contract is accepted, and only the gaps that must be filled are.',
   extended: 'This is the `extended` dialect: the contract, and beside it what comparable services are known to have.',
+  published: 'This is the `published` dialect: what comparable services are known to have, without the batches of the contract.',
 };
 
 /** The service in OpenAPI 3.1, from the schemas that validate its requests. Of each field it says where it comes from. */
@@ -26,7 +27,7 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
     security: [{ apiKey: [] }],
     tags: tags.map(({ name, description }) => ({ name, description })),
     routes: [
-      ...operationNames.map((name) => ({ ...operations[name], operation: describeOperation(name, schemas, dialect) })),
+      ...operationsOf(dialect).map((name) => ({ ...operations[name], operation: describeOperation(name, schemas, dialect) })),
       ...furtherRoutesOf(dialect).map((route) => ({ ...route, operation: describeFurther(route, schemas) })),
     ],
     components: {
@@ -38,7 +39,14 @@ export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: Docu
         RequestId: { description: 'The `x-request-id` of the request, or one made for it.', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait, or a date.', schema: { type: 'string' } },
       },
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Read nowhere else.' } },
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: dialect === 'published' ? 'xi-api-key' : 'x-api-key',
+          description: 'Read nowhere else.',
+        },
+      },
     },
   });
 }

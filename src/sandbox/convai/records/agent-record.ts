@@ -54,13 +54,20 @@ export function describeAgentSummary(agent: Agent, dialect: Dialect): Record<str
 /** There is one account, and all of it may be changed. */
 const accessInfo = { is_creator: true, creator_name: 'Sandbox', creator_email: 'sandbox@example.test', role: 'admin' } as const;
 
+/** Typed clients know providers by these names alone. */
+const publishedProviders = ['twilio', 'sip_trunk', 'exotel'];
+
+export function providerName(provider: string, dialect: Dialect): string {
+  return dialect !== 'published' || publishedProviders.includes(provider) ? provider : 'twilio';
+}
+
 export function describeNumber(number: PhoneNumber, agent: Agent | null, dialect: Dialect): Record<string, unknown> {
   const base = { phone_number_id: number.phoneNumberId, phone_number: number.phoneNumber, label: number.label, agent_id: number.agentId };
   if (dialect === 'spec') return base;
   return {
     ...base,
     assigned_agent: agent === null ? null : { agent_id: agent.agentId, agent_name: agent.name },
-    provider: number.provider,
+    provider: providerName(number.provider, dialect),
     number_type: number.type,
     supports_inbound: takesInbound(number),
     supports_outbound: true,

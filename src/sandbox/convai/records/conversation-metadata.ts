@@ -14,7 +14,7 @@ export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
 }
 
 export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
-  const { call, course, ended } = seen;
+  const { call } = seen;
   const channel = call.channel ?? 'phone';
   return {
     start_time_unix_secs: seen.unixSeconds(seen.startedAt),
@@ -22,16 +22,23 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
     accepted_time_unix_secs: seen.unixSeconds(call.acceptedAt),
     queue_wait_secs: Math.max(0, Math.round(((call.dialedAt ?? call.acceptedAt) - call.acceptedAt) / 1000)),
     termination_reason: reasonOf(seen),
-    error: ended && course.brokeDown ? { code: 1011, reason: course.terminationReason } : null,
+    error: errorOf(seen),
     ...describeCharging(seen.turns),
     main_language: languageOfAgent(configOf(call)),
-    conversation_initiation_source: { phone: 'telephony', websocket: 'websocket', webrtc: 'webrtc' }[channel],
+    conversation_initiation_source: { phone: seen.isPublished ? 'twilio' : 'telephony', websocket: 'websocket', webrtc: 'webrtc' }[channel],
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
     ...(call.direction === 'outbound' && call.batchId !== null && seen.shown.shows('batch')
       ? { batch_call: { batch_call_id: call.batchId, batch_call_recipient_id: recipientIdOf(call), ...describeCampaignOf(call) } }
       : {}),
   };
+}
+
+/** What went wrong; the published record has it of a call that reached nobody too. */
+function errorOf({ ended, course, shown, isPublished }: SeenConversation): { code: number; reason: string } | null {
+  const { brokeDown, terminationReason: reason, answeredAt } = course;
+  if (!ended || !(brokeDown || (isPublished && answeredAt === null && !shown.isBare))) return null;
+  return { code: course.errorCode ?? 1011, reason };
 }
 
 /** Why it ended; empty where that is not known, or not told. */
@@ -45,9 +52,9 @@ function describeCampaignOf({ campaign }: Call): Record<string, unknown> {
   return { campaign: { campaign_id: campaignId, campaign_lead_id: leadId, cold_attempt: 1, conversation_type: 'initial' } };
 }
 
-function describePhoneCall({ call, course, hasCarrierResult, shown }: SeenConversation): Record<string, unknown> {
+function describePhoneCall({ call, course, hasCarrierResult, shown, isPublished }: SeenConversation): Record<string, unknown> {
   return {
-    type: 'telephony',
+    type: isPublished ? 'twilio' : 'telephony',
     ...(shown.shows('direction') ? { direction: call.direction } : {}),
     phone_number_id: call.phoneNumberId,
     agent_number: call.agentNumber,

@@ -4,25 +4,29 @@ import type { Call, CallState } from '../../core/state/call.ts';
 import { baseMetadata, innerMetadata, reasonOf, innerTurn } from './conversation-metadata.ts';
 import { SeenConversation, type ConversationView } from './seen-conversation.ts';
 
-const wireStatuses: Record<CallState, string> = {
+const wireStatuses = {
   queued: 'initiated',
   dialing: 'initiated',
   in_progress: 'in-progress',
   processing: 'processing',
   done: 'done',
   failed: 'failed',
-};
+} as const satisfies Record<CallState, string>;
+
+export function wireStatus(state: CallState): (typeof wireStatuses)[CallState] {
+  return wireStatuses[state];
+}
 
 export function describeConversation(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
-  const extended = view.dialect === 'extended';
+  const extended = view.dialect !== 'spec';
+  const contract = view.dialect !== 'published';
   const answeredAt = seen.course.answeredAt ?? seen.startedAt;
   const channel = call.channel ?? 'phone';
-  const turns = seen.shown.turns(seen.talk, seen.turns);
+  // Of a talk under way the published record shows nothing yet.
+  const turns = seen.shown.turns(seen.talk, seen.isUnderWay ? [] : seen.turns);
   const transcript = turns?.map((turn) => ({
-    speaker: turn.speaker,
-    timestamp: seen.isoTime(turn.at),
-    text: turn.text,
+    ...(contract ? { speaker: turn.speaker, timestamp: seen.isoTime(turn.at), text: turn.text } : {}),
     ...(extended ? innerTurn(turn, answeredAt, channel) : {}),
   }));
   const withheld = seen.shown.withholdsResults(seen.talk);
@@ -31,51 +35,67 @@ export function describeConversation(call: Call, view: ConversationView): Record
     conversation_id: call.conversationId,
     ...(extended ? describeInner(seen, turns ?? [], withheld) : {}),
     ...(transcript === undefined ? {} : { transcript }),
-    audio: seen.recorded && !withheld ? view.audioUrl(call.conversationId) : null,
-    metadata: { ...baseMetadata(seen), ...(extended ? innerMetadata(seen) : {}) },
-    evaluation_results: results ? describeEvaluation(seen.assessment, extended) : {},
-    collected_data: results ? describeCollected(seen.assessment, extended) : {},
+    metadata: { ...(contract ? baseMetadata(seen) : {}), ...(extended ? innerMetadata(seen) : {}) },
+    ...(contract
+      ? {
+          audio: seen.recorded && !withheld ? view.audioUrl(call.conversationId) : null,
+          evaluation_results: results ? describeEvaluation(seen.assessment, extended) : {},
+          collected_data: results ? describeCollected(seen.assessment, extended) : {},
+        }
+      : {}),
   };
 }
 
-export function describeListEntry(call: Call, view: ConversationView): Record<string, unknown> {
+export function describeListEntry(call: Call, view: ConversationView, summarised = false): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
   if (view.dialect === 'spec') return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
   return {
     conversation_id: call.conversationId,
-    metadata: baseMetadata(seen),
+    ...(view.dialect === 'published' ? {} : { metadata: baseMetadata(seen) }),
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
     start_time_unix_secs: seen.unixSeconds(seen.startedAt),
     call_duration_secs: seen.durationSeconds,
-    message_count: seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
-    status: wireStatuses[seen.state],
+    message_count: seen.isUnderWay || seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
+    status: wireStatus(seen.state),
     call_successful: callSuccess(seen),
     ...(seen.shown.shows('direction') ? { direction: call.direction } : {}),
     termination_reason: reasonOf(seen),
+    ...(summarised && hasAnalysis(seen) ? { transcript_summary: summaryOf(seen), call_summary_title: titleOf(seen) } : {}),
   };
 }
 
+function hasAnalysis({ analysed, course, shown, talk }: SeenConversation): boolean {
+  return analysed && course.answeredAt !== null && !shown.withholdsResults(talk);
+}
+
 function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld: boolean): Record<string, unknown> {
-  const { call, course } = seen;
+  const { call } = seen;
   const recorded = seen.recorded && !withheld;
   return {
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
-    status: wireStatuses[seen.state],
+    status: wireStatus(seen.state),
     has_audio: recorded,
     has_user_audio: recorded && turns.some(({ speaker }) => speaker === 'user'),
     has_response_audio: recorded && turns.some(({ speaker }) => speaker === 'agent'),
     has_auxiliary_audio: false,
     message_count: turns.length,
     termination_reason: reasonOf(seen),
-    ...(seen.shown.shows('reference') ? { conversation_initiation_client_data: sentAlong(call) } : {}),
-    analysis: seen.analysed && !withheld && course.answeredAt !== null ? describeAnalysis(seen) : null,
+    ...(seen.shown.shows('reference') ? { user_id: call.userId ?? null, conversation_initiation_client_data: sentAlong(call) } : {}),
+    analysis: hasAnalysis(seen) ? describeAnalysis(seen) : null,
   };
 }
 
 export function sentAlong(call: Call): Record<string, unknown> {
-  return { dynamic_variables: concealSecrets(call.variables), conversation_config_override: concealHeaders(call.override ?? {}) };
+  const { variables, override = {}, userId, modelExtraBody, clientData } = call;
+  return {
+    dynamic_variables: concealSecrets(variables),
+    conversation_config_override: concealHeaders(override),
+    ...(userId === undefined ? {} : { user_id: userId }),
+    ...(modelExtraBody === undefined ? {} : { custom_llm_extra_body: modelExtraBody }),
+    ...clientData,
+  };
 }
 
 type Verdict = 'success' | 'failure' | 'unknown';

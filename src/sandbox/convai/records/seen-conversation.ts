@@ -21,6 +21,7 @@ export class SeenConversation {
   readonly course: CallCourse;
   readonly state: CallState;
   readonly startedAt: number;
+  /** 0 in the published dialect until the talk is over. */
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
@@ -42,8 +43,8 @@ export class SeenConversation {
     this.course = course;
     this.state = stateOf(call, now);
     this.startedAt = call.recordedAt ?? course.endedAt;
-    this.durationSeconds = Math.round(talkMs / 1000);
     this.ended = now >= course.endedAt;
+    this.durationSeconds = this.isUnderWay ? 0 : Math.round(talkMs / 1000);
     this.analysed = now >= course.analysedAt;
   }
 
@@ -61,6 +62,15 @@ export class SeenConversation {
 
   unixSeconds(at: number): number {
     return unixSeconds(this.#view.shownTime(at));
+  }
+
+  /** Only in the published dialect, whose records show nothing of a talk until it is over. */
+  get isUnderWay(): boolean {
+    return this.#view.dialect === 'published' && !this.ended;
+  }
+
+  get isPublished(): boolean {
+    return this.#view.dialect === 'published';
   }
 
   get recorded(): boolean {

@@ -27,7 +27,7 @@ export function serveAgents(app: FastifyInstance, service: Service): void {
       service.state.addAgent({ agentId, ...settingsOf(input), createdAt: now, updatedAt: now });
       return { agent_id: agentId };
     },
-    settings.dialect === 'extended' ? [furtherRoutes.create_agent] : [],
+    settings.dialect !== 'spec' ? [furtherRoutes.create_agent] : [],
   );
 
   serveOperation(app, 'list_agents', (request) => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import type { FaultHit } from '../../faults/book.ts';
 import { deriveId } from '../../core/random.ts';
 import type { BatchInput, CallTarget } from '../../schemas/request-schemas.ts';
@@ -40,6 +41,22 @@ export function refuseBadTargets(
   if (index === -1) return;
   const loc = ['body', ...placeOf(index)];
   throw refuseField(loc, 'This number cannot be dialled.', 'invalid_phone_number', calls[index]?.to_phone_number);
+}
+
+type ClientData = z.output<Service['schemas']['submitBatch']>['recipients'][number]['conversation_initiation_client_data'];
+
+/** What upstream's form says of a recipient's conversation, in the names of the contract where it has some. */
+export function readClientData(data: ClientData): Partial<CallTarget> {
+  const { conversation_config_override: override, dynamic_variables: variables, user_id: userId, ...others } = data ?? {};
+  const { custom_llm_extra_body: extraBody, ...rest } = others;
+  const clientData = Object.fromEntries(Object.entries(rest).filter(([, value]) => value != null));
+  return {
+    conversation_config_override: override ?? undefined,
+    dynamic_variables: variables ?? undefined,
+    user_id: userId ?? undefined,
+    custom_llm_extra_body: extraBody ?? undefined,
+    ...(Object.keys(clientData).length === 0 ? {} : { client_data: clientData }),
+  };
 }
 
 /** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on, at most `lines` at once. */
@@ -104,6 +121,7 @@ function createCall(
     override: target.conversation_config_override,
     ...(target.user_id === undefined ? {} : { userId: target.user_id }),
     ...(target.custom_llm_extra_body === undefined ? {} : { modelExtraBody: target.custom_llm_extra_body }),
+    ...(target.client_data === undefined ? {} : { clientData: target.client_data }),
     acceptedAt: now,
     realAcceptedAt: clock.realNow(),
     hiddenForMs: Math.max(hiddenForMs, people.listDelayMs(settings.seed, conversationId)),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
+import { conversationFilter } from '../records/conversation-filter.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
 import { missingConversation } from '../../core/service/found.ts';
 import type { Service } from '../../core/service/service.ts';
@@ -14,22 +15,34 @@ export function serveConversations(app: FastifyInstance, service: Service): void
     return describeConversation(call, viewConversations(service, `${request.protocol}://${request.host}`));
   });
 
-  serveOperation(app, 'list_conversations', (request) => {
+  const list = (request: FastifyRequest): unknown => {
     const query = readQuery(request, service.schemas.conversationPage);
-    const agentId = query.agent_id ?? null;
-    const list = { list: `conversations of ${agentId ?? '*'}`, generation: service.generation };
+    const {
+      agent_id: agentId = null,
+      cursor: from,
+      page_size: size,
+      summary_mode: summaries,
+      sort_direction: direction,
+      ...filters
+    } = query;
+    const filtered = Object.keys(filters).length === 0 && direction === undefined ? '' : ` ${JSON.stringify({ ...filters, direction })}`;
+    const list = { list: `conversations of ${agentId ?? '*'}${filtered}`, generation: service.generation };
+    const seen = viewConversations(service, `${request.protocol}://${request.host}`);
     const { conversations, next } = service.state.conversations.page({
       agentId,
-      start: readCursor(query.cursor, list)?.position ?? null,
-      size: query.page_size,
-      order: service.settings.listOrder,
+      start: readCursor(from, list)?.position ?? null,
+      size,
+      order: direction === undefined ? service.settings.listOrder : direction === 'asc' ? 'oldest_first' : 'newest_first',
       now: service.clock.now(),
       madeBefore: youngestListed(request, service.clock.now()),
+      matches: conversationFilter(filters, seen),
     });
     const cursor = next === null ? null : writeCursor({ ...list, position: next });
-    const seen = viewConversations(service, `${request.protocol}://${request.host}`);
-    return { conversations: conversations.map((call) => describeListEntry(call, seen)), has_more: cursor !== null, next_cursor: cursor };
-  });
+    const entries = conversations.map((call) => describeListEntry(call, seen, summaries === 'include'));
+    return { conversations: entries, has_more: cursor !== null, next_cursor: cursor };
+  };
+  const first = (request: FastifyRequest) => readQuery(request, service.schemas.conversationPage);
+  serveOperation(app, 'list_conversations', list, [], service.settings.dialect === 'published' ? first : undefined);
 
   serveOperation(app, 'delete_conversation', (request, reply) => {
     const id = pathParameter(request, 'conversation_id');

@@ -13,7 +13,7 @@ import type { BatchInput, CallTarget, RequestSchemas } from '../../schemas/reque
 import { refuseField, validate } from '../../schemas/validate.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import { campaignStatus, describeCampaign } from '../records/campaign-record.ts';
-import { acceptBatch, announceAccepted, refuseBadTargets } from './batch-calls.ts';
+import { acceptBatch, announceAccepted, readClientData, refuseBadTargets } from './batch-calls.ts';
 import { serveLeads, wantedCampaign } from './outbound-campaign-leads.ts';
 
 /** Outbound campaigns, as published for Python, in their simple variant: one call for each recipient. Extended dialect only. */
@@ -149,10 +149,7 @@ async function createCampaign(service: Service, input: CampaignInput, request: F
       recipient_id: recipientIds === 'everywhere' ? (id ?? intentId) : intentId,
       campaign: { campaignId, leadId },
       to_phone_number: phoneNumbers[0] ?? '',
-      conversation_config_override: data?.conversation_config_override,
-      dynamic_variables: data?.dynamic_variables,
-      user_id: data?.user_id,
-      custom_llm_extra_body: data?.custom_llm_extra_body,
+      ...readClientData(data),
     })),
   };
   refuseBadTargets(batch, (index) => ['recipients', index, 'phone_number']);

@@ -35,7 +35,7 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
 
   /** With the contract's field names, or in the extended dialect with upstream's (gaps A.1). */
   function readImport({ settings: { dialect } }: Service, body: unknown) {
-    const isAlias = dialect === 'extended' && typeof body === 'object' && body !== null && ('sid' in body || 'token' in body);
+    const isAlias = dialect !== 'spec' && typeof body === 'object' && body !== null && ('sid' in body || 'token' in body);
     if (!isAlias) {
       const input = validate(schemas.importNumber, 'body', body);
       return {

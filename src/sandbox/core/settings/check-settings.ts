@@ -36,6 +36,10 @@ export function checkSettings(settings: SandboxSettings): void {
   for (const name of settings.outbound.hosts)
     check('allowOutbound', name, /^[^\s/@]+$/.test(name), 'a host as it stands in an address: name or name:port');
   for (const [limit, value] of Object.entries(settings.modelLimits)) check(`modelLimits.${limit}`, value, isWhole(value), atLeastOne);
+  const { listLagMs, reportLagMs, dispatchedMs, mostListed } = settings.batchCalling;
+  for (const [name, value] of Object.entries({ listLagMs, reportLagMs, dispatchedMs }))
+    check(`batchCalling.${name}`, value, isWhole(value, 0), 'a whole number of milliseconds, 0 or more');
+  check('batchCalling.mostListed', mostListed, isWhole(mostListed), atLeastOne);
   const { pacing, ...amounts } = settings.sockets;
   check('sockets.pacing', pacing, pacing === 'realtime' || pacing === 'fast', 'realtime or fast');
   for (const [name, value] of Object.entries(amounts)) check(`sockets.${name}`, value, isWhole(value), atLeastOne);

@@ -1,6 +1,7 @@
 import type { Outbound } from '../allowed-host.ts';
 import { type CampaignSettings, defaultCampaignSettings } from './campaign-settings.ts';
 import { checkSettings, SandboxStartError } from './check-settings.ts';
+import { type BatchSettings, defaultBatchSettings } from '../batch-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from '../../fixture/check-fixture.ts';
@@ -59,6 +60,8 @@ export interface SandboxOptions {
   world?: WorldInput;
   /** Language models of the service that give no answer, by id. Default none. */
   unavailableModels?: string[];
+  /** Batch calling in the published form. */
+  batchCalling?: Partial<BatchSettings>;
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
@@ -122,6 +125,7 @@ export function resolveSettings(options: SandboxOptions) {
     unansweredCreateRecord: options.unansweredCreateRecord ?? true,
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
     outcomeMix: options.outcomeMix ?? { answered: 62, no_answer: 18, voicemail: 10, busy: 8, failed: 2 },
+    batchCalling: { ...defaultBatchSettings, ...options.batchCalling },
     listOrder: options.listOrder ?? 'newest_first',
     faults: [...(options.faults ?? []), ...fixture.faults],
     fixture: { agents: fixture.agents, numbers: fixture.numbers },

@@ -13,6 +13,9 @@ export interface Batch {
   readonly recipients: { readonly id: string; call: Call }[];
   retryCount: number;
   cancelled: boolean;
+  cancelledAt?: number | undefined;
+  readonly branchId?: string | null | undefined;
+  readonly environment?: string | null | undefined;
   deleted: boolean;
 }
 

@@ -33,6 +33,8 @@ export interface CallCourse {
   person?: Person;
   backupModelId?: string;
   brokeDown: boolean;
+  /** Why it broke down, where that is not the service's own failure. */
+  errorCode?: number;
   terminationReason: string;
 }
 
@@ -67,6 +69,8 @@ export interface Call {
   readonly override: ConversationConfig | undefined;
   readonly userId?: string | undefined;
   readonly modelExtraBody?: Record<string, unknown> | undefined;
+  /** What else of the conversation a batch in upstream's form said of a recipient. It is shown, and changes nothing. */
+  readonly clientData?: Readonly<Record<string, unknown>> | undefined;
   readonly acceptedAt: number;
   readonly realAcceptedAt: number;
   readonly hiddenForMs: number;

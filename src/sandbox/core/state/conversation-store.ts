@@ -57,7 +57,7 @@ export class ConversationStore {
     return this.#everything.filter(({ recordDeleted }) => !recordDeleted).length;
   }
 
-  /** One page from `start`, or from the beginning of the order. `madeBefore` leaves out younger records. */
+  /** One page from `start`, or from the beginning of the order. `madeBefore` leaves out younger records, `matches` others. */
   page(request: {
     agentId: string | null;
     start: number | null;
@@ -65,15 +65,16 @@ export class ConversationStore {
     order: 'newest_first' | 'oldest_first';
     now: number;
     madeBefore: number;
+    matches?: (call: Call) => boolean;
   }): ConversationPage {
-    const { agentId, size, order, now, madeBefore } = request;
+    const { agentId, size, order, now, madeBefore, matches } = request;
     const list = agentId === null ? this.#everything : (this.#byAgent.get(agentId) ?? []);
     const step = order === 'newest_first' ? -1 : 1;
     const conversations: Call[] = [];
     for (let index = request.start ?? (step < 0 ? list.length - 1 : 0); ; index += step) {
       const call = list[index];
       if (call === undefined) return { conversations, next: null };
-      if (!isListed(call, now) || (call.recordedAt ?? 0) >= madeBefore) continue;
+      if (!isListed(call, now) || (call.recordedAt ?? 0) >= madeBefore || matches?.(call) === false) continue;
       if (conversations.length === size) return { conversations, next: index };
       conversations.push(call);
     }

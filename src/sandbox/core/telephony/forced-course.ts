@@ -1,7 +1,7 @@
 import { cutTurn, speakingMs, type Talk } from '../state/talk.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import { Random } from '../random.ts';
-import { failedCourse, unansweredCalls } from './callee.ts';
+import { closeCourse, failedCourse, unansweredCalls } from './callee.ts';
 import { openCourse, type Call, type CallCourse, type CallResult, type ForcedCourse } from '../state/call.ts';
 
 const hungUpReason = 'The call was hung up.';
@@ -32,6 +32,17 @@ export function forcedCourse(
     optedOut: !machine && forced.optsOut,
     cooperative: !machine && !forced.silent && !forced.optsOut,
   });
+}
+
+/** Ends a talk under way at `at`. */
+export function hangUpCall(
+  network: { redirect(call: Call, course: CallCourse, at: number): void },
+  call: Call,
+  { seed, at, why = hungUpReason }: { seed: string; at: number; why?: string },
+): void {
+  if (call.course === null) return;
+  call.live = { ...cutTalk(seed, call, at), terminationReason: why };
+  network.redirect(call, closeCourse(call.course, call.live), at);
 }
 
 /** What was said until somebody hung up at `at`. Of a talk held elsewhere only the opening line is known. */

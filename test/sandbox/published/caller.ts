@@ -1,0 +1,47 @@
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+
+export const batches = '/v1/convai/batch-calling';
+export const conversations = '/v1/convai/conversations';
+
+export interface Recipient {
+  id?: string;
+  phone_number: string;
+  conversation_initiation_client_data?: Json;
+}
+
+export interface PublishedSandbox extends TestSandbox {
+  /** Submits a batch with the agent and number of the seed data, and returns it. */
+  submit(recipients: readonly Recipient[], more?: Json): Promise<Json>;
+  /** What the report of a batch says of each recipient, by id. */
+  statuses(batchId: string): Promise<Record<string, string>>;
+}
+
+/** A sandbox of the published API alone, asked with its key header. */
+export async function startPublished(options: SandboxOptions = {}): Promise<PublishedSandbox> {
+  const sandbox = await startTestSandbox({ dialect: 'published', ...options });
+  const request: TestSandbox['request'] = (method, path, body, init = {}) =>
+    sandbox.request(method, path, body, {
+      ...init,
+      headers: { 'x-api-key': '', 'xi-api-key': 'sk_sandbox_ok', ...(init.headers as Record<string, string> | undefined) },
+    });
+  return {
+    ...sandbox,
+    request,
+    get: (path) => request('GET', path),
+    submit: async (recipients, more = {}) => (await request('POST', `${batches}/submit`, batchOf(recipients, more))).body,
+    statuses: async (batchId) => {
+      const { body } = await request('GET', `${batches}/${batchId}`);
+      return Object.fromEntries(body.recipients.map(({ id, status }: Json) => [id, status]));
+    },
+  };
+}
+
+export function batchOf(recipients: readonly Recipient[], more: Json = {}): Json {
+  return { call_name: 'Spring round', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients, ...more };
+}
+
+/** Each under the last four digits of the number as its id. */
+export function people(...endings: string[]): Recipient[] {
+  return endings.map((ending) => ({ id: ending, phone_number: `+1212555${ending}` }));
+}
