@@ -43,7 +43,7 @@ async function walk(transport: Transport, { mark, agentId, since }: Sought): Pro
   const ids = new Set<string>();
   const cursors = new Set<string>();
   const horizon = (since - toleranceMs) / 1_000;
-  let [previous, isOrdered, isReadable] = [Infinity, true, true];
+  let [previous, isOrdered, isReadable, hasFallen] = [Infinity, true, true, false];
   let limit: number | null = pageSize;
   for (let pages = 0; pages < mostPages; pages += 1) {
     const read = (most: number | null) => {
@@ -61,13 +61,15 @@ async function walk(transport: Transport, { mark, agentId, since }: Sought): Pro
     for (const entry of page.items) {
       const { id, name, created_at_unix: created } = batch.parse(isRecord(entry) ? entry : {});
       isOrdered &&= created !== null && created <= previous;
+      hasFallen ||= created !== null && created < previous && previous !== Infinity;
       previous = created ?? previous;
       if (name !== null && !isNamed(name, mark)) continue;
       if (name !== null && id !== null) ids.add(id);
       // Without a name it may be the one, unless it is older; without an id it cannot be asked for.
       else isReadable &&= name === null && created !== null && created < horizon;
     }
-    if (isOrdered && previous < horizon) return { ids, isWhole: isReadable };
+    // A list that begins with its oldest shows no time that is earlier than one before it.
+    if (isOrdered && hasFallen && previous < horizon) return { ids, isWhole: isReadable };
     const { hasMore, nextCursor } = page;
     if (hasMore === false || (hasMore === null && nextCursor === null && page.items.length < (limit ?? 1)))
       return { ids, isWhole: isReadable };
