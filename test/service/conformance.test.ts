@@ -50,6 +50,35 @@ async function contract(dialect: 'spec' | 'extended'): Promise<Subject> {
 conform('the contract, with the fields that it promises', () => contract('spec'));
 conform('the contract, with the fields that it may have', () => contract('extended'));
 
+/** The published interface, through one of its two ways of placing calls. */
+async function published(api: 'batch-calling' | 'campaigns'): Promise<Subject> {
+  const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
+  const sandbox = await startTestSandbox({ dialect: 'published', outcomeMix });
+  const connect = (baseUrl: string) => {
+    const service = connectService({ baseUrl, apiKey: 'sk_sandbox_ok', api, retriesAfter429: { reads: 0 } });
+    onTestFinished(() => service.close());
+    return service;
+  };
+  return {
+    service: connect(sandbox.url),
+    unreachable: connect(`http://127.0.0.1:${await freePort()}`),
+    agentId: 'agent_reminders',
+    callerId: 'pn_main',
+    numbers: plainNumbers(10),
+    variablesKey: null,
+    meet: (fault) => void sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: faults[fault] }),
+    async play() {
+      sandbox.clock.advance(30 * 60_000);
+      await sandbox.get('/v1/convai/agents');
+    },
+    called: () => sandbox.calls().flatMap(({ to, dialedAt }) => (dialedAt === null ? [] : [to])),
+    now: () => sandbox.clock.now(),
+  };
+}
+
+conform('batch calling of the published interface', () => published('batch-calling'));
+conform('outbound campaigns of the published interface', () => published('campaigns'));
+
 conform('a second service: state of each recipient, withdrawal, a mark to look up', async () => {
   const second = await startSecondService();
   const connect = (baseUrl: string) => {
@@ -192,7 +221,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
         for (const call of calls) expect(records.filter(({ facts }) => isOf(facts, call))).toHaveLength(1);
       } else {
         if (found?.kind !== 'accepted') throw new Error(found?.kind);
-        expect((await service.report?.(found.serviceBatchId))?.map(({ ref }) => ref)).toEqual(calls.map(({ ref }) => ref));
+        expect((await service.report?.(found.serviceBatchId))?.map(({ ref }) => ref).sort()).toEqual(calls.map(({ ref }) => ref).sort());
       }
     });
 
@@ -265,23 +294,91 @@ export function conform(name: string, start: () => Promise<Subject>): void {
         namesRecipients,
         withdraw !== 'nothing',
       ]);
-      const request = requestOf(subject, 3);
+      const request = { ...requestOf(subject, 3), concurrency: 1 };
       const placing = await service.place(request, once());
       if (placing.kind !== 'accepted') throw new Error(placing.kind);
       const { serviceBatchId } = placing;
-      const [first] = request.calls;
-      if (withdraw === 'recipient') await service.withdraw?.(serviceBatchId, [first?.ref ?? '']);
+      const last = request.calls.at(-1);
+      if (withdraw === 'recipient') await service.withdraw?.(serviceBatchId, [last?.ref ?? '']);
       await subject.play();
-      const called = withdraw === 'recipient' ? request.calls.slice(1) : request.calls;
+      const called = withdraw === 'recipient' ? request.calls.slice(0, -1) : request.calls;
       expect([...subject.called()].sort()).toEqual(called.map(({ to }) => to).sort());
       if (!namesRecipients) return;
       const reports = (await service.report?.(serviceBatchId)) ?? [];
-      expect(reports.map(({ ref, to }) => [ref, to])).toEqual(request.calls.map(({ ref, to }) => [ref, to]));
+      expect(reports.map(({ ref, to }) => `${ref} ${to}`).sort()).toEqual(request.calls.map(({ ref, to }) => `${ref} ${to}`).sort());
       for (const { ref, state, conversationId } of reports) {
-        const isTaken = withdraw === 'recipient' && ref === first?.ref;
+        const isTaken = withdraw === 'recipient' && ref === last?.ref;
         expect([state, conversationId === null]).toEqual(isTaken ? ['withdrawn', true] : ['over', false]);
         if (conversationId !== null) expect((await service.record(conversationId)).facts.references).toContain(ref);
       }
+    });
+
+    test('what waits is told as waiting, and is called no more once it is taken back', async () => {
+      const subject = await start();
+      const { service } = subject;
+      if (service.abilities.withdraw === 'nothing') return;
+      const request = { ...requestOf(subject, 4), concurrency: 1 };
+      const placing = await service.place(request, once());
+      if (placing.kind !== 'accepted') throw new Error(placing.kind);
+      const { serviceBatchId } = placing;
+      const before = (await service.report?.(serviceBatchId)) ?? [];
+      const waiting = before.filter(({ state }) => state === 'waiting').flatMap(({ ref }) => ref ?? []);
+      expect(waiting.length).toBeGreaterThan(2);
+      expect(before.map(({ state }) => state).filter((state) => !['waiting', 'dialling', 'talking'].includes(state ?? ''))).toEqual([]);
+      await service.withdraw?.(serviceBatchId, waiting);
+      await service.withdraw?.(serviceBatchId, 'all');
+      await subject.play();
+      const after = (await service.report?.(serviceBatchId)) ?? [];
+      const taken = after.filter(({ state }) => state === 'withdrawn');
+      expect(new Set(taken.map(({ ref }) => ref))).toEqual(new Set(waiting));
+      expect(taken.every(({ conversationId }) => conversationId === null)).toBe(true);
+      const left = request.calls.filter(({ ref }) => !waiting.includes(ref));
+      expect(subject.called()).toEqual(left.map(({ to }) => to));
+    });
+
+    test('a request that is sent twice is one request where it has a key, and told as two where it has a mark', async () => {
+      const subject = await start();
+      const { service } = subject;
+      const { lookUp } = service.abilities;
+      if (lookUp === 'records') return;
+      const request = requestOf(subject);
+      const since = subject.now();
+      const placings = [await service.place(request, once()), await service.place(request, once())];
+      const ids = placings.map((placing) => (placing.kind === 'accepted' ? placing.serviceBatchId : null));
+      const { mark, agentId, callerId } = request;
+      const found = await service.find?.({ mark, agentId, callerId, since });
+      await subject.play();
+      if (lookUp === 'key') {
+        expect(ids[1]).toBe(ids[0]);
+        expect(found).toEqual({ kind: 'accepted', serviceBatchId: ids[0] });
+        expect(subject.called()).toHaveLength(2);
+      } else {
+        expect(found?.kind === 'several' ? new Set(found.serviceBatchIds) : found).toEqual(new Set(ids));
+        expect(subject.called()).toHaveLength(4);
+      }
+    });
+
+    test('a request that is absent for certain is carried out no more, also where it comes late', async () => {
+      const subject = await start();
+      const { service } = subject;
+      if (service.abilities.lookUp !== 'key') return;
+      const request = requestOf(subject);
+      const { mark, agentId, callerId } = request;
+      const post = { mark, agentId, callerId, since: subject.now() };
+      subject.meet('lost before');
+      await service.place(request, once());
+      const absent = { kind: 'absent', certain: true };
+      expect(await Promise.all([service.find?.(post), service.find?.(post)])).toEqual([absent, absent]);
+      expect(await service.find?.(post)).toEqual(absent);
+      expect(await service.place(request, once())).toMatchObject({ kind: 'unknown' });
+      expect(await service.find?.(post)).toEqual(absent);
+      await subject.play();
+      expect(subject.called()).toEqual([]);
+    });
+
+    test('a batch that is not there has no report', async () => {
+      const { service } = await start();
+      if (service.report !== undefined) await expect(service.report('nothing')).rejects.toMatchObject({ status: 404 });
     });
 
     test('agents, numbers to call from and the clock are read', async () => {
