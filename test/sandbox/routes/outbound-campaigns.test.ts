@@ -345,6 +345,15 @@ test.each<[string, Json, (string | number)[]]>([
   expect(sandbox.calls()).toEqual([]);
 });
 
+test('what is wrong with a campaign is said before the key is looked at', async () => {
+  const sandbox = await start();
+  const asked = [submission([answers], { retries: 3 }), submission([answers])].map(async (body) => {
+    const answer = await sandbox.request('POST', `${campaigns}/submit`, body, { headers: { 'x-api-key': 'sk_of_nobody' } });
+    return answer.status;
+  });
+  expect(await Promise.all(asked)).toEqual([422, 401]);
+});
+
 test.each([
   ['GET', '/v1/convai/outbound-campaigns/config'],
   ['GET', '/v1/convai/outbound-campaigns/attention'],

@@ -47,24 +47,18 @@ export function campaignStatus(campaign: Campaign, now: number): 'active' | 'pau
   return standing === 'paused' ? 'paused' : 'active';
 }
 
-/** As of `at`, which may lie before what has happened since. */
-function statusAt(call: Call, at: number): ReturnType<typeof recipientStatus> {
-  const since = call.dialedAt ?? call.course?.endedAt ?? Infinity;
-  return at < since ? 'pending' : recipientStatus(call, at);
-}
-
 function hasEnded(call: Call, at: number): boolean {
-  return !['pending', 'initiated', 'in_progress'].includes(statusAt(call, at));
+  return !['pending', 'initiated', 'in_progress'].includes(recipientStatus(call, at));
 }
 
 /** A call that is under way: what is taken back now does not reach it any more. */
 export function isInFlight(call: Call, now: number): boolean {
-  return statusAt(call, now) !== 'pending' && !hasEnded(call, now);
+  return recipientStatus(call, now) !== 'pending' && !hasEnded(call, now);
 }
 
 /** Why a lead is not called again; null while it may be, or while its call is not analysed. */
 export function dispositionOf({ standing }: Campaign, { call, removed }: CampaignLead, at: number): string | null {
-  const status = statusAt(call, at);
+  const status = recipientStatus(call, at);
   if (removed && (status === 'pending' || status === 'cancelled')) return 'removed';
   if (status === 'cancelled') return standing === 'stopped' ? 'campaign_ended' : 'cancelled';
   if (!hasEnded(call, at) || stateOf(call, at) === 'processing') return null;
@@ -74,7 +68,7 @@ export function dispositionOf({ standing }: Campaign, { call, removed }: Campaig
 type CallStatus = 'queued' | 'submitted' | 'completed' | 'cancelled';
 
 export function callStatus(call: Call, at: number): CallStatus {
-  const status = statusAt(call, at);
+  const status = recipientStatus(call, at);
   if (status === 'pending') return 'queued';
   if (status === 'cancelled') return 'cancelled';
   return hasEnded(call, at) ? 'completed' : 'submitted';
@@ -96,7 +90,7 @@ export function describeIntent(campaign: Campaign, lead: CampaignLead, at: numbe
     phone_number: call.to,
     scheduled_time_unix: unixSeconds(campaign.scheduledAt ?? campaign.createdAt),
     conversation_id: call.recordedAt === null || call.recordedAt > at || call.recordDeleted ? null : call.conversationId,
-    outcome: ended ? statusAt(call, at) : null,
+    outcome: ended ? recipientStatus(call, at) : null,
     call_result: resultOf(call, at),
     outcome_at_unix: ended ? unixSeconds(call.course?.endedAt ?? at) : null,
     decision_disposition: decisionOf(dispositionOf(campaign, lead, at)),
@@ -114,7 +108,7 @@ export function describeLead(campaign: Campaign, lead: CampaignLead, at: number)
   const { dynamic_variables: variables } = sentAlong(call);
   const { agent, tts } = call.override ?? {};
   const disposition = dispositionOf(campaign, lead, at);
-  const called = statusAt(call, at) !== 'pending' && call.dialedAt !== null;
+  const called = recipientStatus(call, at) !== 'pending' && call.dialedAt !== null;
   return {
     lead_id: lead.leadId,
     recipient_id: lead.recipientId,
@@ -123,7 +117,7 @@ export function describeLead(campaign: Campaign, lead: CampaignLead, at: number)
     phone_numbers_index: 0,
     user_id: call.userId ?? call.to,
     attempt_count: called ? 1 : 0,
-    failure_count: statusAt(call, at) === 'failed' ? 1 : 0,
+    failure_count: recipientStatus(call, at) === 'failed' ? 1 : 0,
     callback_count: 0,
     redirect_count: 0,
     do_not_call: lead.removed || (campaign.standing === 'stopped' && (disposition === null || disposition === 'campaign_ended')),
@@ -144,7 +138,7 @@ export function describeLead(campaign: Campaign, lead: CampaignLead, at: number)
 export function describeProgress(campaign: Campaign, leads: readonly CampaignLead[], at: number): Record<string, unknown> {
   const dispositions = leads.map((lead) => dispositionOf(campaign, lead, at));
   const open = leads.filter((_, index) => dispositions[index] === null);
-  const uncalled = open.filter(({ call }) => statusAt(call, at) === 'pending').length;
+  const uncalled = open.filter(({ call }) => recipientStatus(call, at) === 'pending').length;
   const finished = dispositions.filter((disposition) => disposition !== null);
   const dueAt = Math.max(campaign.scheduledAt ?? campaign.createdAt, at);
   return {

@@ -38,7 +38,8 @@ export function serveOutboundCampaigns(app: FastifyInstance, service: Service): 
     };
   };
   const { method, path: url } = furtherRoutes.submit_campaign;
-  app.route({ method, url, config: { operation: 'batch_calls' }, handler: async (request, reply) => submit(request, reply) });
+  const first = (request: FastifyRequest) => validate(schemas.submitCampaign, 'body', request.body);
+  app.route({ method, url, config: { operation: 'batch_calls', first }, handler: async (request, reply) => submit(request, reply) });
 
   serveKeyed(app, furtherRoutes.list_campaigns, (request) => {
     const { page_size: size, cursor, status, agent_id: agentId, channel, mode, search } = readQuery(request, schemas.campaignPage);
