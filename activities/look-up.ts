@@ -17,10 +17,26 @@ interface Looking {
   onStep: () => void;
 }
 
+/** Between two look-ups of a request: a quarter of the time since it was sent, and in service time at least and at most so long. */
+const leastPauseMs = 15_000;
+const longestPauseMs = 120_000;
+
+/** When each request was last looked up, per service. */
+const lookedUpAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
+
 /** Looks up all requests of an agent's batches whose answer was lost. Answers false where one could not be looked up. */
 export async function lookUpLost(looking: Looking): Promise<boolean> {
+  const { deps, clock, agentId } = looking;
+  const known = lookedUpAt.get(deps.service) ?? new Map<string, number>();
+  lookedUpAt.set(deps.service, known);
   let ok = true;
-  for (const request of await findLostRequests(looking.deps.store.db, looking.agentId)) {
+  const lost = await findLostRequests(deps.store.db, agentId);
+  for (const mark of known.keys()) if (!lost.some((request) => request.mark === mark)) known.delete(mark);
+  for (const request of lost) {
+    const now = serviceNow(clock);
+    const pauseMs = Math.min(Math.max((now - request.since) / 4, leastPauseMs), longestPauseMs);
+    if (now < (known.get(request.mark) ?? -Infinity) + pauseMs) continue;
+    known.set(request.mark, now);
     const { kind } = await lookUp(looking, request);
     if (kind === 'not_readable') ok = false;
   }

@@ -79,7 +79,15 @@ export function factsFromRecord(
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
     calleeNumber: direction === 'inbound' ? null : (e164(first(at, pointers.calleeNumber)) ?? externalNumber),
-    batchId: idOf(text(first(at, pointers.batchId), batchCall['batch_call_id'], metadata['batch_id'], fields['batch_id'])),
+    batchId: idOf(
+      text(
+        first(at, pointers.batchId),
+        fieldsOf(batchCall['campaign'])['campaign_id'],
+        batchCall['batch_call_id'],
+        metadata['batch_id'],
+        fields['batch_id'],
+      ),
+    ),
     references: [
       ...new Set([...pointers.reference.flatMap((pointer) => at(pointer) ?? []), ...referencesOf(fields, collected, batchCall)]),
     ],
