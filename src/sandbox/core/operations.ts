@@ -63,6 +63,14 @@ export const furtherRoutes = {
 
 export type FurtherRoute = (typeof furtherRoutes)[keyof typeof furtherRoutes];
 
+/** Routes of the published API that faults can be told apart by; what is an alias of an operation goes by the name of that. */
+export const faultableRoutes = ['list_batches', 'get_batch', 'delete_batch', 'cancel_batch', 'retry_batch'] as const;
+export type FaultableName = OperationName | (typeof faultableRoutes)[number];
+
+export function faultableRoute(route: FurtherRoute): FaultableName | undefined {
+  return faultableRoutes.find((name) => furtherRoutes[name] === route);
+}
+
 /** A recording is behind the address that the contract has in records. */
 export function furtherRoutesOf(dialect: Dialect): readonly FurtherRoute[] {
   return dialect === 'spec' ? [furtherRoutes.recording] : Object.values(furtherRoutes);

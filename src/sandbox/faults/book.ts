@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OperationName } from '../core/operations.ts';
+import type { FaultableName } from '../core/operations.ts';
 import { Random } from '../core/random.ts';
 import type { FaultEffect } from './effect.ts';
 import { isMeant, type FaultedRequest } from './match.ts';
@@ -73,7 +73,7 @@ export class FaultBook {
     return [...this.#rules.values()].map(({ rule, seen, hits }) => ({ ...rule, seen, hits }));
   }
 
-  match(operation: OperationName, request: FaultedRequest): FaultHit[] {
+  match(operation: FaultableName, request: FaultedRequest): FaultHit[] {
     const hits: FaultHit[] = [];
     for (const kept of this.#rules.values()) {
       const { rule } = kept;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperationName } from '../core/operations.ts';
+import type { FaultableName } from '../core/operations.ts';
 import type { Random } from '../core/random.ts';
 
 const longestMs = 3_600_000;
@@ -111,13 +111,13 @@ export const faultEffect = z.discriminatedUnion('type', [
 export type FaultEffect = z.output<typeof faultEffect>;
 export type ErrorBody = z.output<typeof bodyVariant>;
 
-const lists: OperationName[] = ['list_agents', 'list_conversations', 'list_phone_numbers'];
+const lists: FaultableName[] = ['list_agents', 'list_conversations', 'list_phone_numbers', 'list_batches'];
 
-export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly OperationName[]>> = {
+export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly FaultableName[]>> = {
   partial: ['batch_calls'],
   wrong_count: ['batch_calls'],
-  hide: ['batch_calls', 'list_conversations'],
-  missing: ['get_conversation', 'get_agent'],
+  hide: ['batch_calls', 'list_conversations', 'list_batches'],
+  missing: ['get_conversation', 'get_agent', 'get_batch'],
   duplicate: lists,
   reorder: lists,
   expire_cursor: ['list_agents', 'list_conversations'],

@@ -1,4 +1,4 @@
-import type { OperationName } from '../core/operations.ts';
+import type { FaultableName } from '../core/operations.ts';
 import { parseJson } from '../core/json.ts';
 import type { Random } from '../core/random.ts';
 import type { FaultHit } from './book.ts';
@@ -10,7 +10,7 @@ const changeTypes = ['duplicate', 'reorder', 'missing_field', 'unknown_field', '
 type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
 
 /** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
-export function changeReply(payload: string, hits: readonly FaultHit[], operation: OperationName | null): string {
+export function changeReply(payload: string, hits: readonly FaultHit[], operation: FaultableName | null): string {
   const changes = hits.flatMap(({ effect, draw }) => (isReplyChange(effect) ? [{ effect, draw }] : []));
   if (changes.length === 0) return payload;
   let body = parseJson(payload);
@@ -23,7 +23,7 @@ function isReplyChange(effect: FaultEffect): effect is ReplyChange {
   return (changeTypes as readonly string[]).includes(effect.type);
 }
 
-function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], operation: OperationName | null): unknown {
+function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], operation: FaultableName | null): unknown {
   switch (effect.type) {
     case 'duplicate':
       return withList(body, (list) => duplicateOne(list, draw()));
@@ -36,7 +36,7 @@ function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], oper
     case 'unknown_value':
       return withEach(body, (record) => changeAt(record, effect.field.split('.'), { value: effect.value }));
     case 'wrong_count':
-      return operation === 'batch_calls' && isFields(body)
+      return operation === 'batch_calls' && isFields(body) && 'calls_initiated' in body
         ? { ...body, calls_initiated: Math.max(0, Number(body['calls_initiated']) + effect.by) }
         : body;
     case 'clock_skew':

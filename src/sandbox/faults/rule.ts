@@ -1,19 +1,13 @@
 import { z } from 'zod';
-import { operationByNumber, operationNames, type OperationName } from '../core/operations.ts';
+import { faultableRoutes, operationByNumber, operationNames, type FaultableName } from '../core/operations.ts';
 import { faultEffect, operationsOfEffect } from './effect.ts';
 import { faultMatch } from './match.ts';
 
-const operationFix = `Must be an operation's number (1 to 14), its name (${operationNames.join(', ')}) or "*".`;
+const names: FaultableName[] = [...operationNames, ...faultableRoutes];
+const operationFix = `Must be an operation's number (1 to 14), its name (${names.join(', ')}) or "*".`;
 
 const operation = z
-  .union(
-    [
-      z.literal('*'),
-      z.enum(operationNames as [OperationName, ...OperationName[]]),
-      z.number().int(operationFix).min(1, operationFix).max(14, operationFix),
-    ],
-    { error: operationFix },
-  )
+  .union([z.literal('*'), z.enum(names), z.number().int(operationFix).min(1, operationFix).max(14, operationFix)], { error: operationFix })
   .transform((value) => (typeof value === 'number' ? (operationByNumber(value) ?? '*') : value));
 
 const positive = z.number().int().min(1, 'Requests are counted from 1.');

@@ -52,8 +52,8 @@ export async function sufferAfter(
 ): Promise<unknown> {
   const { hits, errorId } = request.exchange;
   if (hits.length === 0) return payload;
-  const operation = request.routeOptions.config.operation ?? null;
-  let body = typeof payload === 'string' ? changeReply(payload, hits, operation) : payload;
+  const { operation, fault = operation } = request.routeOptions.config;
+  let body = typeof payload === 'string' ? changeReply(payload, hits, fault ?? null) : payload;
   for (const { effect, draw } of hits) {
     changeWorld(effect, 'after', request, service);
     if (effect.type === 'delay' && effect.work === 'first') await pause(drawLatency(effect.ms, draw()), closing);

@@ -11,7 +11,7 @@ import type { FaultHit } from '../faults/book.ts';
 import type { BatchPointInfo } from '../core/gates.ts';
 import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { OperationName } from '../core/operations.ts';
+import type { FaultableName, OperationName } from '../core/operations.ts';
 
 export interface Exchange {
   /** Goes out as `request_id` of an error body. */
@@ -37,6 +37,8 @@ declare module 'fastify' {
     control?: ControlAbout;
     /** No operation of the contract, but an API key is needed. */
     keyed?: boolean;
+    /** What faults call it. */
+    fault?: FaultableName | undefined;
     /** Checks the request before the key: its 422 comes first. */
     first?: (request: FastifyRequest) => unknown;
   }

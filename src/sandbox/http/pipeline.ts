@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherNames } from './access.ts';
 import { captureReply } from '../judge/captures.ts';
-import type { OperationName } from '../core/operations.ts';
+import type { FaultableName, OperationName } from '../core/operations.ts';
 import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
 import { apiKeyIn, authenticate, isPublished, rateLimited, slowKeyDelayMs } from './authentication.ts';
@@ -39,20 +39,20 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   });
 
   app.addHook('preHandler', async (request, reply) => {
-    const { operation, first } = request.routeOptions.config;
+    const { operation, first, fault = operation } = request.routeOptions.config;
     if (first !== undefined) {
       first(request);
       await admit(request, operation, service, limiter, closing);
     }
-    if (operation === undefined) return undefined;
+    if (fault === undefined) return undefined;
     if (operation === 'batch_calls') await announceBatch(request, service);
-    meetFaults(request, operation, service);
+    meetFaults(request, fault, service);
     if (await sufferBefore(request, reply, service, closing)) {
       // The reply is given; the faults are not to touch it again.
       request.exchange.hits = [];
       return reply;
     }
-    if (!takesQuery.has(operation)) readQuery(request, service.schemas.noQuery);
+    if (operation !== undefined && !takesQuery.has(operation)) readQuery(request, service.schemas.noQuery);
     service.scheduler.runDue();
     return undefined;
   });
@@ -97,7 +97,7 @@ async function admit(
   if (caller.slow) await pause(slowKeyDelayMs, closing);
 }
 
-function meetFaults(request: FastifyRequest, operation: OperationName, service: Service): void {
+function meetFaults(request: FastifyRequest, operation: FaultableName, service: Service): void {
   const { exchange } = request;
   const { faults, settings } = service;
   exchange.hits = faults.isEmpty ? [] : faults.match(operation, faultedRequest(request, service));

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { operations, type FurtherRoute, type OperationName } from '../core/operations.ts';
+import { faultableRoute, operations, type FurtherRoute, type OperationName } from '../core/operations.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { validate } from '../schemas/validate.ts';
 
@@ -26,8 +26,9 @@ export function serveOperation(
 }
 
 /** Serves what is no operation of the contract, to callers with an API key. What `first` throws comes before what is said of the key. */
-export function serveKeyed(app: FastifyInstance, { method, path }: FurtherRoute, handler: Handler, first?: First): void {
-  const config = { keyed: true, ...(first === undefined ? {} : { first }) };
+export function serveKeyed(app: FastifyInstance, route: FurtherRoute, handler: Handler, first?: First): void {
+  const { method, path } = route;
+  const config = { keyed: true, fault: faultableRoute(route), ...(first === undefined ? {} : { first }) };
   app.route({ method, url: path, config, handler: async (request, reply) => handler(request, reply) });
 }
 

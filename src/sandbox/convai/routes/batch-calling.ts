@@ -11,6 +11,7 @@ import { stateOf, type Call } from '../../core/state/call.ts';
 import { failedCourse } from '../../core/telephony/callee.ts';
 import { hangUpCall } from '../../core/telephony/forced-course.ts';
 import { findAgent } from '../../core/service/found.ts';
+import { youngestListed } from './conversations.ts';
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets } from './batch-calls.ts';
 import { pathParameter, serveKeyed, readQuery } from '../../http/serve-operation.ts';
 
@@ -45,7 +46,11 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     findAgent(service, input.agent_id, 'agent_id');
     const now = clock.now();
     const scheduledAt = Math.max(now, (input.scheduled_time_unix ?? 0) * 1000);
-    const { batchId, calls } = acceptBatch(service, batch, request, { dialAt: scheduledAt, lines: targetConcurrency });
+    const { batchId, calls } = acceptBatch(service, batch, request, {
+      dialAt: scheduledAt,
+      lines: targetConcurrency ?? 'share',
+      ringLimitMs: ringLimit(input.telephony_call_config),
+    });
     const kept: Batch = {
       batchId,
       name,
@@ -79,9 +84,10 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
     const list = { list: `batches of ${agentId ?? '*'}`, generation: service.generation };
     const start = readCursor(last, list, 'last_doc')?.position ?? null;
     const isBeyond = (place: number): boolean => start === null || (newestFirst ? place < start : place > start);
-    const listedBefore = clock.now() - batchCalling.listLagMs;
+    const madeBefore = youngestListed(request, clock.now());
+    const listedUntil = clock.now() - batchCalling.listLagMs;
     const found = [...allBatches(service.state).entries()]
-      .filter(([place, batch]) => isBeyond(place) && !batch.deleted && createdAt(batch) <= listedBefore)
+      .filter(([place, batch]) => isBeyond(place) && !batch.deleted && createdAt(batch) <= listedUntil && createdAt(batch) < madeBefore)
       .filter(([, { recipients }]) => agentId === undefined || recipients[0]?.call.agentId === agentId);
     if (newestFirst) found.reverse();
     const page = found.slice(0, limit);
@@ -129,6 +135,11 @@ function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batc
   return existing(findBatch(state, id), 'batch', id);
 }
 
+function ringLimit(config: Batch['callConfig'] | undefined): number | undefined {
+  const seconds = config?.['ringing_timeout_secs'];
+  return typeof seconds === 'number' ? seconds * 1000 : undefined;
+}
+
 function refuseRepeatedIds({ calls }: BatchInput): void {
   const index = calls.findIndex(
     ({ recipient_id: id }, at) => id !== undefined && calls.findIndex((other) => other.recipient_id === id) < at,
@@ -169,7 +180,11 @@ function retry(service: Service, batch: Batch, again: Batch['recipients'], reque
     ...(call.clientData === undefined ? {} : { client_data: { ...call.clientData } }),
   }));
   const input: BatchInput = { agent_id: agentId, from_phone_number_id: phoneNumberId, calls };
-  const accepted = acceptBatch(service, input, request, { batchId: batch.batchId, lines: batch.targetConcurrency });
+  const accepted = acceptBatch(service, input, request, {
+    batchId: batch.batchId,
+    lines: batch.targetConcurrency ?? 'share',
+    ringLimitMs: ringLimit(batch.callConfig),
+  });
   for (const [index, recipient] of again.entries()) recipient.call = accepted.calls[index] ?? recipient.call;
   batch.retryCount += 1;
   batch.cancelled = false;

@@ -59,12 +59,12 @@ export function readClientData(data: ClientData): Partial<CallTarget> {
   };
 }
 
-/** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on, at most `lines` at once. */
+/** Queues the calls of a batch, of a new one when `batchId` is left out, to be dialled from `dialAt` on, at most `lines` at once, or as many as batches share. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,
   request: FastifyRequest,
-  more: { batchId?: string; dialAt?: number; lines?: number | null } = {},
+  more: { batchId?: string; dialAt?: number; lines?: number | 'share' | null; ringLimitMs?: number | undefined } = {},
 ): { batchId: string; calls: Call[] } {
   const { state, clock, settings, conduct, network, people } = service;
   const { hits, requestId } = request.exchange;
@@ -74,7 +74,16 @@ export function acceptBatch(
   conduct.noteBatch(requestId, batchId);
   if (state.wasNumberDeleted(input.from_phone_number_id)) conduct.noteDeletedUse('phone number', input.from_phone_number_id);
   const calls = targets.map((target) => {
-    const facts = { input, target, batchId, requestId, now, hiddenForMs: hiddenFor(hits), lines: more.lines ?? null };
+    const facts = {
+      input,
+      target,
+      batchId,
+      requestId,
+      now,
+      hiddenForMs: hiddenFor(hits),
+      lines: more.lines ?? null,
+      ringLimitMs: more.ringLimitMs,
+    };
     const call = createCall(service, facts);
     state.calls.push(call);
     conduct.noteCall(call);
@@ -98,10 +107,11 @@ function createCall(
     requestId: string | null;
     now: number;
     hiddenForMs: number;
-    lines: number | null;
+    lines: number | 'share' | null;
+    ringLimitMs: number | undefined;
   },
 ): Call {
-  const { input, target, batchId, requestId, now, hiddenForMs, lines } = facts;
+  const { input, target, batchId, requestId, now, hiddenForMs, lines, ringLimitMs } = facts;
   const to = target.to_phone_number;
   const nth = state.count(`dials of ${to}`);
   const conversationId = deriveId('conv', settings.seed, to, nth);
@@ -111,7 +121,8 @@ function createCall(
     batchId,
     ...(target.recipient_id === undefined ? {} : { recipientId: target.recipient_id }),
     ...(target.campaign === undefined ? {} : { campaign: target.campaign }),
-    ...(lines === null ? {} : { batchLines: lines }),
+    ...(lines === 'share' ? { byShare: true } : lines === null ? {} : { batchLines: lines }),
+    ...(ringLimitMs === undefined ? {} : { ringLimitMs }),
     requestId,
     agentId: input.agent_id,
     phoneNumberId: input.from_phone_number_id,

@@ -67,8 +67,8 @@ export function viewConversations(
   };
 }
 
-/** A fault may keep young records out of this very reading of the list. */
-function youngestListed(request: FastifyRequest, now: number): number {
+/** A fault may keep what is young out of this very reading of a list. */
+export function youngestListed(request: FastifyRequest, now: number): number {
   const lags = request.exchange.hits.map(({ effect }) => (effect.type === 'hide' ? effect.ms : 0));
   const lagMs = Math.max(0, ...lags);
   return lagMs === 0 ? Infinity : now - lagMs;

@@ -117,6 +117,17 @@ export function promptOf(call: Call): string {
 }
 
 export function renderOpeningLine(call: Call): string {
-  const line = call.override?.agent?.first_message ?? call.agent?.config.agent?.first_message ?? 'Hello.';
-  return fillIn(line, () => variablesOf(call));
+  return fillIn(openingTemplate(call), () => variablesOf(call));
+}
+
+function openingTemplate({ agent, override }: Call): string {
+  return override?.agent?.first_message ?? agent?.config.agent?.first_message ?? 'Hello.';
+}
+
+/** Names in the opening line and the prompt for which there is no value. */
+export function missingVariables(call: Call): string[] {
+  const texts = `${openingTemplate(call)} ${configOf(call).agent?.prompt?.prompt ?? ''}`;
+  const values = variablesOf(call);
+  const names = [...texts.matchAll(placeholder)].map(([, name = '']) => name);
+  return [...new Set(names)].filter((name) => !Object.hasOwn(values, name));
 }

@@ -34,9 +34,13 @@ const usual: Pick<Fixture, 'agents' | 'numbers'> = {
         'Hello, I am calling about your appointment.',
         'You remind people of an appointment and ask whether they will come.',
       ),
-      platform_settings: platformOf('The person said whether they will come to the appointment.', {
-        appointment: { type: 'string', description: 'Will you come to your appointment?', enum: ['confirmed', 'reschedule', 'declined'] },
-      }),
+      platform_settings: {
+        ...platformOf('The person said whether they will come to the appointment.', {
+          appointment: { type: 'string', description: 'Will you come to your appointment?', enum: ['confirmed', 'reschedule', 'declined'] },
+        }),
+        // The other agent permits no override.
+        overrides: { conversation_config_override: { agent: { first_message: true } } },
+      },
     },
     {
       agent_id: 'agent_survey',

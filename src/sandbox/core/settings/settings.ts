@@ -60,6 +60,10 @@ export interface SandboxOptions {
   world?: WorldInput;
   /** Language models of the service that give no answer, by id. Default none. */
   unavailableModels?: string[];
+  /**
+   * A conversation fails that is given an override which its agent does not permit, or lacks a variable. Default: in the published dialect.
+   */
+  strictStart?: boolean;
   /** Batch calling in the published form. */
   batchCalling?: Partial<BatchSettings>;
   /** Order of the conversation list. Default newest_first. */
@@ -125,6 +129,7 @@ export function resolveSettings(options: SandboxOptions) {
     unansweredCreateRecord: options.unansweredCreateRecord ?? true,
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
     outcomeMix: options.outcomeMix ?? { answered: 62, no_answer: 18, voicemail: 10, busy: 8, failed: 2 },
+    strictStart: options.strictStart ?? dialect === 'published',
     batchCalling: { ...defaultBatchSettings, ...options.batchCalling },
     listOrder: options.listOrder ?? 'newest_first',
     faults: [...(options.faults ?? []), ...fixture.faults],

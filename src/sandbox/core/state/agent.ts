@@ -88,3 +88,10 @@ export function keepMasked(kept: ConversationConfig, change: object | null | und
   const customLlm = { ...agent?.llm?.custom_llm, extra_headers: rest };
   return { ...change, agent: { ...agent, llm: { ...agent?.llm, custom_llm: customLlm } } };
 }
+
+/** How many calls an agent may have at once, by upstream's setting for it; null for as many as there are lines. */
+export function concurrencyOf(agent: Agent | undefined): number | null {
+  const limits = agent?.platform['call_limits'] as Record<string, unknown> | null | undefined;
+  const limit = limits?.['agent_concurrency_limit'];
+  return typeof limit === 'number' && limit > 0 ? limit : null;
+}

@@ -60,6 +60,10 @@ export interface Call {
   readonly campaign?: CampaignOfCall | undefined;
   /** So many calls of its batch are on the line at once; as many as there are lines when left out. */
   readonly batchLines?: number | undefined;
+  /** It is dialled within the share of lines that batches without a limit have. */
+  readonly byShare?: boolean | undefined;
+  /** It is given up when it has rung for so long. */
+  readonly ringLimitMs?: number | undefined;
   readonly requestId: string | null;
   readonly agentId: string;
   readonly phoneNumberId: string;

@@ -129,6 +129,19 @@ function breakDown(random: Random, dialedAt: number): CallCourse {
   return { ...unanswered('failed', endedAt, terminationReason), answeredAt, brokeDown: true };
 }
 
+/** Who picks up hears nothing: the conversation could not begin. */
+export function refusedStart(answeredAt: number, terminationReason: string, errorCode: number): CallCourse {
+  return { ...unanswered('failed', answeredAt + 1_000, terminationReason), answeredAt, brokeDown: true, errorCode };
+}
+
+/** The course of a call that is given up when it has rung for `ringMs`. */
+export function withRingLimit(course: CallCourse, dialedAt: number, ringMs: number): CallCourse {
+  const givenUpAt = dialedAt + ringMs;
+  const rings = course.answeredAt !== null || course.result === 'no_answer';
+  if (!rings || (course.answeredAt ?? course.endedAt) <= givenUpAt) return course;
+  return unanswered('no_answer', givenUpAt, unansweredCalls.no_answer.reason);
+}
+
 function unanswered(result: CallResult, endedAt: number, terminationReason: string): CallCourse {
   const at = Math.round(endedAt);
   const course = openCourse(at, { result, analysisMs: 0, cooperative: false, terminationReason });

@@ -9,11 +9,20 @@ import type { Scheduler } from '../clock/scheduler.ts';
 import type { ServiceState } from '../state/service-state.ts';
 import type { People } from '../world/people.ts';
 import type { CallChange, CallListener, Call, CallCourse, ForcedCourse } from '../state/call.ts';
-import { decideCourse, failedCourse, type OutcomeMix, closeCourse } from './callee.ts';
+import { startRefusedCode, whyNotStarted } from '../conversation/start-gate.ts';
+import { concurrencyOf } from '../state/agent.ts';
+import { decideCourse, failedCourse, type OutcomeMix, closeCourse, refusedStart, withRingLimit } from './callee.ts';
 import { forcedCourse } from './forced-course.ts';
 
 export interface NetworkParts {
-  settings: { seed: string; concurrency: number; unansweredCreateRecord: boolean; meanTalkSeconds: number; outcomeMix: OutcomeMix };
+  settings: {
+    seed: string;
+    concurrency: number;
+    unansweredCreateRecord: boolean;
+    strictStart: boolean;
+    meanTalkSeconds: number;
+    outcomeMix: OutcomeMix;
+  };
   clock: Clock;
   scheduler: Scheduler;
   state: ServiceState;
@@ -135,8 +144,18 @@ export class PhoneNetwork {
   #isHeldBack(call: Call | undefined): boolean {
     if (call?.course !== null) return false;
     if (this.#state.campaigns.get(call.campaign?.campaignId ?? '')?.standing === 'paused') return true;
+    if (call.byShare === true && this.#isShareUsed(call)) return true;
     if (call.batchLines === undefined) return false;
     return [...this.#onTheLine].filter(({ batchId }) => batchId === call.batchId).length >= call.batchLines;
+  }
+
+  /** Batches in upstream's form without a limit of their own have half of all lines, and of those of an agent 70 %; at least one. */
+  #isShareUsed({ agentId }: Call): boolean {
+    const { concurrency } = this.#parts.settings;
+    const shared = [...this.#onTheLine].filter(({ byShare }) => byShare === true);
+    if (shared.length >= Math.max(1, Math.floor(concurrency * 0.5))) return true;
+    const limit = concurrencyOf(this.#state.agents.get(agentId));
+    return limit !== null && shared.filter((call) => call.agentId === agentId).length >= Math.max(1, Math.floor(limit * 0.7));
   }
 
   #dial(call: Call, at: number): void {
@@ -153,6 +172,14 @@ export class PhoneNetwork {
   }
 
   #decide(call: Call, at: number): CallCourse {
+    const drawn = this.#draw(call, at);
+    const course = call.ringLimitMs === undefined ? drawn : withRingLimit(drawn, at, call.ringLimitMs);
+    if (!this.#parts.settings.strictStart || course.answeredAt === null) return course;
+    const why = whyNotStarted(call);
+    return why === null ? course : refusedStart(course.answeredAt, why, startRefusedCode);
+  }
+
+  #draw(call: Call, at: number): CallCourse {
     const { settings } = this.#parts;
     const number = this.#state.numbers.get(call.phoneNumberId);
     if (call.agent === null) return failedCourse(at + 1_000, 'The agent no longer exists.');
