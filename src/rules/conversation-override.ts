@@ -31,6 +31,19 @@ export function mapTexts(value: Json, path: string, replace: (text: string, path
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, `${path}.${key}`, replace)]));
 }
 
+/**
+ * The paths of settings that a call would change and may not. `permitted` has the same shape, with `true` where a setting, or all below it,
+ * may be changed.
+ */
+export function deniedSettings(override: JsonObject, permitted: Json | undefined, path = ''): string[] {
+  return Object.entries(override).flatMap(([key, value]) => {
+    const at = path === '' ? key : `${path}.${key}`;
+    const granted = isJsonObject(permitted) ? permitted[key] : undefined;
+    if (granted === true) return [];
+    return isJsonObject(value) ? deniedSettings(value, granted, at) : [at];
+  });
+}
+
 function orNull(object: JsonObject): JsonObject | null {
   return Object.keys(object).length === 0 ? null : object;
 }

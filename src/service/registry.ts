@@ -22,8 +22,8 @@ export function connectService({ api = 'contract', ...options }: ConnectOptions)
     case 'contract':
       return contractService(client);
     case 'batch-calling':
-      return batchCallingService(transport, readsOf(client));
+      return batchCallingService(transport, readsOf(client, true));
     case 'campaigns':
-      return campaignsService(transport, readsOf(client));
+      return campaignsService(transport, readsOf(client, true));
   }
 }

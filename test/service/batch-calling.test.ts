@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { checkCaller } from '../../src/campaign/preflight/caller-check.ts';
 import type { CallRequest, CallService } from '../../src/service/port/call-service.ts';
 import { ServiceError } from '../../src/service/port/errors.ts';
 import { connectService } from '../../src/service/registry.ts';
@@ -232,4 +233,28 @@ test('neither key nor number leaks from an answer that echoes both', async () =>
   const error: unknown = await service.report?.('b').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ServiceError);
   expect(inspect(error, { depth: 20 })).not.toMatch(new RegExp(`${testKey}|\\${number}`));
+});
+
+const permits = (agent: unknown) => ({ overrides: { conversation_config_override: { agent } } });
+
+test.each([
+  { says: 'nothing', settings: undefined, denied: null },
+  { says: 'nothing of overrides', settings: {}, denied: null },
+  { says: 'that none is permitted', settings: { overrides: {} }, denied: 'agent.first_message, agent.prompt.prompt, tts.voice_id' },
+  { says: 'that the line alone is', settings: permits({ first_message: true }), denied: 'agent.prompt.prompt, tts.voice_id' },
+  { says: 'that one is not', settings: permits({ first_message: false, prompt: true }), denied: 'agent.first_message, tts.voice_id' },
+])('an agent that says $says: a campaign learns before its first call what every call would fail with', async ({ settings, denied }) => {
+  const { service } = await serve((response, { url }) =>
+    url.includes('/agents/')
+      ? answerJson(response, 200, { agent_id: 'agent_1', platform_settings: settings })
+      : answerJson(response, 200, [{ phone_number_id: 'pn_1', phone_number: number }]),
+  );
+  const check = await checkCaller(service, {
+    agentId: 'agent_1',
+    callers: { numbers: ['pn_1'], choice: 'region' },
+    firstMessage: 'Hello {{ name }}.',
+    override: { agent: { prompt: { prompt: 'Be kind.' } }, tts: { voice_id: 'v' } },
+  });
+  if (denied === null) expect(check).toMatchObject({ ok: true });
+  else expect(check).toMatchObject({ ok: false, reason: expect.stringContaining(`does not let a call change ${denied}, so`) as string });
 });

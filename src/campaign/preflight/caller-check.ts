@@ -2,6 +2,7 @@ import type { CallService } from '../../service/port/call-service.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { deniedSettings, withOpeningLine } from '../../rules/conversation-override.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
 import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
@@ -32,13 +33,19 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers };
 }
 
+/** Which agent calls from which numbers, and what its calls have of their own. */
+export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'>;
+
 /**
- * Asks the service whether it knows the agent, then about the numbers that call. Two reads.
+ * Asks the service whether it knows the agent and what calls may change of it, then about the numbers that call. Two reads.
  * Throws what the way to it throws when the service cannot be asked.
  */
-export async function checkCaller(service: CallService, caller: Pick<CampaignRules, 'agentId' | 'callers'>): Promise<CallerCheck> {
+export async function checkCaller(service: CallService, caller: Caller): Promise<CallerCheck> {
   try {
-    await service.agent(caller.agentId);
+    const { permitted = null } = await service.agent(caller.agentId);
+    const sent = withOpeningLine(caller.override ?? null, caller.firstMessage) ?? {};
+    const denied = permitted === null ? [] : deniedSettings(sent, permitted);
+    if (denied.length > 0) return { ok: false, reason: explainDenied(caller.agentId, denied), numbers: [] };
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.status === 401 || error.status === 403)
@@ -50,4 +57,8 @@ export async function checkCaller(service: CallService, caller: Pick<CampaignRul
     };
   }
   return checkNumbers(service, caller.callers.numbers);
+}
+
+function explainDenied(agentId: string, denied: readonly string[]): string {
+  return `Agent ${agentId} does not let a call change ${denied.join(', ')}, so every call would fail: permit it in the agent's settings (overrides), or take it out of the campaign file`;
 }

@@ -1,4 +1,5 @@
 import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
+import { isJsonObject, type JsonObject } from '../../rules/conversation-override.ts';
 import { root } from '../http/paths.ts';
 import type { CallerNumber, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
@@ -6,8 +7,8 @@ import type { ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
 import type { PhoneNumber } from './schemas.ts';
 
-/** Records, agents and numbers, which every way of placing calls shares. */
-export function readsOf(client: ConvaiClient): ServiceReads {
+/** Records, agents and numbers, which every way of placing calls shares. `isGated`: an agent says which of its settings a call may change. */
+export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
   return {
     async record(conversationId, { agentId, pointers } = {}) {
       return readServiceRecord(await client.getConversation(conversationId), agentId ?? null, pointers);
@@ -21,8 +22,8 @@ export function readsOf(client: ConvaiClient): ServiceReads {
       for await (const entry of client.listConversations(filter)) yield factsFromListEntry(entry, pointers);
     },
     async agent(agentId) {
-      const { agent_id: id, name } = await client.getAgent(agentId);
-      return { id: id ?? agentId, name: name ?? null };
+      const { agent_id: id, name, platform_settings: settings } = await client.getAgent(agentId);
+      return { id: id ?? agentId, name: name ?? null, permitted: isGated ? permittedBy(settings) : null };
     },
     async *agents() {
       for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
@@ -48,6 +49,14 @@ async function readCallers(client: ConvaiClient, sought: readonly string[] = [])
     label: number.label ?? null,
     verified: verificationOf(number),
   }));
+}
+
+/** What the settings of an agent let a call change. */
+function permittedBy(settings: unknown): JsonObject | null {
+  const overrides = isJsonObject(settings) ? settings['overrides'] : undefined;
+  if (!isJsonObject(overrides)) return null;
+  const { conversation_config_override: permitted } = overrides;
+  return isJsonObject(permitted) ? permitted : {};
 }
 
 function verificationOf(number: PhoneNumber): boolean | null {

@@ -112,6 +112,8 @@ export interface RecordPage {
 export interface AgentFacts {
   id: string;
   name: string | null;
+  /** Settings that a call may have in place of the agent's, each `true`; null: all, or the service does not say. */
+  permitted?: JsonObject | null;
 }
 
 /** A number to call from. */

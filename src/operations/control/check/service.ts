@@ -1,4 +1,4 @@
-import { checkCaller } from '../../../campaign/preflight/caller-check.ts';
+import { checkCaller, type Caller } from '../../../campaign/preflight/caller-check.ts';
 import type { Config } from '../../../shared/config.ts';
 import type { CallService } from '../../../service/port/call-service.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
@@ -57,12 +57,12 @@ export async function askIfPossible<Answer extends object>(
 }
 
 /** Asks the service for the agent and each caller number. */
-export function checkService(config: Config, { agentId, callers }: Pick<CampaignRules, 'agentId' | 'callers'>): Promise<ServiceState> {
+export function checkService(config: Config, caller: Caller): Promise<ServiceState> {
   return askIfPossible(config, async (service) => {
-    const check = await checkCaller(service, { agentId, callers });
+    const check = await checkCaller(service, caller);
     return {
       url: config.SVC_BASE_URL,
-      agentId,
+      agentId: caller.agentId,
       callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
       refusal: check.ok ? null : check.reason,
     };
