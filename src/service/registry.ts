@@ -8,6 +8,7 @@ import { readsOf } from './convai/reads.ts';
 import type { CallService } from './port/call-service.ts';
 
 export { readServiceClock } from './convai/read-clock.ts';
+export { readServiceRecord } from './convai/record-facts.ts';
 
 /** Address, key, limits and interface (`api`, default the contract's) of a service. */
 export interface ConnectOptions extends ConvaiClientOptions {

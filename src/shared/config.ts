@@ -40,10 +40,22 @@ export function listenText({ host, port }: ListenAddress): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
+/** The value of `SVC_WEBHOOK_SECRET`: one secret, or several while the service changes from one to the other. */
+export function readSecrets(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+const leastSecret = 16;
+
 const environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
   SVC_API_KEY: z.string().min(1).optional(),
   SVC_API: z.enum(serviceApis, { error: ({ input }) => `"${String(input)}" is none: write ${serviceApis.join(', ')}` }).default('contract'),
+  SVC_WEBHOOK_SECRET: z
+    .string()
+    .refine((text) => readSecrets(text).every((secret) => secret.length >= leastSecret), {
+      error: `write a secret of ${leastSecret} characters or more; blanks stand between several`,
+    })
+    .optional(),
   SVC_CONNECT_TIMEOUT_MS: milliseconds.default(10_000),
   SVC_HEADERS_TIMEOUT_MS: milliseconds.default(60_000),
   SVC_BODY_TIMEOUT_MS: milliseconds.default(30_000),
@@ -161,6 +173,7 @@ export function readVariable(name: string): string | undefined {
 /** Variables that no child process needs: they carry credentials of the service, the database, hooks, a media server or a collector. */
 const secretVariables = [
   'SVC_API_KEY',
+  'SVC_WEBHOOK_SECRET',
   'DATABASE_URL',
   'CARILLON_HOOK_SECRET',
   'CARILLON_SANDBOX_TOKEN',

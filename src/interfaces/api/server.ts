@@ -23,6 +23,7 @@ import { campaignRoutes } from './routes/campaigns.ts';
 import { createRoutes } from './routes/create.ts';
 import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/exports.ts';
+import { sentEventRoutes } from './routes/sent-events.ts';
 import { runRoutes, scheduleRoutes, suppressionRoutes } from './routes/runs.ts';
 import { isIPv6 } from 'node:net';
 import { isLoopback } from '../../rules/service-address.ts';
@@ -95,6 +96,7 @@ export async function buildApi(
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
   installConsole(app, context);
+  sentEventRoutes(app, context);
   await app.register(async (routes: Api) => {
     // One that is misspelt would be ignored in silence.
     routes.addHook('preValidation', async ({ routeOptions, query }) => {

@@ -23,13 +23,15 @@ export interface ListReading {
   /** The service's clock less that of this process. */
   offsetMs: number;
   now: number;
+  /** That the service has sent them by itself, and no list has shown them yet: what lists show is concluded from. */
+  isSent?: boolean;
 }
 
 /** Stores what a page of the list shows. Entries that cannot matter, being too old or inbound, are final at once. */
 export async function storeListed(
   tx: Tx,
   named: readonly ConversationFacts[],
-  { agentId, oursSince, listens, offsetMs, now }: ListReading,
+  { agentId, oursSince, listens, offsetMs, now, isSent = false }: ListReading,
 ): Promise<ListedPage> {
   if (named.length === 0) return { allFinal: false };
   // A service without paging may list everything at once.
@@ -78,6 +80,7 @@ export async function storeListed(
       .onConflict((conflict) => conflict.column('conversation_id').doNothing())
       .execute();
   }
+  if (isSent) return { allFinal };
   const newest = named.reduce((latest, { startedAt }) => Math.max(latest, startedAt ?? 0), 0);
   await tx
     .updateTable('agents')

@@ -169,10 +169,7 @@ export async function storeRead(
   if (row === undefined) throw new Error(`conversation ${conversationId} is not in the database`);
   // It has told all: a slower read does not take that back.
   if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
-  const known = JSON.parse(row.facts) as ConversationFacts;
-  const told = { ...facts, conversationId, startedAt: facts.startedAt ?? row.started_at };
-  const read = keepListed({ ...told, audio: withoutSignature(facts.audio) }, known);
-  const unchanged = row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known);
+  const { read, unchanged } = readOver(row, facts);
   const reads = {
     unchangedReads: unchanged ? row.unchanged_reads + 1 : 1,
     unchangedForMs: unchanged ? now - (row.unchanged_since ?? now) : 0,
@@ -202,6 +199,26 @@ export async function storeRead(
   const becameFinal = shown.final && row.final === 0;
   if (becameFinal) await learnFromRecord(tx, stored, { facts: read, shown, offsetMs });
   return { ...stored, becameFinal };
+}
+
+/** What a look at a record adds to its row, and whether an earlier read had shown the same. */
+function readOver(row: ConversationRow, facts: ConversationFacts): { read: ConversationFacts; unchanged: boolean } {
+  const known = JSON.parse(row.facts) as ConversationFacts;
+  const told = { ...facts, conversationId: row.conversation_id, startedAt: facts.startedAt ?? row.started_at };
+  const read = keepListed({ ...told, audio: withoutSignature(facts.audio) }, known);
+  return { read, unchanged: row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known) };
+}
+
+/**
+ * As `storeRead`, for a record that the service has sent by itself, as it was at `now`; undefined: it tells nothing new. What comes twice
+ * is no second look, and what comes late takes back nothing that was read since.
+ */
+export async function storeSent(tx: Tx, conversationId: string, reading: RecordReading): Promise<ReadRow | undefined> {
+  const [row] = (await selectConversation(tx, { conversationId })).rows;
+  if (row === undefined || row.final === 1) return undefined;
+  if (row.unchanged_since !== null && reading.now <= row.unchanged_since) return undefined;
+  if (readOver(row, reading.facts).unchanged) return undefined;
+  return storeRead(tx, conversationId, reading);
 }
 
 /**

@@ -1,0 +1,96 @@
+import { readRules } from '../../rules/campaign-rules.ts';
+import type { ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
+import { isSameService } from '../../rules/service-address.ts';
+import { readAgentRecords } from '../doubt/agent-records.ts';
+import { storeSent } from '../doubt/conversations.ts';
+import type { Store } from '../open-ledger.ts';
+import { storeListed } from './listed-records.ts';
+import { oldestCampaignStart } from './matching.ts';
+import { settleRead } from './record-results.ts';
+
+/** What became of a record that the service has sent by itself; `not_asked_for`: no campaign under way here asks for it. */
+export type Taken = 'stored' | 'nothing_new' | 'not_asked_for';
+
+interface Sent {
+  /** The service that this process knows. */
+  accountId: string;
+  agentId: string;
+  conversationId: string;
+  /** When it was so, in service time. */
+  at: number;
+  now: () => number;
+}
+
+/** Date headers have whole seconds, and what was sent brings none. */
+const clocksApartMs = 2_000;
+
+/**
+ * The campaigns under way whose sweeps would read a record of the agent. None where one of them belongs to another service: whose record it
+ * is, its sweep can tell and nobody here.
+ */
+async function readAskers({ db }: Store, { agentId, accountId }: Pick<Sent, 'agentId' | 'accountId'>) {
+  const rows = await db
+    .selectFrom('campaigns')
+    .select(['rules', 'account_id'])
+    .where('agent_id', '=', agentId)
+    .where('state', 'in', ['running', 'paused', 'draining'])
+    .execute();
+  return rows.every((row) => isSameService(row.account_id, accountId)) ? rows.map(({ rules }) => readRules(rules).timing) : [];
+}
+
+/**
+ * Stores a record that the service has sent by itself as a read of it, made when it was so, would be: in place of that read, and by the
+ * same rules. One of which no list has told yet is stored as if it were listed, where a list would do so; whose it is, the next sweep
+ * finds. What has been read to its end stays as it is. `read`: the facts, by what the campaigns look for.
+ */
+export async function takeSentRecord(
+  store: Store,
+  { accountId, agentId, conversationId, at, now, read }: Sent & { read: (pointers: RecordPointers) => ConversationFacts },
+): Promise<Taken> {
+  const timings = await readAskers(store, { agentId, accountId });
+  if (timings.length === 0) return 'not_asked_for';
+  const { pointers, optOut } = await readAgentRecords(store.db, agentId);
+  const facts = read(pointers);
+  const lateLookbackMs = Math.max(...timings.map((timing) => timing.lateLookbackMs));
+  // As a page of the list stores it: by itself, before the locks that a read takes.
+  const isKnown = await store.transaction(async (tx) => {
+    const known = tx.selectFrom('conversations').select('agent_id').where('conversation_id', '=', conversationId);
+    const row = await known.executeTakeFirst();
+    if (row !== undefined) return row.agent_id === agentId;
+    const time = now();
+    const oldest = await oldestCampaignStart(tx, agentId, time - lateLookbackMs);
+    const oursSince = oldest === null ? null : oldest - clocksApartMs - lateLookbackMs;
+    const isForeign = oursSince === null || (facts.startedAt !== null && facts.startedAt < oursSince);
+    if (isForeign || (facts.direction === 'inbound' && optOut.length === 0)) return false;
+    await storeListed(tx, [facts], { agentId, oursSince, listens: optOut.length > 0, offsetMs: 0, now: time, isSent: true });
+    return true;
+  });
+  if (!isKnown) return 'not_asked_for';
+  const analysisWaitMs = Math.max(...timings.map((timing) => timing.analysisWaitMs));
+  const ringLimitMs = Math.min(...timings.map((timing) => timing.ringLimitMs));
+  const reading = { facts, analysisWaitMs, ringLimitMs, optOut, offsetMs: 0 };
+  const row = await store.transaction((tx) =>
+    settleRead(tx, conversationId, {
+      clock: now,
+      // Looked at as it was then: a record that waits for its results has waited no longer for having come late.
+      write: (time) => storeSent(tx, conversationId, { ...reading, now: Math.min(at, time) }),
+    }),
+  );
+  return row === undefined ? 'nothing_new' : 'stored';
+}
+
+/** That nobody was reached, the service says without a record: one that is known and was never read is read with the next sweep. */
+export async function hastenRead(store: Store, sent: Omit<Sent, 'at'>): Promise<Taken> {
+  if ((await readAskers(store, sent)).length === 0) return 'not_asked_for';
+  const time = sent.now();
+  const { numUpdatedRows } = await store.db
+    .updateTable('conversations')
+    .set({ next_read_at: time })
+    .where('conversation_id', '=', sent.conversationId)
+    .where('agent_id', '=', sent.agentId)
+    .where('final', '=', 0)
+    .where('reads', '=', 0)
+    .where('next_read_at', '>', time)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n ? 'stored' : 'nothing_new';
+}

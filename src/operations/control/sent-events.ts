@@ -1,0 +1,53 @@
+import { readSecrets } from '../../shared/config.ts';
+import type { Logger } from '../../shared/logger.ts';
+import { hastenRead, takeSentRecord, type Taken } from '../../ledger/collect/sent-records.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
+import { readServiceRecord } from '../../service/registry.ts';
+import { judgeSignature, readSentEvent } from '../../service/sent-events.ts';
+import type { Control } from './control.ts';
+
+interface SentRequest {
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** Signed further from the service's time than that, an event says that a clock is wrong, or that it was on its way for long. */
+const notedSkewMs = 60_000;
+
+/**
+ * Takes a request that the service has sent by itself: `refused` where it is not signed with SVC_WEBHOOK_SECRET or is too old, `no_event`
+ * where it is and cannot be read. Dials nobody, and settles nothing that a read of the same record would not settle.
+ */
+export async function takeSentRequest(
+  { store, config, logger, clock }: Control & { logger: Logger; clock: ServiceClock },
+  { headers, body }: SentRequest,
+): Promise<Taken | 'refused' | 'no_event'> {
+  const now = (): number => Math.round(clock.now());
+  const secrets = readSecrets(config.SVC_WEBHOOK_SECRET ?? '');
+  const signature = judgeSignature(headers, body, { secrets, now: now() });
+  if ('fault' in signature) {
+    logger.warn({ fault: signature.fault }, 'a webhook of the service was refused');
+    return 'refused';
+  }
+  const skewMs = now() - signature.signedAt;
+  if (Math.abs(skewMs) > notedSkewMs) logger.warn({ skewMs }, 'a webhook of the service was signed at another time than now');
+  const event = readSentEvent(body);
+  if (event === null) {
+    logger.warn({}, 'a webhook of the service is signed and cannot be read');
+    return 'no_event';
+  }
+  if (event.kind === 'other') {
+    logger.debug({ type: event.type }, 'a webhook of the service tells nothing here');
+    return 'not_asked_for';
+  }
+  const { kind, agentId, conversationId, at } = event;
+  const sent = { accountId: config.SVC_BASE_URL, agentId, conversationId, at, now };
+  const read = (pointers: Parameters<typeof readServiceRecord>[2]) => ({
+    ...readServiceRecord(kind === 'record' ? event.document : {}, agentId, pointers).facts,
+    conversationId,
+  });
+  const taken = await (kind === 'record' ? takeSentRecord(store, { ...sent, read }) : hastenRead(store, sent));
+  const words = { stored: 'stored', nothing_new: 'known already', not_asked_for: 'no campaign under way asks for it' }[taken];
+  logger.debug({ agentId, conversationId, kind, taken }, `a webhook of the service: ${words}`);
+  return taken;
+}
