@@ -1,39 +1,6 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
-import { noon, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
-
-const campaigns = '/v1/convai/outbound-campaigns/campaigns';
-const inThirtyDays = noon / 1000 + 30 * 86_400;
-const [answers, isBusy, isAbsent, other] = ['+12125550100', '+12125550101', '+12125550102', '+12125550115'] as const;
-
-function submission(numbers: readonly string[], more: Json = {}): Json {
-  return {
-    call_name: 'Reminders',
-    agent_id: 'agent_reminders',
-    channel_config: { channel: 'phone', agent_phone_number_id: 'pn_main' },
-    variant: 'simple',
-    recipients: numbers.map((phone_number, index) => ({ id: `row_${index}`, phone_number })),
-    ...more,
-  };
-}
-
-async function submit(sandbox: TestSandbox, numbers: readonly string[], more: Json = {}): Promise<Json> {
-  const { status, body } = await sandbox.request('POST', `${campaigns}/submit`, submission(numbers, more));
-  expect(status, JSON.stringify(body)).toBe(body.created ? 201 : 200);
-  return body;
-}
-
-async function read(sandbox: TestSandbox, path: string): Promise<Json> {
-  const { status, body } = await sandbox.get(`${campaigns}/${path}`);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body;
-}
-
-const start = async (settings: SandboxOptions['campaigns'] = {}, more: SandboxOptions = {}): Promise<TestSandbox> =>
-  startTestSandbox({ campaigns: settings, ...more });
+import { expect, test } from 'vitest';
+import { type Json } from '../harness.ts';
+import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit } from './caller.ts';
 
 test('each recipient is called once, and calls, leads and progress say how it went', async () => {
   const sandbox = await start();
@@ -116,104 +83,6 @@ test('calls and leads are read by pages and filters too', async () => {
   expect((await sandbox.get(`${campaigns}/${id}/leads/lead_none`)).body.detail.code).toBe('lead_not_found');
 });
 
-test('a repeat with the same key returns the campaign that it made, and dials nobody', async () => {
-  const sandbox = await start();
-  const first = await submit(sandbox, [answers], { idempotency_key: 'one' });
-  const again = await submit(sandbox, [answers], { idempotency_key: 'one' });
-  expect([again.created, again.campaign.campaign_id]).toEqual([false, first.campaign.campaign_id]);
-  expect((await submit(sandbox, [answers], { idempotency_key: 'two' })).created).toBe(true);
-  expect(sandbox.calls()).toHaveLength(2);
-});
-
-test.each(['existing', 'conflict'] as const)('a key that comes with another body is answered as is set: %s', async (otherBody) => {
-  const sandbox = await start({ otherBody });
-  const { campaign } = await submit(sandbox, [answers], { idempotency_key: 'one' });
-  const more = { idempotency_key: 'one', scheduled_time_unix: inThirtyDays };
-  const { status, body } = await sandbox.request('POST', `${campaigns}/submit`, submission([answers], more));
-  if (otherBody === 'conflict') {
-    expect([status, body.detail.code]).toEqual([409, 'idempotency_key_reused']);
-    expect(body.detail.message).toContain(campaign.campaign_id);
-  } else expect([status, body.created, body.campaign.scheduled_time_unix]).toEqual([200, false, null]);
-  expect((await submit(sandbox, [answers], { idempotency_key: 'one' })).created).toBe(false);
-  expect(sandbox.calls()).toHaveLength(1);
-});
-
-test('without a key a repeat is known by its body', async () => {
-  const sandbox = await start();
-  const { campaign } = await submit(sandbox, [answers]);
-  expect(await submit(sandbox, [answers])).toMatchObject({ created: false, campaign: { campaign_id: campaign.campaign_id } });
-  expect((await submit(sandbox, [answers], { call_name: 'Others' })).created).toBe(true);
-  expect((await submit(sandbox, [answers], { idempotency_key: 'one' })).created).toBe(true);
-});
-
-test.each([
-  [null, false],
-  [86_400_000, true],
-])('keys are kept for %s ms', async (keyKeptMs, created) => {
-  const sandbox = await start({ keyKeptMs });
-  await submit(sandbox, [answers], { idempotency_key: 'one' });
-  sandbox.clock.advance(86_400_000);
-  expect((await submit(sandbox, [answers], { idempotency_key: 'one' })).created).toBe(false);
-  sandbox.clock.advance(1);
-  expect((await submit(sandbox, [answers], { idempotency_key: 'one' })).created).toBe(created);
-});
-
-const lost = { operation: 'batch_calls', times: 1 } as const;
-
-test.each([
-  ['lost before', { ...lost, effect: { type: 'reset' } }, true],
-  ['lost after', { ...lost, effect: { type: 'reset', when: 'after' } }, false],
-  ['refused before', { ...lost, effect: { type: 'rate_limited' } }, true],
-  ['refused after', { ...lost, effect: { type: 'rate_limited', when: 'after' } }, false],
-  ['failed after', { ...lost, effect: { type: 'error', status: 503, when: 'after' } }, false],
-] as const)('what a request that was %s made is told by a repeat with its key', async (_what, fault, created) => {
-  const sandbox = await start({}, { faults: [fault] });
-  const once = submission([answers], { idempotency_key: 'one' });
-  const first = await sandbox.request('POST', `${campaigns}/submit`, once).catch(() => null);
-  expect([null, 429, 503]).toContain(first?.status ?? null);
-  const fence = await submit(sandbox, [answers], { idempotency_key: 'one', scheduled_time_unix: inThirtyDays });
-  expect([fence.created, fence.campaign.scheduled_time_unix]).toEqual([created, created ? inThirtyDays : null]);
-});
-
-test('a request that hangs and is carried out when its key is taken creates nothing', async () => {
-  const sandbox = await start();
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_received' });
-  const hanging = sandbox.request('POST', `${campaigns}/submit`, submission([answers], { idempotency_key: 'one' }));
-  await sandbox.get('/_sandbox/gates/wait?point=batch_received');
-  const fence = await submit(sandbox, [answers], { idempotency_key: 'one', scheduled_time_unix: inThirtyDays });
-  const id = fence.campaign.campaign_id;
-  expect((await sandbox.request('POST', `${campaigns}/${id}/stop`)).body.status).toBe('stopped');
-  sandbox.gates.release();
-  expect((await hanging).body).toMatchObject({ created: false, campaign: { campaign_id: id, status: 'stopped' } });
-  sandbox.clock.advance(40 * 86_400_000);
-  expect((await read(sandbox, `${id}/calls`)).calls).toMatchObject([{ status: 'cancelled', outcome: 'cancelled', conversation_id: null }]);
-  expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toEqual([]);
-});
-
-test.each([
-  ['dials_nobody', 'stopped', 0],
-  ['too_late', 'stopping', 1],
-] as const)('the stop of a scheduled campaign, set to %s', async (stopOfScheduled, status, dialled) => {
-  const sandbox = await start({ stopOfScheduled });
-  const { campaign, within_calling_window: within } = await submit(sandbox, [answers], { scheduled_time_unix: inThirtyDays });
-  expect(within).toBe(false);
-  const stopped = await sandbox.request('POST', `${campaigns}/${campaign.campaign_id}/stop`);
-  expect([stopped.status, stopped.body.status]).toEqual([status === 'stopped' ? 200 : 202, status]);
-  sandbox.clock.advance(31 * 86_400_000);
-  await sandbox.get(campaigns);
-  expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(dialled);
-});
-
-test.each([
-  ['kept', null],
-  ['ignored', noon],
-] as const)('a schedule that is %s', async (schedule, dialedAt) => {
-  const sandbox = await start({ schedule });
-  const { campaign } = await submit(sandbox, [answers], { scheduled_time_unix: inThirtyDays });
-  expect(sandbox.calls()[0]?.dialedAt).toBe(dialedAt);
-  expect(campaign.scheduled_time_unix).toBe(inThirtyDays);
-});
-
 test('a campaign that is paused dials nobody until it is resumed, and a stopped one nobody any more', async () => {
   const sandbox = await start();
   const { campaign } = await submit(sandbox, [answers, other, isBusy, isAbsent], { target_concurrency_limit: 1 });
@@ -278,34 +147,6 @@ test('a removed lead is not called, unless its call is under way', async () => {
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
 });
 
-test('the list and the reports lag as is set', async () => {
-  const sandbox = await start({ listLagMs: 60_000, reportLagMs: 30_000 });
-  const { campaign } = await submit(sandbox, [isBusy, other], { target_concurrency_limit: 1 });
-  const id = campaign.campaign_id;
-  const listed = async (): Promise<number> => (await sandbox.get(campaigns)).body.campaigns.length;
-  const statuses = async (): Promise<string[]> => (await read(sandbox, `${id}/calls`)).calls.map((call: Json) => call.status);
-  const total = async (): Promise<number> => (await read(sandbox, `${id}/progress`)).leads.total;
-  expect([await listed(), await statuses(), await total()]).toEqual([0, [], 0]);
-  expect((await read(sandbox, id)).campaign_id).toBe(id);
-  sandbox.clock.advance(30_000);
-  expect([await listed(), await statuses(), await total()]).toEqual([0, ['queued', 'submitted'], 2]);
-  expect(sandbox.calls().map(({ dialedAt }) => dialedAt !== null)).toEqual([true, true]);
-  sandbox.clock.advance(30_000);
-  expect([await listed(), await statuses(), await total()]).toEqual([1, ['submitted', 'completed'], 2]);
-});
-
-test.each([
-  ['leads', 'row_0', /^intent_/],
-  ['everywhere', 'row_0', /^row_0$/],
-  ['nowhere', null, /^intent_/],
-] as const)("a recipient's own id comes back in %s", async (recipientIds, ofLead, inRecord) => {
-  const sandbox = await start({ recipientIds });
-  const { campaign } = await submit(sandbox, [answers]);
-  expect((await read(sandbox, `${campaign.campaign_id}/leads`)).leads[0].recipient_id).toBe(ofLead);
-  const record = (await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`)).body;
-  expect(record.metadata.batch_call.batch_call_recipient_id).toMatch(inRecord);
-});
-
 test('what was sent along for a recipient is heard, and told with its secrets redacted', async () => {
   const sandbox = await start();
   const data = {
@@ -367,34 +208,4 @@ test.each([
 test('the contract has no campaigns', async () => {
   const sandbox = await start({}, { dialect: 'spec' });
   expect((await sandbox.get(campaigns)).body.detail.code).toBe('route_not_found');
-});
-
-test('campaigns and their keys outlast the process, however sudden its end, and an export has them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-campaigns-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const options = (data: string): SandboxOptions => ({ clock: 'manual', epochMs: noon, data: join(folder, data) });
-  const killed = await start({}, options('a'));
-  const once = { idempotency_key: 'one', target_concurrency_limit: 1 };
-  const id = (await submit(killed, [answers, other, isBusy], once)).campaign.campaign_id;
-  await killed.request('POST', `${campaigns}/${id}/pause`);
-  const { leads } = await read(killed, `${id}/leads`);
-  await killed.request('DELETE', `${campaigns}/${id}/leads/${leads[0].lead_id}`);
-  // As the file is the moment after the last answer.
-  for (const ending of ['', '.key']) await copyFile(join(folder, `a${ending}`), join(folder, `b${ending}`));
-  const [again, imported] = [await start({}, options('b')), await start()];
-  const exported = (await killed.get('/_sandbox/export')).body;
-  expect((await imported.request('POST', '/_sandbox/import', exported)).status).toBe(200);
-  for (const sandbox of [again, imported]) {
-    const repeat = await submit(sandbox, [answers, other, isBusy], once);
-    expect([repeat.created, repeat.campaign.campaign_id, repeat.campaign.status]).toEqual([false, id, 'paused']);
-    expect((await read(sandbox, `${id}/leads`)).leads).toMatchObject([
-      { recipient_id: 'row_2', terminal_disposition: 'removed' },
-      { recipient_id: 'row_1', terminal_disposition: null },
-      { recipient_id: 'row_0', attempt_count: 1 },
-    ]);
-    await sandbox.request('POST', '/_sandbox/clock/advance', { ms: 3_600_000 });
-    expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
-  }
-  const next = await submit(again, [isAbsent]);
-  expect(next.campaign.campaign_id).not.toBe(id);
 });
