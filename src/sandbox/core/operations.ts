@@ -64,7 +64,25 @@ export const furtherRoutes = {
 export type FurtherRoute = (typeof furtherRoutes)[keyof typeof furtherRoutes];
 
 /** Routes of the published API that faults can be told apart by; what is an alias of an operation goes by the name of that. */
-export const faultableRoutes = ['list_batches', 'get_batch', 'delete_batch', 'cancel_batch', 'retry_batch'] as const;
+export const faultableRoutes = [
+  'list_batches',
+  'get_batch',
+  'delete_batch',
+  'cancel_batch',
+  'retry_batch',
+  'list_campaigns',
+  'get_campaign',
+  'get_campaign_progress',
+  'list_campaign_calls',
+  'list_leads',
+  'get_lead',
+  'remove_lead',
+  'pause_campaign',
+  'resume_campaign',
+  'stop_campaign',
+  'pause_campaigns',
+  'stop_campaigns',
+] as const;
 export type FaultableName = OperationName | (typeof faultableRoutes)[number];
 
 export function faultableRoute(route: FurtherRoute): FaultableName | undefined {

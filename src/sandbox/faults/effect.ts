@@ -111,14 +111,15 @@ export const faultEffect = z.discriminatedUnion('type', [
 export type FaultEffect = z.output<typeof faultEffect>;
 export type ErrorBody = z.output<typeof bodyVariant>;
 
-const lists: FaultableName[] = ['list_agents', 'list_conversations', 'list_phone_numbers', 'list_batches'];
+const campaignLists: FaultableName[] = ['list_campaigns', 'list_campaign_calls', 'list_leads'];
+const lists: FaultableName[] = ['list_agents', 'list_conversations', 'list_phone_numbers', 'list_batches', ...campaignLists];
 
 export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly FaultableName[]>> = {
   partial: ['batch_calls'],
   wrong_count: ['batch_calls'],
-  hide: ['batch_calls', 'list_conversations', 'list_batches'],
-  missing: ['get_conversation', 'get_agent', 'get_batch'],
+  hide: ['batch_calls', 'list_conversations', 'list_batches', 'list_campaigns'],
+  missing: ['get_conversation', 'get_agent', 'get_batch', 'get_campaign', 'get_lead'],
   duplicate: lists,
   reorder: lists,
-  expire_cursor: ['list_agents', 'list_conversations'],
+  expire_cursor: ['list_agents', 'list_conversations', ...campaignLists],
 };

@@ -50,7 +50,10 @@ function isFields(value: unknown): value is Fields {
 
 function listField(body: unknown): string | null {
   if (!isFields(body)) return null;
-  return ['agents', 'conversations', 'phone_numbers', 'batch_calls'].find((name) => Array.isArray(body[name])) ?? null;
+  return (
+    ['agents', 'conversations', 'phone_numbers', 'batch_calls', 'campaigns', 'calls', 'leads'].find((name) => Array.isArray(body[name])) ??
+    null
+  );
 }
 
 function withList(body: unknown, then: (list: unknown[]) => unknown[]): unknown {

@@ -14,12 +14,16 @@ function anyOf<const Values extends readonly [string, ...string[]]>(values: Valu
 }
 
 /** Outbound campaigns, as the types of the published client for Python have them. `clientData` is what a recipient's talk begins with. */
-export function createCampaignSchemas<ClientData extends z.ZodType>(
+export function createCampaignSchemas<ClientData extends z.ZodType, Telephony extends z.ZodRawShape>(
   mode: SchemaMode,
-  clientData: ClientData,
-  maxCallsPerBatch: number,
-  page: { cursor: z.ZodType<string | undefined>; page_size: z.ZodType<number> },
+  parts: {
+    clientData: ClientData;
+    telephony: z.ZodObject<Telephony>;
+    mostRecipients: number;
+    page: { cursor: z.ZodType<string | undefined>; page_size: z.ZodType<number> };
+  },
 ) {
+  const { clientData, telephony, mostRecipients, page } = parts;
   const recipient = objectOf(mode, {
     id: identifier.nullish(),
     phone_number: e164.nullish(),
@@ -33,11 +37,11 @@ export function createCampaignSchemas<ClientData extends z.ZodType>(
       recipients: z
         .array(recipient)
         .min(1, 'Must hold at least one recipient.')
-        .max(maxCallsPerBatch, `Must hold at most ${maxCallsPerBatch} recipients; send the rest in another campaign.`),
+        .max(mostRecipients, `Must hold at most ${mostRecipients} recipients; send the rest in another campaign.`),
       channel_config: objectOf(mode, {
         channel: z.literal('phone', 'Must be phone: the sandbox has no other channel.'),
         agent_phone_number_id: identifier,
-        mode_config: freeForm.nullish(),
+        mode_config: telephony.extend({ mode: z.literal('voice').nullish() }).nullish(),
       }),
       scheduled_time_unix: count.min(0, 'Must be a time in whole seconds since 1970.').nullish(),
       timezone: z.string().max(100).nullish(),

@@ -69,7 +69,7 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     assignNumber: objectOf(mode, ofAgent),
     batch: objectOf(mode, { ...ofAgent, ...sourced('contract', { from_phone_number_id: identifier, calls }) }),
     ...batchCalling,
-    ...createCampaignSchemas(mode, clientData, maxCallsPerBatch, page),
+    ...createCampaignSchemas(mode, { clientData, telephony: telephonySettings(mode), mostRecipients: maxCallsPerBatch, page }),
   };
 }
 

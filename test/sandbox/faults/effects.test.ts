@@ -361,7 +361,7 @@ test.each([
   [{ header: { name: 'a', pattern: '(' } }, 'faults.header.pattern: got "(". Must be a regular expression'],
   [{ period: { from: 'tomorrow' } }, 'faults.period.from: got "tomorrow". Must be a time such as'],
   [{ effect: { type: 'delay', ms: { distribution: 'uniform', from: 5, to: 1 } } }, 'faults.effect.ms'],
-  [{ effect: { type: 'reorder' } }, 'is for list_agents and list_conversations and list_phone_numbers only'],
+  [{ effect: { type: 'reorder' } }, 'is for list_agents and list_conversations and list_phone_numbers and'],
   [{ effect: { type: 'missing_field', field: 'a b' } }, 'faults.effect.field: got "a b". Must be a field'],
   [{ enabled: 'no' }, 'faults.enabled: got "no".'],
 ])('the rule with %j is refused with path, value and fix', async (part, message) => {

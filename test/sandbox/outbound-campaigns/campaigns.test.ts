@@ -209,3 +209,44 @@ test('the contract has no campaigns', async () => {
   const sandbox = await start({}, { dialect: 'spec' });
   expect((await sandbox.get(campaigns)).body.detail.code).toBe('route_not_found');
 });
+
+test('lists, reports and orders fail and lag on request, and what an order did is seen afterwards', async () => {
+  const sandbox = await start();
+  const id = (await submit(sandbox, [answers, other, isBusy], { target_concurrency_limit: 1 })).campaign.campaign_id;
+  sandbox.addFaults([
+    { operation: 'list_campaigns', nth: 1, effect: { type: 'hide', ms: 60_000 } },
+    { operation: 'list_campaign_calls', nth: 1, effect: { type: 'duplicate' } },
+    { operation: 'list_leads', nth: 2, effect: { type: 'expire_cursor' } },
+    { operation: 'get_campaign', nth: 1, effect: { type: 'missing' } },
+    { operation: 'stop_campaign', nth: 1, effect: { type: 'error', status: 503, when: 'after' } },
+    { operation: 'remove_lead', nth: 1, effect: { type: 'error', status: 503 } },
+  ]);
+  const counts = async (path: string, of: string): Promise<number[]> => {
+    const [first, second] = [(await sandbox.get(campaigns + path)).body, (await sandbox.get(campaigns + path)).body];
+    return [first[of].length, second[of].length];
+  };
+  expect(await counts('', 'campaigns')).toEqual([0, 1]);
+  expect(await counts(`/${id}/calls`, 'calls')).toEqual([4, 3]);
+  const leads = await read(sandbox, `${id}/leads?page_size=2`);
+  const next = `${campaigns}/${id}/leads?page_size=2&cursor=${leads.next_cursor}`;
+  expect([(await sandbox.get(next)).status, (await sandbox.get(next)).status]).toEqual([200, 422]);
+  expect([(await sandbox.get(`${campaigns}/${id}`)).status, (await sandbox.get(`${campaigns}/${id}`)).status]).toEqual([404, 200]);
+  expect((await sandbox.request('DELETE', `${campaigns}/${id}/leads/${leads.leads[0].lead_id}`)).status).toBe(503);
+  const dispositions = async (): Promise<string[]> =>
+    (await read(sandbox, `${id}/leads`)).leads.map((lead: Json) => lead.terminal_disposition);
+  expect(await dispositions()).toEqual([null, null, null]);
+  expect((await sandbox.request('POST', `${campaigns}/${id}/stop`)).status).toBe(503);
+  expect(await dispositions()).toEqual(['campaign_ended', 'campaign_ended', null]);
+});
+
+test('a campaign without a limit of its own has half of the lines, and rings no longer than it says', async () => {
+  const sandbox = await start({}, { concurrency: 4 });
+  const channel_config = { channel: 'phone', agent_phone_number_id: 'pn_main', mode_config: { ringing_timeout_secs: 10 } };
+  const { campaign } = await submit(sandbox, [isAbsent, answers, other], { channel_config });
+  expect(campaign.channel_config).toEqual(channel_config);
+  expect(sandbox.calls().map(({ dialedAt }) => dialedAt !== null)).toEqual([true, true, false]);
+  sandbox.clock.advance(3_600_000);
+  await sandbox.get(campaigns);
+  const [absent] = sandbox.calls();
+  expect([absent?.result, (absent?.endedAt ?? 0) - (absent?.dialedAt ?? 0)]).toEqual(['no_answer', 10_000]);
+});

@@ -135,7 +135,7 @@ function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batc
   return existing(findBatch(state, id), 'batch', id);
 }
 
-function ringLimit(config: Batch['callConfig'] | undefined): number | undefined {
+export function ringLimit(config: Batch['callConfig'] | undefined): number | undefined {
   const seconds = config?.['ringing_timeout_secs'];
   return typeof seconds === 'number' ? seconds * 1000 : undefined;
 }

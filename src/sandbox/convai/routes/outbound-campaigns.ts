@@ -14,6 +14,8 @@ import { refuseField, validate } from '../../schemas/validate.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import { campaignStatus, describeCampaign } from '../records/campaign-record.ts';
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets } from './batch-calls.ts';
+import { ringLimit } from './batch-calling.ts';
+import { youngestListed } from './conversations.ts';
 import { serveLeads, wantedCampaign } from './outbound-campaign-leads.ts';
 
 /** Outbound campaigns, as published for Python, in their simple variant: one call for each recipient. Extended dialect only. */
@@ -44,8 +46,9 @@ export function serveOutboundCampaigns(app: FastifyInstance, service: Service): 
   serveKeyed(app, furtherRoutes.list_campaigns, (request) => {
     const { page_size: size, cursor, status, agent_id: agentId, channel, mode, search } = readQuery(request, schemas.campaignPage);
     const now = clock.now();
+    const shownUntil = Math.min(now - settings.campaigns.listLagMs, youngestListed(request, now));
     const isWanted = (campaign: Campaign): boolean =>
-      campaign.createdAt <= now - settings.campaigns.listLagMs &&
+      campaign.createdAt <= shownUntil &&
       (status?.includes(campaignStatus(campaign, now)) ?? true) &&
       (agentId === undefined || campaign.agentId === agentId) &&
       channel !== 'whatsapp' &&
@@ -157,7 +160,11 @@ async function createCampaign(service: Service, input: CampaignInput, request: F
   findAgent(service, agentId, 'agent_id');
   const scheduledAt = input.scheduled_time_unix == null ? null : input.scheduled_time_unix * 1000;
   const dialAt = schedule === 'ignored' ? now : Math.max(now, scheduledAt ?? 0);
-  const accepted = acceptBatch(service, batch, request, { dialAt, lines: targetConcurrency });
+  const accepted = acceptBatch(service, batch, request, {
+    dialAt,
+    lines: targetConcurrency ?? 'share',
+    ringLimitMs: ringLimit(channel.mode_config),
+  });
   const campaign: Campaign = {
     campaignId,
     ...marksOf(input),
