@@ -240,7 +240,7 @@ const permits = (agent: unknown) => ({ overrides: { conversation_config_override
 test.each([
   { says: 'nothing', settings: undefined, denied: null },
   { says: 'nothing of overrides', settings: {}, denied: null },
-  { says: 'that none is permitted', settings: { overrides: {} }, denied: 'agent.first_message, agent.prompt.prompt, tts.voice_id' },
+  { says: 'that none is permitted', settings: { overrides: {} }, denied: 'agent.prompt.prompt, agent.first_message, tts.voice_id' },
   { says: 'that the line alone is', settings: permits({ first_message: true }), denied: 'agent.prompt.prompt, tts.voice_id' },
   { says: 'that one is not', settings: permits({ first_message: false, prompt: true }), denied: 'agent.first_message, tts.voice_id' },
 ])('an agent that says $says: a campaign learns before its first call what every call would fail with', async ({ settings, denied }) => {
