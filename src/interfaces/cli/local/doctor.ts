@@ -17,6 +17,7 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { checkDatabase, checkTemporal, checkWorkers, fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
+import { checkInterface } from './doctor-interface.ts';
 import { checkService, checkWebhooks } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
 
@@ -162,19 +163,27 @@ async function isWorker(address: ListenAddress, { path, sign }: { path: string; 
   }
 }
 
+const examples = `
+Exit code 1 if a fault keeps Carillon from working, otherwise 0.
+
+Examples:
+  carillon doctor --json
+  carillon doctor campaign.yaml`;
+
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
 
 export function doctorCommand(io: DoctorIo): Command {
   return new Command('doctor')
     .description('Diagnose this installation and suggest fixes. Changes nothing and places no call.')
+    .argument('[campaign]', 'campaign file whose agent and caller numbers are to be looked at')
     .option('--json', 'print the findings as JSON', false)
-    .addHelpText('after', '\nExit code 1 if a fault keeps Carillon from working, otherwise 0.\n\nExample:\n  carillon doctor --json')
-    .action(async (flags: { json: boolean }) => void (await runDoctor(io, flags)));
+    .addHelpText('after', examples)
+    .action(async (campaignPath: string | undefined, flags: { json: boolean }) => void (await runDoctor(io, { ...flags, campaignPath })));
 }
 
 /** Looks at everything at once, each with a limit of some seconds, and prints what it found. */
-export async function runDoctor(io: DoctorIo, options: { json: boolean }): Promise<Finding[]> {
-  const findings = await examine(readConfig(io.env), io.now());
+export async function runDoctor(io: DoctorIo, options: { json: boolean; campaignPath?: string | undefined }): Promise<Finding[]> {
+  const findings = await examine(readConfig(io.env), io.now(), options.campaignPath ?? null);
   const works = findings.every(({ status }) => status !== 'fault');
   const text = options.json ? `${jsonText({ ok: works, findings }, 2)}\n` : render(findings, io.colour);
   io.stdout.write(text);
@@ -182,7 +191,7 @@ export async function runDoctor(io: DoctorIo, options: { json: boolean }): Promi
   return findings;
 }
 
-async function examine(config: Config, nowMs: number): Promise<Finding[]> {
+async function examine(config: Config, nowMs: number, campaignPath: string | null): Promise<Finding[]> {
   const groups = await Promise.all([
     checkLaw(nowMs),
     checkTemporalBinary(config),
@@ -190,6 +199,7 @@ async function examine(config: Config, nowMs: number): Promise<Finding[]> {
     checkDatabase(config),
     checkDisk(config),
     checkService(config),
+    checkInterface(config, campaignPath),
     checkPorts(config),
     checkWorkers(config, nowMs),
     checkWebhooks(config, nowMs),
