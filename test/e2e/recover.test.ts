@@ -199,10 +199,12 @@ test('a database set back to after its last request goes on and collects again w
   });
 });
 
-test.for([
-  { n: 1, dialect: 'spec', seed: 701 },
-  { n: 2, dialect: 'extended', seed: 702 },
-] as const)('Temporal killed while batch $n is on its way does not stop the campaign ($dialect)', async ({ n, dialect, seed }) => {
+test.for(
+  someOf([
+    { n: 2, dialect: 'extended', seed: 702 },
+    { n: 1, dialect: 'spec', seed: 701 },
+  ] as const),
+)('Temporal killed while batch $n is on its way does not stop the campaign ($dialect)', async ({ n, dialect, seed }) => {
   await withRun({ id: `temporal-${seed}`, seed, temporal, sandbox: { dialect }, settings: patient }, async (run) => {
     const gate = run.sandbox.gates.set('batch_work_done', n);
     const worker = run.startWorker();

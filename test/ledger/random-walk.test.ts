@@ -15,13 +15,13 @@ import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
-import { seedFactor } from '../support/depth.ts';
+import { isFull, seedFactor } from '../support/depth.ts';
 import { openCleanStore } from './clean-store.ts';
 import { idRules, upload, uploadRow, violations } from './edit-world.ts';
 import { beginProven, noon, numbers, type Scenario, accountId } from './scenario.ts';
 import { bothDialects } from './test-stores.ts';
 
-const count = { sqlite: 3 * seedFactor, postgres: 2 * seedFactor };
+const count = isFull ? { sqlite: 3 * seedFactor, postgres: 2 * seedFactor } : { sqlite: 2, postgres: 1 };
 const from = Number(process.env['WALK_FROM'] ?? 0);
 const walks = bothDialects.flatMap((dialect) => Array.from({ length: count[dialect] }, (_, seed) => [dialect, from + seed] as const));
 

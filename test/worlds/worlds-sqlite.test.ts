@@ -1,4 +1,4 @@
-import { seedFactor } from '../support/depth.ts';
+import { isFull, seedFactor } from '../support/depth.ts';
 import { testWorlds } from './worlds-suite.ts';
 
-testWorlds(1, 50 * seedFactor, 'sqlite');
+testWorlds(1, (isFull ? 50 : 25) * seedFactor, 'sqlite');

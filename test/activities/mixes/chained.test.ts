@@ -4,7 +4,7 @@ import { Coverage, drawMixes, range, runMixes } from './run-mixes.ts';
 import { isFull, seedFactor } from '../../support/depth.ts';
 
 const coverage = new Coverage();
-const seeds = isFull ? 20 : 10;
+const seeds = isFull ? 20 : 6;
 
 test.for(range(0, seedFactor - 1).map((n) => 1 + seeds * n))(
   `a submit that goes on breaks no promise, whatever strikes it while it does: ${seeds} seeds from %i`,
