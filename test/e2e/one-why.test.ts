@@ -67,7 +67,7 @@ async function allSay(ways: Ways, id: string, says: RegExp): Promise<void> {
       return new Set(Object.values(faces)).size === 1 && says.test(faces['api'] ?? '');
     },
     // What took long to read is told once more for a while.
-    { limitMs: 180_000, everyMs: 100 },
+    { limitMs: 180_000, everyMs: 250 },
   ).catch((error: unknown) => {
     throw new Error(`${id}: ${JSON.stringify(faces, null, 2)}`, { cause: error });
   });
@@ -93,7 +93,9 @@ test('without a worker, and without the service, every face names the same cause
 const monday = Date.UTC(2026, 0, 5, 15);
 
 test('closed hours, a used-up cap, busy lines and a pause are told in one sentence each', async () => {
-  const world = await createWorld({ speed: 60, epochMs: monday });
+  // Talks of half a minute of ours: the lines stay busy while six faces are read, however busy the machine is.
+  const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
+  const world = await createWorld({ speed: 60, epochMs: monday, meanTalkSeconds: 1_800, outcomeMix });
   const start = async (id: string, yaml: string[], lines: string[], hours = 'any') => {
     const path = world.writeCampaign({ id, yaml, lines });
     writeFileSync(path, world.read('campaign.yaml').replace('hours: any', `hours: ${hours}`));
@@ -115,7 +117,7 @@ test('closed hours, a used-up cap, busy lines and a pause are told in one senten
   await allSay(ways, capped, /^a frequency cap is used up$/);
   await allSay(ways, closed, /^outside calling hours$/);
   await start(full, ['pacing: { max_concurrent_calls: 3, batch_size: 3 }'], people);
-  await allSay(ways, full, /^calling: [1-3] of 3 lines$/);
+  await allSay(ways, full, /^calling: 3 of 3 lines$/);
   expect(await world.run('pause', full)).toMatchObject({ code: 0 });
   await allSay(ways, full, /^paused by a person$/);
 });
