@@ -5,7 +5,10 @@ import { readConfig } from '../../../src/shared/config.ts';
 import { processInput } from '../../../src/interfaces/cli/terminal/person-input.ts';
 import { withControl } from '../../../src/operations/control/control.ts';
 import { steer } from '../../../src/operations/control/steer.ts';
-import { createWorld, numberAt, until, type CampaignWorld } from './campaign-world.ts';
+import { createWorld, numberAt, until, useSharedWorld, type CampaignWorld } from './campaign-world.ts';
+
+/** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
+const workingWorld = useSharedWorld();
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
   return JSON.parse((await world.run('status', world.id, '--json')).stdout) as Record<string, unknown>;
@@ -112,10 +115,9 @@ test('a campaign of the same id in another database is not taken for this one', 
 });
 
 test('pause, resume and cancel return when the change is committed', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({ rows: 30, yaml: ['pacing: { max_concurrent_calls: 2, batch_size: 2 }'] });
   await world.run('start', path);
-  await world.work();
   expect(await world.run('pause', world.id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is paused') });
   expect(await statusOf(world)).toMatchObject({ state: 'paused', stateReason: 'paused by a person' });
   expect((await world.run('status', world.id)).stdout).toMatch(
@@ -132,7 +134,10 @@ test('pause, resume and cancel return when the change is committed', async () =>
   const end = JSON.parse(watched.stdout) as { outcomes: Record<string, number>; total: number };
   expect(end).toMatchObject({ state: 'cancelled', open: 0, done: 30 });
   expect(end.outcomes['cancelled']).toBeGreaterThan(0);
-  expect((await world.run('status')).stdout).toMatch(/^autumn-\d+ +cancelled +30 of 30 done, 0 calls open\n$/);
+  const { stdout } = await world.run('status');
+  expect(stdout.split('\n').find((line) => line.startsWith(`${world.id} `))).toMatch(
+    /^autumn-\d+ +cancelled +30 of 30 done, 0 calls open$/,
+  );
 });
 
 test('without a worker a wish says so and changes nothing that is known, and status says that none is there', async () => {
@@ -154,8 +159,10 @@ test('without a worker a wish says so and changes nothing that is known, and sta
 });
 
 test('cancel and drain ask before they end a campaign: a no, or nobody there to ask, leaves it alone; pause asks nobody', async () => {
-  const world = await createWorld();
-  await world.run('start', world.writeCampaign({}));
+  const world = workingWorld();
+  const lines = Array.from({ length: 6 }, (_, index) => `${numberAt(40 + index)},Row${index + 1}`);
+  const yaml = ['pacing: { max_concurrent_calls: 1, batch_size: 1, starts_per_minute: 1 }'];
+  await world.run('start', world.writeCampaign({ lines, yaml }));
   const { plainCommand } = await import('../../../src/interfaces/cli/steer/steer.ts');
   const sayNo = { ...processInput(), isInteractive: true, confirm: () => Promise.resolve(false) };
   for (const wish of ['cancel', 'drain'] as const) {
@@ -171,7 +178,6 @@ test('cancel and drain ask before they end a campaign: a no, or nobody there to 
       stderr: expect.stringMatching(/Not a terminal, cannot ask for confirmation\. Nothing was changed; run again with --yes\.\n$/),
     });
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
-  await world.work();
   expect(await world.run('pause', world.id)).toMatchObject({ code: 0 });
 });
 
@@ -208,9 +214,7 @@ test('a campaign that is not there is named with those that are', async () => {
 });
 
 test('a second worker on a SQLite file is refused while the first one runs', async () => {
-  const world = await createWorld();
-  await world.work();
-  expect(await world.run('worker')).toMatchObject({
+  expect(await workingWorld().run('worker')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/Another worker is already running on/),
   });
