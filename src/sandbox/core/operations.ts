@@ -33,7 +33,7 @@ const batches = '/v1/convai/batch-calling';
 const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const campaign = `${campaigns}/:campaign_id`;
 
-/** What is served beyond the contract (gaps A), and the schema of the query or, for POST, of the body that each takes. */
+/** What is served beyond the contract (gaps A): the schema of the query, for POST of the body, and what it answers instead of 200. */
 export const furtherRoutes = {
   recording: { method: 'GET', path: '/v1/convai/conversations/:conversation_id/audio', says: 'A recording', takes: 'recording' },
   create_agent: { method: 'POST', path: '/v1/convai/agents/create', says: 'As operation 1', takes: 'createAgent' },
@@ -46,19 +46,19 @@ export const furtherRoutes = {
   delete_batch: { method: 'DELETE', path: `${batches}/:batch_id`, says: 'Cancel and delete a batch', takes: 'noQuery' },
   cancel_batch: { method: 'POST', path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait', takes: null },
   retry_batch: { method: 'POST', path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached', takes: null },
-  submit_campaign: { method: 'POST', path: `${campaigns}/submit`, says: 'Call each recipient once', takes: 'submitCampaign' },
+  submit_campaign: { method: 'POST', path: `${campaigns}/submit`, says: 'Call each recipient once', takes: 'submitCampaign', also: 201 },
   list_campaigns: { method: 'GET', path: campaigns, says: 'List campaigns', takes: 'campaignPage' },
   pause_campaigns: { method: 'POST', path: `${campaigns}/pause-all`, says: 'Pause all campaigns', takes: null },
-  stop_campaigns: { method: 'POST', path: `${campaigns}/stop-all`, says: 'Stop all campaigns', takes: null },
+  stop_campaigns: { method: 'POST', path: `${campaigns}/stop-all`, says: 'Stop all campaigns', takes: null, also: 202 },
   get_campaign: { method: 'GET', path: campaign, says: 'Read a campaign', takes: 'noQuery' },
   get_campaign_progress: { method: 'GET', path: `${campaign}/progress`, says: 'Count its leads and calls', takes: 'noQuery' },
   list_campaign_calls: { method: 'GET', path: `${campaign}/calls`, says: 'List its calls', takes: 'campaignCallPage' },
   list_leads: { method: 'GET', path: `${campaign}/leads`, says: 'List its leads', takes: 'leadPage' },
   get_lead: { method: 'GET', path: `${campaign}/leads/:lead_id`, says: 'Read a lead', takes: 'noQuery' },
-  remove_lead: { method: 'DELETE', path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', takes: 'noQuery' },
+  remove_lead: { method: 'DELETE', path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', takes: 'noQuery', also: 202 },
   pause_campaign: { method: 'POST', path: `${campaign}/pause`, says: 'Hold back its calls', takes: null },
   resume_campaign: { method: 'POST', path: `${campaign}/resume`, says: 'Go on with its calls', takes: null },
-  stop_campaign: { method: 'POST', path: `${campaign}/stop`, says: 'Withdraw its calls for good', takes: null },
+  stop_campaign: { method: 'POST', path: `${campaign}/stop`, says: 'Withdraw its calls for good', takes: null, also: 202 },
 } as const;
 
 export type FurtherRoute = (typeof furtherRoutes)[keyof typeof furtherRoutes];

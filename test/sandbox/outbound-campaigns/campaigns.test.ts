@@ -250,3 +250,17 @@ test('a campaign without a limit of its own has half of the lines, and rings no 
   const [absent] = sandbox.calls();
   expect([absent?.result, (absent?.endedAt ?? 0) - (absent?.dialedAt ?? 0)]).toEqual(['no_answer', 10_000]);
 });
+
+test('the document of the sandbox says by which statuses campaigns are answered', async () => {
+  const sandbox = await start();
+  const { paths } = (await sandbox.get('/openapi.json')).body;
+  const successes = (path: string, method = 'post'): string[] =>
+    Object.keys(paths[campaigns + path][method].responses).filter((status) => status.startsWith('2'));
+  const ofLead = successes('/{campaign_id}/leads/{lead_id}', 'delete');
+  expect([successes('/submit'), successes('/{campaign_id}/stop'), ofLead]).toEqual([
+    ['200', '201'],
+    ['200', '202'],
+    ['200', '202'],
+  ]);
+  expect(successes('/{campaign_id}/pause')).toEqual(['200']);
+});

@@ -79,11 +79,13 @@ function describeOperation(name: OperationName, schemas: RequestSchemas, dialect
 }
 
 /** What it takes is what the sandbox checks; but for a recording, it answers with an object as comparable services do. */
-function describeFurther({ method, path, says, takes }: FurtherRoute, schemas: RequestSchemas): JsonSchema {
+function describeFurther(route: FurtherRoute, schemas: RequestSchemas): JsonSchema {
+  const { method, path, says, takes } = route;
   const operationId = [method, ...path.split(/\W+/).slice(2)].join('_').toLowerCase();
   const isRecording = takes === 'recording';
   const taken = takes === null ? {} : describeSchema(schemas[takes], operationId);
   const isBody = method === 'POST' && takes !== null;
+  const done = describeAnswer(null, 'extended');
   return {
     operationId,
     summary: says,
@@ -91,7 +93,11 @@ function describeFurther({ method, path, says, takes }: FurtherRoute, schemas: R
     parameters: parametersOf(path, method === 'POST' ? undefined : taken),
     requestBody: isBody ? { required: true, content: jsonContent(taken) } : undefined,
     security: isRecording ? [{ apiKey: [] }, {}] : undefined,
-    responses: { ...(isRecording ? recording : describeAnswer(null, 'extended')), ...refusalsOf('assign_phone_number') },
+    responses: {
+      ...(isRecording ? recording : done),
+      ...('also' in route ? { [route.also]: done[200] } : {}),
+      ...refusalsOf('assign_phone_number'),
+    },
   };
 }
 

@@ -59,7 +59,7 @@ export function readClientData(data: ClientData): Partial<CallTarget> {
   };
 }
 
-/** Queues the calls of a batch, a new one without `batchId`, to be dialled from `dialAt` on, at most `lines` at once or as batches share. */
+/** Queues calls of a batch, a new one without `batchId`, to be dialled from `dialAt` on, at most `lines` at once or as batches share. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,

@@ -129,7 +129,7 @@ function findRepeated({ state, clock, settings }: Service, input: CampaignInput)
   const { keyKeptMs, otherBody } = settings.campaigns;
   const { key, bodyDigest } = marksOf(input);
   const keptSince = keyKeptMs === null ? -Infinity : clock.now() - keyKeptMs;
-  const known = [...state.campaigns.values()].findLast((campaign) => campaign.key === key && campaign.createdAt >= keptSince);
+  const known = [...state.campaigns.values()].findLast((campaign) => campaign.key === key && campaign.createdAt > keptSince);
   if (known !== undefined && known.bodyDigest !== bodyDigest && otherBody === 'conflict')
     throw conflict('idempotency_key_reused', `The key made campaign ${known.campaignId} with another body.`, 'idempotency_key');
   return known;

@@ -1,6 +1,6 @@
 /** What the published types of outbound campaigns leave open, by default as they say at least. Milliseconds are service time. */
 export const defaultCampaignSettings = {
-  /** For how long a repeat is known by its key or its body; null for ever. After that it makes another campaign. */
+  /** For how long a repeat is known by its key or its body; null for ever, 0 not at all. After that it makes another campaign. */
   keyKeptMs: null as number | null,
   /** What a known key with another body is answered: the campaign that it made, or 409. */
   otherBody: 'existing' as 'existing' | 'conflict',
