@@ -7,6 +7,7 @@ import { serveBatchCalling } from './routes/batch-calling.ts';
 import { serveBatchCalls } from './routes/batch-calls.ts';
 import { serveConversations } from './routes/conversations.ts';
 import { serveOutboundCampaigns } from './routes/outbound-campaigns.ts';
+import { serveOutboundCall } from './routes/outbound-call.ts';
 import { serveFurtherNumbers, servePhoneNumbers } from './routes/phone-numbers.ts';
 
 /** The API of the contract, with its description: one way to reach the service, which another folder may serve in another way. */
@@ -19,6 +20,7 @@ export function registerConvai(app: FastifyInstance, service: Service): void {
   if (dialect !== 'spec') {
     serveFurtherNumbers(app, service);
     serveBatchCalling(app, service);
+    serveOutboundCall(app, service);
     serveOutboundCampaigns(app, service);
   }
   // Made when it is first asked for, for it costs time.

@@ -35,7 +35,8 @@ function createSchemas(mode: SchemaMode) {
     objectOf(mode, { type: z.literal(type), ...shape });
   return {
     conversation_initiation_client_data: of('conversation_initiation_client_data', {
-      conversation_config_override: createAgentSchemas(mode).conversationConfig.optional(),
+      // The published client for Python puts `text_only` here, where nothing is made of it.
+      conversation_config_override: createAgentSchemas(mode).conversationConfig.extend({ text_only: z.boolean().optional() }).optional(),
       custom_llm_extra_body: freeForm.optional(),
       dynamic_variables: variableValues.optional(),
       user_id: z.string().max(500).nullish(),

@@ -1,6 +1,6 @@
 import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { endings } from '../core/conversation/converse.ts';
-import { configOf, variablesOf, renderOpeningLine } from '../core/conversation/call-config.ts';
+import { configOf, missingVariables, renderOpeningLine } from '../core/conversation/call-config.ts';
 import { staffCourse } from '../core/conversation/hosted-model.ts';
 import type { Turn } from '../core/state/talk.ts';
 import { deriveId, Random } from '../core/random.ts';
@@ -62,16 +62,9 @@ export function createSocketCall(
   return call;
 }
 
-const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
-
 /** Throws `ClientMistake` where the agent's words need a variable that nobody gave (gaps A.4). */
 export function requireVariables(call: Call): void {
-  const { agent } = configOf(call);
-  const wanted = [agent?.first_message ?? '', agent?.prompt?.prompt ?? ''].flatMap((text) =>
-    [...text.matchAll(placeholder)].map(([, name = '']) => name),
-  );
-  const known = variablesOf(call);
-  const missing = [...new Set(wanted)].filter((name) => !Object.hasOwn(known, name));
+  const missing = missingVariables(call);
   if (missing.length === 0) return;
   const names = missing.join(', ');
   throw new ClientMistake('missing_dynamic_variable', `The agent needs ${names}: send them as dynamic_variables.`);

@@ -37,10 +37,32 @@ export const agentTools = z.array(tool).superRefine((tools, context) => {
 
 const freeForm = z.record(z.string(), z.unknown());
 
+/** What upstream has of the model beside the prompt. It is kept and shown; the model in use is that of `agent.llm`. */
+function keptOfModel() {
+  return {
+    llm: identifier.nullish(),
+    temperature: z.number().min(0).max(1).nullish(),
+    max_tokens: z.number().int().nullish(),
+    reasoning_effort: identifier.nullish(),
+    thinking_budget: z.number().int().nullish(),
+    tool_ids: z.array(identifier).nullish(),
+    built_in_tools: freeForm.nullish(),
+    mcp_server_ids: z.array(identifier).nullish(),
+    native_mcp_server_ids: z.array(identifier).nullish(),
+    ignore_default_personality: z.boolean().nullish(),
+    rag: freeForm.nullish(),
+    timezone: z.string().max(100).nullish(),
+  };
+}
+
 function configSettings(mode: SchemaMode) {
   const prompt = objectOf(mode, {
     ...sourced('contract', { prompt: z.string().optional() }),
-    ...extendedOnly(mode, 'SDK', { knowledge_base: z.array(knowledgeDocument).optional(), tools: agentTools.optional() }),
+    ...extendedOnly(mode, 'SDK', {
+      knowledge_base: z.array(knowledgeDocument).optional(),
+      tools: agentTools.optional(),
+      ...keptOfModel(),
+    }),
   });
   const agent = objectOf(mode, {
     ...sourced('contract', { first_message: z.string().optional(), prompt: prompt.optional(), llm: llmSettings(mode).optional() }),

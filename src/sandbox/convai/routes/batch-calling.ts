@@ -12,7 +12,7 @@ import { failedCourse } from '../../core/telephony/callee.ts';
 import { hangUpCall } from '../../core/telephony/forced-course.ts';
 import { findAgent } from '../../core/service/found.ts';
 import { youngestListed } from './conversations.ts';
-import { acceptBatch, announceAccepted, readClientData, refuseBadTargets } from './batch-calls.ts';
+import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { pathParameter, serveKeyed, readQuery } from '../../http/serve-operation.ts';
 
 /** Batches under upstream's paths and names (gaps A.1, A.5). A repeated request makes a second batch: nothing in it is a key. */
@@ -133,11 +133,6 @@ function wantedBatch({ state, schemas }: Service, request: FastifyRequest): Batc
   readQuery(request, schemas.noQuery);
   const id = pathParameter(request, 'batch_id');
   return existing(findBatch(state, id), 'batch', id);
-}
-
-export function ringLimit(config: Batch['callConfig'] | undefined): number | undefined {
-  const seconds = config?.['ringing_timeout_secs'];
-  return typeof seconds === 'number' ? seconds * 1000 : undefined;
 }
 
 function refuseRepeatedIds({ calls }: BatchInput): void {

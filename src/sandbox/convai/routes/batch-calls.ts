@@ -59,19 +59,40 @@ export function readClientData(data: ClientData): Partial<CallTarget> {
   };
 }
 
-/** Queues calls of a batch, a new one without `batchId`, to be dialled from `dialAt` on, at most `lines` at once or as batches share. */
+/** For how long a call rings at most, by upstream's settings for it. */
+export function ringLimit(config: Readonly<Record<string, unknown>> | null | undefined): number | undefined {
+  const seconds = config?.['ringing_timeout_secs'];
+  return typeof seconds === 'number' ? seconds * 1000 : undefined;
+}
+
+/** Queues the calls of a batch, of a new one when `batchId` is left out. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,
   request: FastifyRequest,
-  more: { batchId?: string; dialAt?: number; lines?: number | 'share' | null; ringLimitMs?: number | undefined } = {},
+  more: Omit<Queueing, 'batchId'> & { batchId?: string } = {},
 ): { batchId: string; calls: Call[] } {
+  const { state, settings, conduct } = service;
+  const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
+  conduct.noteBatch(request.exchange.requestId, batchId);
+  return { batchId, calls: queueCalls(service, input, request, { ...more, batchId }) };
+}
+
+interface Queueing {
+  batchId: string | null;
+  /** They are dialled from then on. */
+  dialAt?: number;
+  /** So many at once, or as many as batches share. */
+  lines?: number | 'share' | null;
+  ringLimitMs?: number | undefined;
+}
+
+export function queueCalls(service: Service, input: BatchInput, request: FastifyRequest, more: Queueing): Call[] {
   const { state, clock, settings, conduct, network, people } = service;
   const { hits, requestId } = request.exchange;
+  const { batchId } = more;
   const now = clock.now();
-  const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
   const targets = input.calls.slice(0, mostAccepted(hits));
-  conduct.noteBatch(requestId, batchId);
   if (state.wasNumberDeleted(input.from_phone_number_id)) conduct.noteDeletedUse('phone number', input.from_phone_number_id);
   const calls = targets.map((target) => {
     const facts = {
@@ -95,7 +116,7 @@ export function acceptBatch(
   if (dialAt <= now) network.queue(prompt, now);
   else network.queueLater(prompt, dialAt);
   for (const [call, delayMs] of delays) if (delayMs > 0) network.queueLater([call], dialAt + delayMs);
-  return { batchId, calls };
+  return calls;
 }
 
 function createCall(
@@ -103,7 +124,7 @@ function createCall(
   facts: {
     input: BatchInput;
     target: CallTarget;
-    batchId: string;
+    batchId: string | null;
     requestId: string | null;
     now: number;
     hiddenForMs: number;

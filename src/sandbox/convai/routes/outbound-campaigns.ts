@@ -13,8 +13,7 @@ import type { BatchInput, CallTarget, RequestSchemas } from '../../schemas/reque
 import { refuseField, validate } from '../../schemas/validate.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import { campaignStatus, describeCampaign } from '../records/campaign-record.ts';
-import { acceptBatch, announceAccepted, readClientData, refuseBadTargets } from './batch-calls.ts';
-import { ringLimit } from './batch-calling.ts';
+import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { youngestListed } from './conversations.ts';
 import { serveLeads, wantedCampaign } from './outbound-campaign-leads.ts';
 

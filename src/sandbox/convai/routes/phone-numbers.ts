@@ -86,6 +86,11 @@ export function serveFurtherNumbers(app: FastifyInstance, service: Service): voi
     return {};
   });
 
+  serveKeyed(app, furtherRoutes.get_number, (request) => {
+    readQuery(request, service.schemas.noQuery);
+    return describeOwned(service, wantedNumber(service, request));
+  });
+
   serveKeyed(app, furtherRoutes.list_numbers, (request) => {
     const { cursor, page_size: size } = readQuery(request, service.schemas.numberPage);
     const list = { list: 'phone numbers', generation: service.generation };

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test, type TestContext } from 'vitest';
+import { startSandbox } from '../../../../src/sandbox/start.ts';
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+/** With CARILLON_REQUIRE_PUBLISHED_CLIENTS=1 a client that cannot be installed is a failure, not a reason to skip. */
+const mustHaveClients = process.env['CARILLON_REQUIRE_PUBLISHED_CLIENTS'] === '1';
+
+/** A folder outside the project with a client, installed once for each version. Skips the test where no registry is reached. */
+async function installed(context: TestContext, name: string, install: (folder: string) => Promise<unknown>): Promise<string> {
+  const folder = join(tmpdir(), `carillon-${name}`);
+  if (existsSync(folder)) return folder;
+  const unfinished = `${folder}-${process.pid}`;
+  await mkdir(unfinished, { recursive: true });
+  try {
+    await install(unfinished);
+    await rename(unfinished, folder);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (mustHaveClients) throw error;
+    context.skip(`${name} cannot be installed here: the package registry, or the program that asks it, is not to be had.`);
+  }
+  return folder;
+}
+
+/** Where the sandbox is, in a service of its own whose hours are seconds. */
+async function startQuickSandbox(): Promise<string> {
+  const sandbox = await startSandbox({ dialect: 'published', seed: 'clients', speed: 300 });
+  onTestFinished(() => sandbox.close());
+  return sandbox.url;
+}
+
+const limit = { timeout: 200_000 };
+
+const whatCame = {
+  agents: ['Changed by a client', 'Hello {{name}}.', ['Changed by a client']],
+  batches: ['By a client', ['ref:0100 completed', 'ref:0101 failed'], 1],
+  cancelled: ['pending', 'cancelled', 'cancelled', 1],
+  conversations: [1, 1, 'ref:0100', 'answered', 'Good day, Robin.', true],
+  credentials: [true, 3],
+  single: [true, '+12125550103', 'voicemail'],
+  webhooks: ['post_call_transcription', true, 'refused'],
+  not_built: [404, 'route_not_found'],
+  unauthorized: [401, 'invalid_api_key'],
+  deleted: 404,
+};
+
+test('the published client for TypeScript does its main jobs with another address and key alone', async (context) => {
+  const home = await installed(context, 'elevenlabs-js-2.73.0', async (folder) => {
+    await writeFile(join(folder, 'package.json'), '{"private":true}');
+    await run('npm', ['install', '--no-audit', '--no-fund', '@elevenlabs/elevenlabs-js@2.73.0'], { cwd: folder, ...limit });
+  });
+  const { stdout } = await run(process.execPath, [join(here, 'jobs.mjs'), home, await startQuickSandbox()], limit);
+  expect(JSON.parse(stdout)).toEqual({ ...whatCame, numbers: ['+12025550110', true, 4] });
+});
+
+test('the published client for Python does its main jobs with another address and key alone', async (context) => {
+  const home = await installed(context, 'elevenlabs-py-2.78.0', (folder) =>
+    run('python3', ['-m', 'pip', 'install', '--quiet', '--target', folder, 'elevenlabs==2.78.0'], limit),
+  );
+  const env = { ...process.env, PYTHONPATH: home };
+  const { stdout } = await run('python3', [join(here, 'jobs.py'), await startQuickSandbox()], { env, ...limit });
+  expect(JSON.parse(stdout)).toEqual({
+    ...whatCame,
+    numbers: ['+12025550111', true, 4],
+    campaigns: [true, false, true, ['lead']],
+    talk: ['Hello Kim.', true],
+  });
+});

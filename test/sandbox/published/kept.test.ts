@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fetch } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { noon, plainNumbers, type Json } from '../harness.ts';
+import { batches, conversations, batchOf, people, startPublished, type PublishedSandbox } from './caller.ts';
+
+const clientData = { user_id: 'user 1', environment: 'staging', custom_llm_extra_body: { tier: 1 }, dynamic_variables: { ref: 'a:1' } };
+const many = [{ id: 'a', phone_number: '+12125550101', conversation_initiation_client_data: clientData }];
+for (const phone_number of plainNumbers(9)) many.push({ ...many[0]!, id: phone_number, phone_number });
+const shared = batchOf(many, { branch_id: 'branch_0', telephony_call_config: { ringing_timeout_secs: 4 } });
+
+async function readBatches(sandbox: PublishedSandbox): Promise<Json> {
+  const { batch_calls: listed } = (await sandbox.get(`${batches}/workspace`)).body;
+  const reports = [];
+  for (const { id } of listed) reports.push((await sandbox.get(`${batches}/${id}`)).body);
+  return { listed, reports, calls: sandbox.calls().map(({ realAcceptedAt: _left, ...call }) => call) };
+}
+
+test('batches, their limits and a cancellation are kept, even if the process is killed the moment after', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-published-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const data = join(folder, 'sandbox.state');
+  const options = { dialect: 'published', seed: 'test', clock: 'manual', epochMs: noon, concurrency: 4, strictStart: false } as const;
+  const script = `
+    import { startSandbox } from './src/sandbox/start.ts';
+    process.stdout.write((await startSandbox(${JSON.stringify({ ...options, data })})).url);
+  `;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
+    const headers = { 'xi-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
+    return (await fetch(url.toString() + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })).json();
+  };
+  const untouched = await startPublished(options);
+  for (const send of [ask, async (...request: Parameters<typeof ask>) => (await untouched.request(...request)).body]) {
+    await send('POST', `${batches}/submit`, shared);
+    await send('POST', `${batches}/submit`, batchOf(people('0130'), { scheduled_time_unix: noon / 1000 + 3_600 }));
+    const { id } = await send('POST', `${batches}/submit`, batchOf(people('0131', '0132'), { target_concurrency_limit: 1 }));
+    await send('POST', `${batches}/${id}/cancel`);
+  }
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const again = await startPublished({ ...options, data });
+  expect(await readBatches(again)).toEqual(await readBatches(untouched));
+  for (const sandbox of [again, untouched]) await sandbox.advance(2 * 3_600_000);
+  const after = await readBatches(again);
+  expect(after).toEqual(await readBatches(untouched));
+  expect(after.reports.map(({ status }: Json) => status)).toEqual(['cancelled', 'completed', 'completed']);
+});
+
+test('a single call is placed outside any batch, and a repeated request places a second one', async () => {
+  const sandbox = await startPublished({ concurrency: 1 });
+  const order = { agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', to_number: '+12125550100' };
+  const ask = async (more: Json = {}) => sandbox.request('POST', '/v1/convai/twilio/outbound-call', { ...order, ...more });
+  const { body: placed } = await ask({ conversation_initiation_client_data: { dynamic_variables: { ref: 'one' } } });
+  expect(placed).toEqual({ success: true, message: expect.any(String), conversation_id: expect.any(String), callSid: expect.any(String) });
+  // No line is free: the call waits, and has no conversation yet.
+  expect((await ask()).body).toMatchObject({ success: true, conversation_id: null });
+  sandbox.clock.advance(3_600_000);
+  const { body } = await sandbox.get(`${conversations}/${placed.conversation_id}`);
+  expect(body.metadata).not.toHaveProperty('batch_call');
+  expect(body.metadata.phone_call).toMatchObject({ external_number: '+12125550100', call_result: 'answered' });
+  expect(sandbox.calls()).toHaveLength(2);
+  expect((await sandbox.get(`${batches}/workspace`)).body.batch_calls).toEqual([]);
+  const found = await sandbox.get(`${conversations}?dynamic_variable_params=ref:eq:one`);
+  expect(found.body.conversations.map(({ conversation_id: id }: Json) => id)).toEqual([placed.conversation_id]);
+  for (const [more, status] of [
+    [{ agent_id: 'agent_none' }, 404],
+    [{ agent_phone_number_id: 'pn_none' }, 404],
+    [{ to_number: '12125550100' }, 422],
+  ] as const)
+    expect((await ask(more)).status).toBe(status);
+});
