@@ -25,8 +25,8 @@ function opened(folder: string): string[] {
 
 test('ledger, WAL, lock and Temporal data are not 0644, whatever mask the person has', async () => {
   const folder = makeFolder();
-  const main = fileURLToPath(new URL('../../../src/interfaces/cli/main.ts', import.meta.url));
-  const command = `umask 0; exec "$0" --import tsx "${main}" dev --port 0 --temporal-port 0 --json`;
+  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
+  const command = `umask 0; exec "$0" "${main}" dev --port 0 --temporal-port 0 --json`;
   const child = spawn('/bin/sh', ['-c', command, process.execPath], {
     env: { ...process.env, CARILLON_DB: join(folder, 'carillon.db'), XDG_STATE_HOME: join(folder, 'state') },
   });

@@ -349,7 +349,7 @@ test.each<{ flags: string[]; says: RegExp; yaml?: string[]; id?: string }>([
   { flags: [...cron, ...zone], yaml: ['colour: red'], says: /colour/ },
   { flags: [...cron, ...zone], id: 'a'.repeat(45), says: /id: 45 characters are too many .* at most 44/ },
 ])('create with $flags $yaml $id ends with code 2 and the reason', async ({ flags, says, yaml = [], id }) => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({ yaml, ...(id === undefined ? {} : { id }) });
   const { code, stderr, stdout } = await world.run('schedule', 'create', path, ...flags);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -27,9 +27,9 @@ function entriesDoing(act: (word: string) => void | Promise<void>): CommandEntry
   ];
 }
 
-async function runSource(args: string[], env: Record<string, string> = {}) {
-  const main = fileURLToPath(new URL('../../../../src/interfaces/cli/main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { env: { ...process.env, ...env } });
+async function runProgram(args: string[], env: Record<string, string> = {}) {
+  const main = fileURLToPath(new URL('../../../../dist/src/interfaces/cli/main.js', import.meta.url));
+  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -239,16 +239,16 @@ test('a reader that goes away asks the handlers once, or ends the process with 0
 });
 
 test('the process itself exits with the code, and says nothing when its reader has gone', async () => {
-  const wrong = await runSource(['nonsense']);
+  const wrong = await runProgram(['nonsense']);
   expect(await wrong.ended).toMatchObject({ code: 2, stdout: '' });
 
-  const piped = await runSource(['--help']);
+  const piped = await runProgram(['--help']);
   piped.child.stdout.destroy();
   expect(await piped.ended).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('the process prints a wrong setting as a sentence', async () => {
-  const { ended } = await runSource(['doctor'], { SVC_BASE_URL: 'nonsense' });
+  const { ended } = await runProgram(['doctor'], { SVC_BASE_URL: 'nonsense' });
   const { code, stderr } = await ended;
   expect(code).toBe(2);
   expect(stderr).toMatch(/SVC_BASE_URL/);
