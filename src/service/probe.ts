@@ -8,8 +8,8 @@ import type { ConnectOptions } from './registry.ts';
 export type Probe = 'answers' | 'key_refused' | 'not_permitted' | 'not_there' | 'unclear';
 
 /**
- * Asks for each interface by an operation that calls nobody: a page of its list, or, since the contract has no list of batches, a request to
- * dial without agent, caller and recipients. Throws ServiceOptionsError.
+ * Asks for each interface by an operation that calls nobody: a page of its list, or, for the contract, which has none, a request to dial
+ * without agent, caller and recipients. Throws ServiceOptionsError.
  */
 export async function probeService({ api: _api, ...options }: ConnectOptions): Promise<Record<ServiceApi, Probe>> {
   const [contract, batchCalling, campaigns] = await Promise.all([

@@ -24,6 +24,7 @@ export const batch = z.looseObject({
   id: orNull(serviceId),
   name: orNull(z.string()),
   created_at_unix: orNull(unixSeconds),
+  scheduled_time_unix: orNull(unixSeconds),
 });
 
 const words: Readonly<Record<string, CallReport['state']>> = {

@@ -9,7 +9,8 @@ import { batch, recipient } from './schemas.ts';
 import { findMarked } from './find-marked.ts';
 import { nameOf, placeOnce, recipientOf } from './submission.ts';
 
-const collection = 'batch-calling';
+/** Where batches are, below the root of all operations. */
+export const collection = 'batch-calling';
 
 /**
  * Calls in batches of the published interface: the service tells where each recipient is, gives back a batch whole, and lists batches under
@@ -39,7 +40,8 @@ export function batchCallingService(transport: Transport, reads: ServiceReads): 
   };
 }
 
-function bodyOf(request: CallRequest): unknown {
+/** The body of a request to dial. */
+export function bodyOf(request: CallRequest): Readonly<Record<string, unknown>> {
   const { agentId, callerId, concurrency, calls } = request;
   return {
     call_name: nameOf(request),

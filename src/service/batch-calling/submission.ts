@@ -2,6 +2,7 @@ import { root } from '../http/paths.ts';
 import type { Success, Transport } from '../http/transport.ts';
 import { placingOf, type CallRequest, type Placing, type RequestedCall, type SendOnce } from '../port/call-service.ts';
 import { RefusedError, ServiceError } from '../port/errors.ts';
+import type { TrialCall } from '../port/lookup-trial.ts';
 import { storableId } from '../port/record-values.ts';
 
 /** The name under which the service shows a request: the mark stands at its end, where `find` looks for it. */
@@ -67,4 +68,22 @@ function explainRefusal({ status, path, detail }: RefusedError): string | null {
     return 'The service does not permit calls (403): check what the key may do, and whether the account has accepted the terms of calls in batches.';
   const isPathItself = status === 405 || (status === 404 && detail.code === null && detail.fields.length === 0);
   return isPathItself ? `The service has no POST ${path} (${status}): check SVC_API and SVC_BASE_URL.` : null;
+}
+
+const daySeconds = 86_400;
+
+/** The only call of a trial, as a request. */
+export function trialRequest({ mark, agentId, callerId, to }: TrialCall): CallRequest {
+  const calls = [{ ref: `trial:${mark}`, to, override: null, variables: null }];
+  return { mark, title: 'trial of the look-up, calls nobody', agentId, callerId, variablesKey: null, concurrency: 1, calls };
+}
+
+/** When it would be made, in epoch seconds: 30 days after `now`, in milliseconds. */
+export function trialTime(now: number): number {
+  return Math.floor(now / 1_000) + 30 * daySeconds;
+}
+
+/** Whether a service has put it off so far that there is time to take it back. */
+export function isFarAhead(scheduled: number | null, now: number): boolean {
+  return scheduled !== null && scheduled > now / 1_000 + daySeconds;
 }

@@ -1,18 +1,13 @@
 import { jsonOf } from '../http/bodies.ts';
 import { readPage } from '../http/pagination.ts';
 import type { Transport } from '../http/transport.ts';
-import { isNamed, nameOf, recipientOf } from '../batch-calling/submission.ts';
+import { isFarAhead, isNamed, nameOf, recipientOf, trialTime } from '../batch-calling/submission.ts';
 import type { CallRequest } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
 import type { SeenCampaign } from './schemas.ts';
 
 /** Where campaigns are, below the root of all operations. */
 export const collection = 'outbound-campaigns/campaigns';
-
-const daySeconds = 86_400;
-
-/** A fence is set for this many days ahead: nothing of it is called before it is stopped. */
-const fenceDays = 30;
 
 /** What the name of a fence says to whoever sees it in the service's dashboard. */
 const fenceTitle = 'look-up, calls nobody';
@@ -37,17 +32,14 @@ export function bodyOf(request: Omit<CallRequest, 'variablesKey'>): Readonly<Rec
  */
 export function fenceOf(post: { mark: string; agentId: string; callerId: string }, to: string, nowMs: number): unknown {
   const call = { ref: `fence:${post.mark}`, to, override: null, variables: null };
-  return {
-    ...bodyOf({ ...post, title: fenceTitle, concurrency: 1, calls: [call] }),
-    scheduled_time_unix: Math.floor(nowMs / 1_000) + fenceDays * daySeconds,
-  };
+  return { ...bodyOf({ ...post, title: fenceTitle, concurrency: 1, calls: [call] }), scheduled_time_unix: trialTime(nowMs) };
 }
 
 /** Whether a campaign is the request with this mark, or the fence around it; null: neither for certain. */
 export function kindOf(campaign: SeenCampaign, mark: string): 'request' | 'fence' | null {
   const { call_name: name, created_at_unix: created, scheduled_time_unix: scheduled } = campaign;
   if (name === null || created === null || !isNamed(name, mark)) return null;
-  const isAhead = scheduled !== null && scheduled > created + daySeconds;
+  const isAhead = isFarAhead(scheduled, created * 1_000);
   const isNamedFence = name === nameOf({ title: fenceTitle, mark });
   if (isAhead !== isNamedFence) return null;
   return isAhead ? 'fence' : 'request';

@@ -7,7 +7,7 @@ import type { ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
 import type { PhoneNumber } from './schemas.ts';
 
-/** Records, agents and numbers, which every way of placing calls shares. `isGated`: an agent says which of its settings a call may change. */
+/** Records, agents and numbers, which every way of placing calls shares. `isGated`: agents say what a call may change. */
 export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
   return {
     async record(conversationId, { agentId, pointers } = {}) {

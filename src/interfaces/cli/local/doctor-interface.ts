@@ -21,8 +21,8 @@ const placed: Readonly<Record<ServiceApi, string>> = {
 };
 
 /**
- * Whether the service has the interface that is set, and what its agents and numbers, or those of a campaign file, may do there. Nothing where
- * there is no key, or no service to ask: that is told by those who look at it.
+ * Whether the service has the interface that is set, and what its agents and numbers, or those of a campaign file, may do there. Nothing
+ * where there is no key, or no service to ask: that is told by those who look at it.
  */
 export async function checkInterface(config: Config, campaignPath: string | null): Promise<Finding[]> {
   const apiKey = config.SVC_API_KEY;

@@ -20,6 +20,8 @@ import { checkDatabase, checkTemporal, checkWorkers, fault, ok, reasonOf, warnin
 import { checkInterface } from './doctor-interface.ts';
 import { checkService, checkWebhooks } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
+import { UsageError } from '../../../shared/input/errors.ts';
+import { runProve } from './doctor-prove.ts';
 
 const oldestNode = { major: 20, minor: 19 };
 const mebibyte = 1024 * 1024;
@@ -168,17 +170,33 @@ Exit code 1 if a fault keeps Carillon from working, otherwise 0.
 
 Examples:
   carillon doctor --json
-  carillon doctor campaign.yaml`;
+  carillon doctor campaign.yaml
+  SVC_API=batch-calling carillon doctor --prove-lookup --to +12125550123`;
 
 type DoctorIo = Pick<Io, 'stdout' | 'env' | 'colour' | 'now' | 'exitCode'>;
 
-export function doctorCommand(io: DoctorIo): Command {
+interface DoctorFlags {
+  json: boolean;
+  proveLookup: boolean;
+  to?: string;
+  yes: boolean;
+}
+
+export function doctorCommand(io: Io): Command {
   return new Command('doctor')
-    .description('Diagnose this installation and suggest fixes. Changes nothing and places no call.')
+    .description('Diagnose this installation and suggest fixes. Places no call, and changes nothing but with --prove-lookup.')
     .argument('[campaign]', 'campaign file whose agent and caller numbers are to be looked at')
     .option('--json', 'print the findings as JSON', false)
     .addHelpText('after', examples)
-    .action(async (campaignPath: string | undefined, flags: { json: boolean }) => void (await runDoctor(io, { ...flags, campaignPath })));
+    .option('--prove-lookup', 'schedule one call 30 days ahead, look it up and take it back; keeps what was seen', false)
+    .option('--to <number>', 'with --prove-lookup: your own phone number, in E.164 form; it is not called')
+    .option('-y, --yes', 'with --prove-lookup: do not ask for confirmation', false)
+    .action(async (campaignPath: string | undefined, { proveLookup, to, yes, json }: DoctorFlags) => {
+      if (!proveLookup && (to !== undefined || yes)) throw new UsageError('--to and --yes belong to --prove-lookup.');
+      if (!proveLookup) return void (await runDoctor(io, { json, campaignPath }));
+      if (to === undefined) throw new UsageError('--prove-lookup needs a number of your own: --to +12125550123');
+      await runProve(io, { to, campaignPath: campaignPath ?? null, yes, json });
+    });
 }
 
 /** Looks at everything at once, each with a limit of some seconds, and prints what it found. */
