@@ -110,9 +110,11 @@ export interface EventData {
     /** Where the campaign has a pre-dial hook. */
     screened?: string | null;
   };
-  'attempt.released': { reason: string };
+  /** `report`: the service says so of the call itself. */
+  'attempt.released': { reason: string; by?: 'report' };
   'attempt.matched': { conversation: string; evidence: string; by?: 'person' };
-  'attempt.settled': CallEnd;
+  /** `report`: there is no record of it, only what the service says of the call itself. */
+  'attempt.settled': CallEnd & { by?: 'report' };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
   /** Of its last calls, how many there were and how many failed. */

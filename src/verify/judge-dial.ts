@@ -81,6 +81,7 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   if ((type === 'attempt.corrected') !== (attempt.state === 'settled' || wasMade))
     violate('illegal_change', `call ${attemptId} is told of by ${type}, and was ${attempt.state ?? 'open'} before`);
   attempt.state = 'settled';
+  if (data['by'] === 'report') takeReport(line, attempt);
   attempt.endedAt = wasMade ? at : (attempt.endedAt ?? at);
   attempt.disposition = textOf(data['disposition']);
   attempt.detail = textOf(data['detail']);
@@ -96,13 +97,21 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   noteDelay(line, attempt, recipientId);
 }
 
-export function release({ campaign, numbers, event, data, violate }: JudgedLine, attempt: AttemptBook | undefined): void {
+/** A report is the only word on the call, and only a service that gives reports has it. */
+function takeReport({ campaign, violate }: JudgedLine, attempt: AttemptBook): void {
+  attempt.evidence = 'report';
+  if (!campaign.looksUp) violate('cause_missing', `call ${attempt.attemptId} ended by a report, which its service gives none of`);
+  if (attempt.conversation !== null) violate('cause_missing', `call ${attempt.attemptId} ended by a report although it has a record`);
+}
+
+export function release(line: JudgedLine, attempt: AttemptBook | undefined): void {
+  const { campaign, numbers, event, data, violate } = line;
   const { attemptId = '', at } = event;
   if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
   if (attempt.state !== null) violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
   if (data['reason'] === 'withdrawn' && campaign.batches.get(attempt.batchId)?.askedBack !== true)
     violate('cause_missing', `call ${attemptId} was given back as withdrawn, and the service was never asked for it`);
-  if (attempt.conversation !== null) violate('cause_missing', `call ${attemptId} was given back although it has a record`);
+  if (data['by'] === 'report') takeReport(line, attempt);
   attempt.state = 'released';
   attempt.endedAt ??= at;
   campaign.open.delete(attempt);

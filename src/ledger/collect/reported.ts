@@ -3,7 +3,7 @@ import type { AttemptResult } from '../../rules/disposition.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { CallReport } from '../../rules/call-report.ts';
 import { mergeFacts } from '../doubt/conversations.ts';
-import { findEvidenceFor } from '../dial/evidence.ts';
+import { isNamedByRecord } from '../dial/evidence.ts';
 import { lastEventSeq } from '../events.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
@@ -116,14 +116,13 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
     return;
   }
   if (silentSince === null) return updateAttempt(tx, attemptId, { silent_end_at: now });
-  if (now < silentSince + secondLookMs || (await findEvidenceFor(tx, batch, [attempt]))) return;
-  await updateAttempt(tx, attemptId, { evidence: 'report' });
+  if (now < silentSince + secondLookMs || (await isNamedByRecord(tx, batch, [attempt]))) return;
   const at = { campaignId: batch.campaign_id, now };
   if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null) {
-    const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', next: { kind: 'requeue', dueAt: now } } as const;
-    return releaseAttempts(tx, { ...at, batchId: batch.batch_id }, [release]);
+    const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
+    return releaseAttempts(tx, { ...at, batchId: batch.batch_id }, [{ ...release, next: { kind: 'requeue', dueAt: now } }]);
   }
-  await settleAttempts(tx, at, [{ attemptId, result: resultOf(report) }]);
+  await settleAttempts(tx, at, [{ attemptId, result: resultOf(report), by: 'report' }]);
 }
 
 /** What became of a call that led to no conversation, by the service's word alone. */

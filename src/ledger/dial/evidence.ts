@@ -38,6 +38,21 @@ export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonl
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return false;
   if (await hasRecord(tx, batch.batch_id)) return true;
+  return isNamedByRecord(tx, batch, attempts, await findTellingLines(tx, batch.batch_id, attempts));
+}
+
+/**
+ * Whether a stored conversation that nobody owns, since the first POST of the batch, names one of the attempts, by reference or number, or
+ * begins with one of the lines.
+ */
+export async function isNamedByRecord(
+  tx: Tx,
+  batch: BatchRow,
+  attempts: readonly AttemptRow[],
+  lines: ReadonlySet<string> = new Set(),
+): Promise<boolean> {
+  const agentId = attempts[0]?.agent_id;
+  if (agentId === undefined || batch.first_posted_at === null) return false;
   const since = batch.first_posted_at - clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
@@ -48,7 +63,6 @@ export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonl
     .execute();
   const numbers = new Set(attempts.map((attempt) => attempt.e164));
   const references = new Set(attempts.map((attempt) => attempt.reference));
-  const lines = await findTellingLines(tx, batch.batch_id, attempts);
   return rows.some((row) => {
     if (row.started_at !== null && row.started_at < since) return false;
     const facts = JSON.parse(row.facts) as ConversationFacts;

@@ -21,6 +21,8 @@ export interface Release {
   recipientId: string;
   /** Why no call was made, or that none is counted. */
   reason: string;
+  /** The service's report says so. */
+  by?: 'report';
   /** What becomes of the recipient: back in line from that instant, or done. */
   next: { kind: 'requeue'; dueAt: number } | { kind: 'finish'; outcome: Outcome; reason: string };
 }
@@ -32,10 +34,10 @@ export async function releaseAttempts(
   releases: readonly Release[],
 ): Promise<void> {
   const events: NewEvent[] = [];
-  for (const { attemptId, recipientId, reason, next } of releases) {
-    await updateAttempt(tx, attemptId, { state: 'released', settled_at: now, reason, counted: 0 });
+  for (const { attemptId, recipientId, reason, by, next } of releases) {
+    await updateAttempt(tx, attemptId, { state: 'released', settled_at: now, reason, counted: 0, evidence: by });
     const ids = { campaignId, recipientId, attemptId, batchId };
-    events.push({ at: now, ...ids, type: 'attempt.released', data: { reason } });
+    events.push({ at: now, ...ids, type: 'attempt.released', data: { reason, ...(by === undefined ? {} : { by }) } });
     const finish = (end: Omit<Finish, 'recipientId'>) => finishRecipients(tx, { campaignId, now }, [{ recipientId, ...end }]);
     if (next.kind === 'finish') {
       await finish({ outcome: next.outcome, reason: next.reason });

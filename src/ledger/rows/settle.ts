@@ -59,6 +59,7 @@ interface Settled {
   campaign: Campaign;
   attempt: AttemptRow;
   result: AttemptResult;
+  by?: 'report' | undefined;
   now: number;
 }
 
@@ -117,6 +118,8 @@ const mostCandidates = 50;
 export interface Settlement {
   attemptId: string;
   result: AttemptResult;
+  /** The service's report says so, and there is no record. */
+  by?: 'report';
 }
 
 /**
@@ -126,9 +129,9 @@ export interface Settlement {
 export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   const campaign = await requireCampaign(tx, campaignId);
-  for (const { attemptId, result } of settlements) {
+  for (const { attemptId, result, by } of settlements) {
     const [attempt] = (await selectPlaced(tx, { attemptId })).rows;
-    if (attempt !== undefined) await settleOne(tx, { campaign, attempt, result, now });
+    if (attempt !== undefined) await settleOne(tx, { campaign, attempt, result, by, now });
   }
 }
 
@@ -147,7 +150,7 @@ export async function settleAsUnknown(
 }
 
 async function settleOne(tx: Tx, settled: Settled): Promise<void> {
-  const { attempt, result, now } = settled;
+  const { attempt, result, by, now } = settled;
   const corrected = attempt.state === 'settled';
   if (corrected && attempt.disposition === result.disposition && attempt.detail === result.detail) return;
   await updateAttempt(tx, attempt.attempt_id, {
@@ -156,6 +159,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     disposition: result.disposition,
     detail: result.detail,
     counted: result.counted ? 1 : 0,
+    evidence: by,
   });
   const countsAs = await decideNext(tx, settled);
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
@@ -168,7 +172,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
   await appendEvents(tx, [
     corrected
       ? { ...event, type: 'attempt.corrected', data: { ...end, from: attempt.disposition } }
-      : { ...event, type: 'attempt.settled', data: end },
+      : { ...event, type: 'attempt.settled', data: { ...end, ...(by === undefined ? {} : { by }) } },
   ]);
   if (result.disposition !== 'opted_out') return;
   const data = { scope: accountScope, e164: attempt.e164 };

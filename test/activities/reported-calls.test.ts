@@ -1,0 +1,320 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createActivities } from '../../activities/index.ts';
+import { sweepAgent } from '../../activities/sweep.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
+import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
+import type { CallReport } from '../../src/rules/call-report.ts';
+import type { CallService } from '../../src/service/port/call-service.ts';
+import { connectService } from '../../src/service/registry.ts';
+import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
+import { verifyLog } from '../../src/verify/log.ts';
+import { dialects, openTestStore } from '../ledger/test-stores.ts';
+import { noon, plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
+import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+
+type Api = 'batch-calling' | 'campaigns';
+
+interface World {
+  api: Api;
+  dialect?: 'sqlite' | 'postgres';
+  sandbox?: SandboxOptions;
+  rules?: RulesChanges;
+  people?: number;
+  /** What stands between the program and the service. */
+  between?: (service: CallService) => CallService;
+}
+
+const everybody = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
+const tickMs = 10_000;
+
+/** A campaign over the real adapter and the real sandbox, on a clock that stands still between steps; all greet with the same words. */
+async function begin({ api, dialect = 'sqlite', sandbox: options, rules: changes, people = 6, between = (service) => service }: World) {
+  const sandbox = await startTestSandbox({ outcomeMix: everybody, meanTalkSeconds: 60, ...options });
+  const direct = connectService({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok', api, retriesAfter429: { reads: 0 } });
+  onTestFinished(() => direct.close());
+  const service = between(direct);
+  const store = await openTestStore(dialect);
+  const account = { accountId: sandbox.url, api };
+  const now = () => sandbox.clock.now();
+  const deps = buildDependencies({ store, service, now, ...account });
+  const { plan, submit } = createActivities(deps);
+  const numbers = plainNumbers(people);
+  const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
+  const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
+  const rows = (async function* () {
+    yield buildRows(numbers, () => 'Guest');
+  })();
+  await importCampaign(store, input, { chunks: rows, now: now() });
+  await openRound(store, 'spring', now());
+  await store.db.updateTable('campaigns').set({ caller_proven: 1, record_shown: 1 }).execute();
+
+  let n = 0;
+  const dial = async (): Promise<void> => {
+    const planned = await plan({ campaignId: 'spring', round: 1, batchNumber: n + 1 });
+    if (planned.kind !== 'batch') return;
+    // What is blocked, or was not sent, is asked for again.
+    if ((await submit({ batchId: planned.batchId }).catch(() => undefined)) !== undefined) n += 1;
+  };
+  const sweep = async () => sweepAgent(deps, await deps.serviceClock(), { agentId: rules.agentId, timing: rules.timing, onProgress() {} });
+  return {
+    sandbox,
+    service: direct,
+    store,
+    account,
+    numbers,
+    dial,
+    sweep,
+    /** Lets time pass, and dials and collects meanwhile. */
+    async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
+      for (const end = now() + ms; now() < end;) {
+        await dial();
+        await sweep();
+        if (await until()) return;
+        const isQuiet = sandbox.calls().every(({ state }) => state === 'done' || state === 'failed');
+        sandbox.clock.advance(isQuiet ? 6 * tickMs : tickMs);
+      }
+    },
+    /** Whom the service rang, by its own log: how often, and when last. */
+    rang: () =>
+      numbers.map((number) => {
+        const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
+        return { times: calls.length, last: Math.max(0, ...calls.map(({ dialedAt }) => dialedAt ?? 0)) };
+      }),
+    async rows() {
+      return store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
+    },
+    async proof() {
+      return (await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations);
+    },
+  };
+}
+
+const apis: readonly Api[] = ['batch-calling', 'campaigns'];
+const everyCase = apis.flatMap((api) => dialects.map((dialect) => ({ api, dialect })));
+const once = (people: number) => Array.from({ length: people }, () => 1);
+const timesOf = (rang: { times: number }[]) => rang.map(({ times }) => times);
+
+test.each(everyCase)('people with the same opening line are called beside each other, and each record is read once: %o', async (world) => {
+  const campaign = await begin(world);
+  await campaign.dial();
+  expect(campaign.sandbox.calls()).toHaveLength(6);
+  await campaign.run(20 * minuteMs);
+  expect(await campaign.rows()).toEqual(campaign.numbers.map(() => ({ state: 'done', outcome: 'completed', counted: 1 })));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  const reads = campaign.sandbox.journal().filter(({ method, path }) => method === 'GET' && /\/conversations\/[^/]+$/.test(path));
+  expect(reads.length).toBeLessThanOrEqual(9);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)(
+  'a pause takes back what waits: it does not ring, counts no attempt, and is called after the resume: %o',
+  async (world) => {
+    const campaign = await begin({ ...world, sandbox: { concurrency: 1 } });
+    await campaign.run(tickMs);
+    const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
+    await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
+    await campaign.run(15 * minuteMs);
+    const paused = campaign.rang();
+    // Who was on the line, or came to ring before the service heard of it.
+    expect(timesOf(paused).filter((times) => times === 1).length).toBeLessThanOrEqual(2);
+    const waiting = (await campaign.rows()).filter(({ state }) => state === 'waiting');
+    expect(waiting).toEqual(
+      Array.from({ length: 6 - timesOf(paused).filter((times) => times > 0).length }, () => ({
+        state: 'waiting',
+        outcome: null,
+        counted: 0,
+      })),
+    );
+    await resumeCampaign(campaign.store, { ...at, now: campaign.sandbox.clock.now() });
+    await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    expect(timesOf(campaign.rang())).toEqual(once(6));
+    expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
+    expect(await campaign.proof()).toEqual([]);
+  },
+);
+
+test.each(everyCase)(
+  'an entry on the do-not-call list stops a call that waits at the service; the others are made once: %o',
+  async (world) => {
+    const campaign = await begin({ ...world, sandbox: { concurrency: 1 } });
+    await campaign.run(tickMs);
+    const last = campaign.numbers.at(-1) ?? '';
+    const entry = { e164: last, scope: 'account', source: 'person', reason: null, expiresAt: null };
+    await addSuppressions(campaign.store, [entry], campaign.sandbox.clock.now());
+    await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    expect(timesOf(campaign.rang())).toEqual([1, 1, 1, 1, 1, 0]);
+    expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual([...once(5).map(() => 'completed'), 'suppressed']);
+    expect(await campaign.proof()).toEqual([]);
+  },
+);
+
+test.each(everyCase)('nothing rings after the end of the calling hours, however long the service queues: %o', async (world) => {
+  // Noon in UTC is 07:00 in New York; the window is an hour from half past six.
+  const day = [{ from: 6 * 60 + 30, to: 7 * 60 + 30 }];
+  const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
+  const campaign = await begin({
+    ...world,
+    people: 12,
+    sandbox: { concurrency: 1, meanTalkSeconds: 240 },
+    rules: { calendar: { hours, closedOn: [] } },
+  });
+  await campaign.run(5 * hourMs);
+  const called = campaign.rang().filter(({ times }) => times > 0);
+  expect(called.length).toBeGreaterThan(2);
+  expect(called.length).toBeLessThan(12);
+  for (const { last } of called) expect(last).toBeLessThan(noon + 30 * minuteMs);
+  expect((await campaign.rows()).filter(({ state }) => state === 'waiting')).toHaveLength(12 - called.length);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+const lost = { type: 'reset', when: 'before' } as const;
+
+test.each(everyCase)('a request that never arrived: %o', async (world) => {
+  const campaign = await begin(world);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
+  await campaign.run(40 * minuteMs);
+  if (world.api === 'campaigns') {
+    expect(timesOf(campaign.rang())).toEqual(once(6));
+    expect((await campaign.rows()).map(({ outcome, counted }) => [outcome, counted])).toEqual(campaign.numbers.map(() => ['completed', 1]));
+  } else {
+    // Not listed, and nobody has shown what that is worth: a person decides.
+    expect(timesOf(campaign.rang())).toEqual(campaign.numbers.map(() => 0));
+    expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'unresolved'));
+    const [batch] = await campaign.store.db.selectFrom('batches').select(['state', 'reason']).execute();
+    expect(batch).toEqual({ state: 'held', reason: 'not_listed' });
+  }
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('a request that never arrived is released by itself where the look-up was proven, and not before it could have arrived', async () => {
+  const campaign = await begin({ api: 'batch-calling' });
+  const proof = { api: 'batch-calling', provenAt: noon, listLagMs: 2_000, order: 'newest_first', keyBehaviour: null } as const;
+  await storeLookUpProof(campaign.store, campaign.account.accountId, proof);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
+  // Until its late delivery is over, nobody is called again.
+  await campaign.run(15 * minuteMs);
+  expect(timesOf(campaign.rang())).toEqual(campaign.numbers.map(() => 0));
+  await campaign.run(30 * minuteMs);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('a request that arrived, and whose answer was lost, is confirmed within seconds: %o', async (world) => {
+  const campaign = await begin(world);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
+  await campaign.run(2 * tickMs);
+  const batches = await campaign.store.db.selectFrom('batches').select(['state', 'accepted_by']).execute();
+  expect(batches).toEqual([{ state: 'confirmed', accepted_by: 'look_up' }]);
+  await campaign.run(20 * minuteMs);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('a request that the service carried out twice pauses the campaign; what waits of either is taken back, and a person decides', async () => {
+  let repeat: (() => Promise<unknown>) | null = null;
+  const between = (service: CallService): CallService => ({
+    ...service,
+    // A gateway between sends it twice, and answers neither.
+    async place(request, sent) {
+      if (repeat !== null) return service.place(request, sent);
+      repeat = () => service.place(request, sent);
+      await service.place(request, sent);
+      await repeat();
+      return { kind: 'unknown', status: 504, requestId: null, serviceMs: null, fault: 'gateway' };
+    },
+  });
+  const campaign = await begin({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
+  await campaign.run(30 * minuteMs);
+  expect(campaign.rang().filter(({ times }) => times > 0).length).toBeLessThanOrEqual(2);
+  const { state, state_reason: reason } = await campaign.store.db
+    .selectFrom('campaigns')
+    .select(['state', 'state_reason'])
+    .executeTakeFirstOrThrow();
+  expect([state, reason]).toEqual(['paused', expect.stringMatching(/batch 1 more than once/)]);
+  expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'unresolved'));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+/** Changes every report on its way to the program. */
+const reporting = (change: (reports: readonly CallReport[]) => CallReport[]) => (service: CallService) => ({
+  ...service,
+  report: async (id: string) => change((await service.report?.(id)) ?? []),
+});
+
+test.each([
+  // Two entries have each other's conversation.
+  [
+    'conversations that their records contradict',
+    (reports: readonly CallReport[]) =>
+      reports.map((report, index) => (index < 2 ? { ...report, conversationId: reports[1 - index]?.conversationId ?? null } : report)),
+  ],
+  [
+    'numbers of others',
+    (reports: readonly CallReport[]) =>
+      reports.map((report, index) => (index < 2 ? { ...report, to: reports[1 - index]?.to ?? null } : report)),
+  ],
+  [
+    'names that are none of ours',
+    (reports: readonly CallReport[]) => reports.map((report, index) => (index < 2 ? { ...report, ref: `other-${index}` } : report)),
+  ],
+  ['two recipients left out', (reports: readonly CallReport[]) => reports.slice(2)],
+] as const)('a report with %s settles nothing by it, and calls nobody twice', async (_what, change) => {
+  // prettier-ignore
+  const campaign = await begin({ api: 'batch-calling', between: reporting(change) });
+  await campaign.run(4 * hourMs);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  const outcomes = (await campaign.rows()).map(({ outcome }) => outcome);
+  expect(outcomes.slice(2)).toEqual(once(4).map(() => 'completed'));
+  // Their records name them, whatever the report says; or nobody knows.
+  for (const outcome of outcomes.slice(0, 2)) expect(['completed', 'unresolved']).toContain(outcome);
+  const owned = await campaign.store.db
+    .selectFrom('attempts')
+    .innerJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
+    .select(['attempts.e164', 'attempts.conversation_id'])
+    .execute();
+  const callees = new Map(campaign.sandbox.calls().map(({ conversationId, to }) => [conversationId, to]));
+  for (const { e164, conversation_id: id } of owned) expect(callees.get(id)).toBe(e164);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('a batch that is deleted at the service: records tell of its calls, and who has none is called no second time by itself', async () => {
+  const campaign = await begin({ api: 'batch-calling', sandbox: { concurrency: 1 } });
+  await campaign.run(tickMs);
+  const { service_batch_id: id } = await campaign.store.db.selectFrom('batches').select('service_batch_id').executeTakeFirstOrThrow();
+  const { status } = await campaign.sandbox.request('DELETE', `/v1/convai/batch-calling/${id}`);
+  expect(status).toBe(200);
+  await campaign.run(4 * hourMs);
+  for (const { times } of campaign.rang()) expect(times).toBeLessThanOrEqual(1);
+  const rows = (await campaign.rows()).map(({ outcome }) => outcome);
+  expect(rows).toEqual(campaign.rang().map(({ times }) => (times === 1 ? 'completed' : 'unresolved')));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each([
+  { cancelEnds: 'ringing' },
+  { cancelEnds: 'talking' },
+  { cancelMarks: 'all' },
+  { unanswered: 'completed' },
+  { reportLagMs: 40_000 },
+] as const)('whatever a cancelled batch does to calls under way, nobody who talked is called again: %o', async (batchCalling) => {
+  const mix = { answered: 3, busy: 1, no_answer: 1, voicemail: 1, failed: 0 };
+  const campaign = await begin({ api: 'batch-calling', people: 20, sandbox: { concurrency: 5, outcomeMix: mix, batchCalling } });
+  await campaign.run(minuteMs);
+  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
+  await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
+  await campaign.run(10 * minuteMs);
+  await resumeCampaign(campaign.store, { ...at, now: campaign.sandbox.clock.now() });
+  await campaign.run(8 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  const calls = campaign.sandbox.calls();
+  for (const number of campaign.numbers) {
+    const results = calls.filter(({ to, dialedAt }) => to === number && dialedAt !== null).map(({ result }) => result);
+    expect(results.slice(0, -1)).not.toContain('answered');
+  }
+  expect(await campaign.proof()).toEqual([]);
+});
