@@ -78,6 +78,7 @@ export const faultEffect = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hide'), ms: z.number().int().min(1) }),
   z.strictObject({ type: z.literal('missing') }),
   z.strictObject({ type: z.literal('duplicate') }),
+  z.strictObject({ type: z.literal('leave_out') }),
   z.strictObject({ type: z.literal('reorder') }),
   z.strictObject({ type: z.literal('expire_cursor') }),
   z.strictObject({
@@ -113,13 +114,16 @@ export type ErrorBody = z.output<typeof bodyVariant>;
 
 const campaignLists: FaultableName[] = ['list_campaigns', 'list_campaign_calls', 'list_leads'];
 const lists: FaultableName[] = ['list_agents', 'list_conversations', 'list_phone_numbers', 'list_batches', ...campaignLists];
+/** The recipients in the report of a batch are a list too. */
+const withReports: FaultableName[] = [...lists, 'get_batch'];
 
 export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly FaultableName[]>> = {
   partial: ['batch_calls'],
   wrong_count: ['batch_calls'],
   hide: ['batch_calls', 'list_conversations', 'list_batches', 'list_campaigns'],
   missing: ['get_conversation', 'get_agent', 'get_batch', 'get_campaign', 'get_lead'],
-  duplicate: lists,
-  reorder: lists,
+  duplicate: withReports,
+  leave_out: withReports,
+  reorder: withReports,
   expire_cursor: ['list_agents', 'list_conversations', ...campaignLists],
 };

@@ -6,7 +6,16 @@ import type { FaultEffect } from './effect.ts';
 
 type Fields = Record<string, unknown>;
 
-const changeTypes = ['duplicate', 'reorder', 'missing_field', 'unknown_field', 'unknown_value', 'wrong_count', 'clock_skew'] as const;
+const changeTypes = [
+  'duplicate',
+  'leave_out',
+  'reorder',
+  'missing_field',
+  'unknown_field',
+  'unknown_value',
+  'wrong_count',
+  'clock_skew',
+] as const;
 type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
 
 /** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
@@ -27,6 +36,8 @@ function change(body: unknown, effect: ReplyChange, draw: FaultHit['draw'], oper
   switch (effect.type) {
     case 'duplicate':
       return withList(body, (list) => duplicateOne(list, draw()));
+    case 'leave_out':
+      return withList(body, (list) => list.toSpliced(Math.floor(draw().next() * list.length), 1));
     case 'reorder':
       return withList(body, (list) => shuffle(list, draw()));
     case 'missing_field':
@@ -51,8 +62,9 @@ function isFields(value: unknown): value is Fields {
 function listField(body: unknown): string | null {
   if (!isFields(body)) return null;
   return (
-    ['agents', 'conversations', 'phone_numbers', 'batch_calls', 'campaigns', 'calls', 'leads'].find((name) => Array.isArray(body[name])) ??
-    null
+    ['agents', 'conversations', 'phone_numbers', 'batch_calls', 'campaigns', 'calls', 'leads', 'recipients'].find((name) =>
+      Array.isArray(body[name]),
+    ) ?? null
   );
 }
 

@@ -40,13 +40,13 @@ function dataOf(service: Service, { type, call, at }: WebhookEvent): Record<stri
         full_audio: Buffer.concat([...recordingOf(service.settings.seed, call).read()]).toString('base64'),
       };
     case 'call_initiation_failure':
-      return describeFailure(call);
+      return describeFailure(call, service.settings.dialect === 'published' ? 'twilio' : 'telephony');
   }
 }
 
 const failureReasons: Partial<Record<CallResult, string>> = { busy: 'busy', no_answer: 'no-answer' };
 
-function describeFailure(call: Call): Record<string, unknown> {
+function describeFailure(call: Call, type: string): Record<string, unknown> {
   const outbound = call.direction === 'outbound';
   return {
     agent_id: call.agentId,
@@ -54,7 +54,7 @@ function describeFailure(call: Call): Record<string, unknown> {
     conversation_id: call.recordedAt === null ? null : call.conversationId,
     failure_reason: failureReasons[call.course?.result ?? 'failed'] ?? 'unknown',
     metadata: {
-      type: 'telephony',
+      type,
       body: {
         direction: call.direction,
         from: outbound ? call.agentNumber : call.to,

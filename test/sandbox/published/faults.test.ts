@@ -50,6 +50,23 @@ test('lists, reports and cancellations fail and lag on request', async () => {
   expect((await report()).body.status).toBe('cancelled');
 });
 
+test('a report may lack a recipient, have one twice, or say another number', async () => {
+  const sandbox = await startPublished();
+  const { id } = await sandbox.submit(people('0130', '0131'));
+  sandbox.addFaults([
+    { operation: 'get_batch', nth: 1, effect: { type: 'leave_out' } },
+    { operation: 'get_batch', nth: 2, effect: { type: 'duplicate' } },
+    { operation: 'get_batch', nth: 3, effect: { type: 'unknown_value', field: 'phone_number', value: '+12125550139' } },
+  ]);
+  const numbers = async (): Promise<string[]> =>
+    (await sandbox.get(`${batches}/${id}`)).body.recipients.map(({ phone_number: number }: { phone_number: string }) => number.slice(-4));
+  expect(await numbers()).toHaveLength(1);
+  const twice = await numbers();
+  expect([twice.length, new Set(twice).size]).toEqual([3, 2]);
+  expect(await numbers()).toEqual(['0139', '0139']);
+  expect(await numbers()).toEqual(['0130', '0131']);
+});
+
 test('a batch accepted in part says how many calls it has', async () => {
   const sandbox = await startPublished();
   sandbox.addFaults([
