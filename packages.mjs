@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { argv, execPath, exit } from 'node:process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 /*
- * node packages.mjs [FOLDER] makes what is installed elsewhere out of a built checkout: the program as `carillon-<version>.tgz`, and its client
- * alone as `carillon-convai-<version>.tgz`. Neither holds a script that npm would run, since nothing is left to build.
+ * node packages.mjs [FOLDER] makes what is installed elsewhere out of a built checkout: the program as `carillon-<version>.tgz`, and parts of it
+ * alone as `carillon-convai`, `carillon-client` and `carillon-sandbox`. None holds a script that npm would run: nothing is left to build.
  */
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -43,35 +43,80 @@ function packProgram() {
   run('npm', ['pack', folder, '--ignore-scripts', '--silent'], target);
 }
 
-const clientReadme = `# carillon-convai
+/** All that built modules load, of the program's own and of others: by their imports, so that none can be forgotten. */
+function reach(entries, suffix) {
+  const files = [...entries];
+  const packages = new Set();
+  const loads = /(?:^|[\s;}.])(?:from|import|import\(|load\(|require\(|resolve\()\s*['"]([^'"\s]+)['"]/gm;
+  for (const file of files)
+    for (const [, named] of readFileSync(file, 'utf8').matchAll(loads)) {
+      const path = join(dirname(file), named.replace(/\.[jt]s$/, suffix));
+      const [scope, rest] = named.split('/');
+      const dependency = scope.startsWith('@') ? `${scope}/${rest}` : scope;
+      if (dependency in program.dependencies) packages.add(dependency);
+      else if (named.startsWith('.') && existsSync(path) && !files.includes(path)) files.push(path);
+    }
+  return { files, packages };
+}
 
-The client of Carillon alone, with two dependencies. It is what the program carillon exports as carillon/convai, built from the same
-sources: what its docs/convai.md says of that holds here, under the name carillon-convai.
-`;
-
-function packClient() {
-  const folder = emptyFolder('carillon-convai');
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  run(execPath, [compiler, '-p', 'tsconfig.convai.json', '--outDir', join(folder, 'dist')], root);
+/** A part of the program as a package of its own: what its entries load, and the folders of browser files beside that. */
+function packPart({ name, description, entry, bin = '', folders = [], readme }) {
+  const folder = emptyFolder(name);
+  const built = (path, suffix) => join(root, 'dist/src', path + suffix);
+  const code = reach([built(entry, '.js'), ...(bin === '' ? [] : [built(bin, '.js')])], '.js');
+  const types = reach([built(entry, '.d.ts')], '.d.ts');
+  const place = (path) => join(folder, 'dist', relative(join(root, 'dist/src'), path));
+  for (const file of new Set([...code.files, ...types.files])) {
+    mkdirSync(dirname(place(file)), { recursive: true });
+    cpSync(file, place(file));
+  }
+  for (const each of folders) cpSync(built(each, ''), place(built(each, '')), { recursive: true });
   const { version, license, type, engines, dependencies } = program;
+  const needed = Object.keys(dependencies).filter((each) => code.packages.has(each) || types.packages.has(each));
   writeJson(join(folder, 'package.json'), {
-    name: 'carillon-convai',
+    name,
     version,
-    description: 'A typed client of a conversational voice-agent service whose errors say what is known.',
+    description,
     license,
     type,
     engines,
-    dependencies: { undici: dependencies.undici, zod: dependencies.zod },
+    dependencies: Object.fromEntries(needed.map((each) => [each, dependencies[each]])),
+    ...(bin === '' ? {} : { bin: { [name]: `dist/${bin}.js` } }),
     exports: {
-      '.': { types: './dist/service/convai/index.d.ts', import: './dist/service/convai/index.js' },
+      '.': { types: `./dist/${entry}.d.ts`, import: `./dist/${entry}.js` },
       './package.json': './package.json',
     },
     files: ['dist'],
   });
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  writeFileSync(join(folder, 'README.md'), clientReadme);
+  writeFileSync(join(folder, 'README.md'), `# ${name}\n\n${readme}\n`);
   run('npm', ['pack', folder, '--ignore-scripts', '--silent'], target);
 }
 
 packProgram();
-packClient();
+packPart({
+  name: 'carillon-convai',
+  description: 'A typed client of a conversational voice-agent service whose errors say what is known.',
+  entry: 'service/convai/index',
+  readme: `The client of Carillon alone, with two dependencies. It is what the program carillon exports as carillon/convai, built from the same
+sources: what its docs/convai.md says of that holds here, under the name carillon-convai.`,
+});
+packPart({
+  name: 'carillon-client',
+  description: 'A typed client of the HTTP API of Carillon, which follows the events without missing any.',
+  entry: 'interfaces/client/index',
+  readme: `The client of the API of carillon serve alone. It is what the program carillon exports as carillon/client, built from the same sources: what
+its docs/client.md says of that holds here, under the name carillon-client.`,
+});
+packPart({
+  name: 'carillon-sandbox',
+  description: 'A complete local conversational voice-agent service with simulated callees, for tests and CI.',
+  entry: 'sandbox/index',
+  bin: 'interfaces/cli/sandbox/main',
+  folders: ['sandbox/page/browser', 'presentation/html/browser'],
+  readme: `The sandbox of Carillon alone. Its command carillon-sandbox is carillon sandbox, and what it exports is carillon/sandbox, built from the same
+sources: what docs/sandbox of the program says of these holds here, under the name carillon-sandbox.
+
+    npx carillon-sandbox --port 0 --json
+    npx carillon-sandbox exec -- npm test`,
+});

@@ -125,8 +125,8 @@ test.each([
   expect(validate(broken(from, to))).not.toEqual([]);
 });
 
-test('every image of the Dockerfile is exact to the patch', () => {
-  const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
+test.each(['Dockerfile', 'deploy/sandbox/Dockerfile'])('every image of %s is exact to the patch', (path) => {
+  const dockerfile = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   expect(new Set(images)).toEqual(new Set([expect.stringMatching(/^node:22\.\d+\.\d+-bookworm-slim$/)]));
   expect(images).toHaveLength(2);

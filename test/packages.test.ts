@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
 import { startSandbox } from '../src/sandbox/start.ts';
+import { ApiWorld } from './interfaces/api/api-world.ts';
+import { openCleanStore } from './ledger/clean-store.ts';
+import { beginCampaign } from './ledger/scenario.ts';
 import { execute, linkPackage, openProject, programOf } from './service/convai/installed-package.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -15,8 +19,10 @@ interface Manifest {
   version: string;
   dependencies: Record<string, string>;
 }
-const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-const tarballs = [`carillon-${version}.tgz`, `carillon-convai-${version}.tgz`];
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+/** What the pages of the sandbox name in this way. */
+const namedOptions = 'conduct webhooks world fixture sockets controlToken speed clock dialect batchCalling campaigns'.split(' ');
+const tarballs = ['carillon', 'carillon-convai', 'carillon-client', 'carillon-sandbox'].map((name) => `${name}-${version}.tgz`);
 
 async function mustRun(program: string, args: string[], cwd: string): Promise<string> {
   const { code, output } = await execute(program, args, cwd);
@@ -27,13 +33,14 @@ async function mustRun(program: string, args: string[], cwd: string): Promise<st
 beforeAll(() => mustRun(process.execPath, [join(root, 'packages.mjs'), folder], root));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A project with the program as packed in it; what that needs is linked from this checkout. */
-async function installProgram(name: string): Promise<string> {
+/** A project with a package as packed in it; what that says it needs, and nothing else, is linked from this checkout. */
+async function installPacked(name: string, packed = 'carillon'): Promise<string> {
   const project = newProject(name);
-  const installed = join(project, 'node_modules', 'carillon');
+  const installed = join(project, 'node_modules', packed);
   mkdirSync(installed);
-  await mustRun('tar', ['-xzf', join(folder, tarballs[0] ?? ''), '--strip-components=1', '-C', installed], folder);
-  for (const dependency of Object.keys(dependencies)) linkPackage(project, dependency);
+  await mustRun('tar', ['-xzf', join(folder, `${packed}-${version}.tgz`), '--strip-components=1', '-C', installed], folder);
+  const needs = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
+  for (const dependency of Object.keys(needs.dependencies)) linkPackage(project, dependency);
   return project;
 }
 
@@ -55,7 +62,7 @@ test.each(tarballs)('the installation of %s builds nothing', async (tarball) => 
 });
 
 test('the program as packed checks its own example by its own rules', async () => {
-  const project = await installProgram('program');
+  const project = await installPacked('program');
   const installed = join(project, 'node_modules', 'carillon');
   const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { bin: { carillon: string } };
   const carillon = (...args: string[]) => mustRun(process.execPath, [join(installed, bin.carillon), ...args], project);
@@ -74,11 +81,11 @@ test('the program as packed checks its own example by its own rules', async () =
 });
 
 test("the sandbox as packed starts inside a stranger's tests, with types for every option that the pages name", async () => {
-  const project = await installProgram('tests');
+  const project = await installPacked('tests');
   linkPackage(project, 'vitest');
   const pages = readdirSync(join(root, 'docs/sandbox')).map((name) => readFileSync(join(root, 'docs/sandbox', name), 'utf8'));
   const named = [...pages.join('').matchAll(/`startSandbox\(\{ (\w+)/g)].map(([, option = '']) => option);
-  expect(new Set(named)).toEqual(new Set(['conduct', 'webhooks', 'world', 'fixture', 'sockets', 'controlToken', 'speed', 'clock']));
+  expect(new Set(named)).toEqual(new Set(namedOptions));
   const lines = named.map((name, at) => `export type Named${at} = SandboxOptions['${name}'];`);
   const wrong = "// @ts-expect-error there is no such option\nexport type Wrong = SandboxOptions['manners'];";
   const options = `import type { SandboxOptions } from 'carillon/sandbox';\n${lines.join('\n')}\n${wrong}`;
@@ -94,19 +101,74 @@ test("the sandbox as packed starts inside a stranger's tests, with types for eve
   expect((await run()).code).toBe(1);
 });
 
-test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {
-  const project = newProject('client');
-  for (const name of ['undici', 'zod'])
-    await mustRun('npm', ['pack', join(root, 'node_modules', name), '--ignore-scripts', '--silent'], project);
-  const own = ['undici', 'zod'].map((name) => {
+/** A project in which npm has installed a package without a network; answers the project and all that is installed there. */
+async function installOffline(packed: string, needs: string[]): Promise<{ project: string; installed: string[] }> {
+  const project = newProject(packed);
+  for (const name of needs) await mustRun('npm', ['pack', join(root, 'node_modules', name), '--ignore-scripts', '--silent'], project);
+  const own = needs.map((name) => {
     const path = join(root, 'node_modules', name, 'package.json');
     return `./${name}-${(JSON.parse(readFileSync(path, 'utf8')) as Manifest).version}.tgz`;
   });
-  const flags = ['--offline', '--no-audit', '--no-fund'];
-  await mustRun('npm', ['install', ...flags, `../${tarballs[1] ?? ''}`, ...own], project);
+  await mustRun('npm', ['install', '--offline', '--no-audit', '--no-fund', `../${packed}-${version}.tgz`, ...own], project);
   const listed = (await mustRun('npm', ['ls', '--all', '--parseable'], project)).trim().split('\n');
-  const packages = listed.filter((line) => line.includes('node_modules'));
-  expect(packages.map((path) => path.replace(/.*node_modules\//, '')).sort()).toEqual(['carillon-convai', 'undici', 'zod']);
+  const installed = listed.filter((line) => line.includes('node_modules')).map((path) => path.replace(/.*node_modules\//, ''));
+  return { project, installed: installed.sort() };
+}
+
+test('the client of the API alone is two packages, and runs every example of its page', async () => {
+  const { project, installed } = await installOffline('carillon-client', ['zod']);
+  expect(installed).toEqual(['carillon-client', 'zod']);
+  const store = await openCleanStore('sqlite');
+  await beginCampaign(store);
+  const world = await ApiWorld.over(store);
+  const env = { API_URL: await world.app.listen({ port: 0, host: '127.0.0.1' }), API_TOKEN: world.tokenText('operate') };
+  const program = programOf(readFileSync(join(root, 'docs/client.md'), 'utf8')).replaceAll(`'carillon/client'`, `'carillon-client'`);
+  const { code, output } = await openProject(project).run('examples.ts', program, env);
+  expect(output).toMatch(/there is no such campaign/);
+  expect(code).toBe(0);
+});
+
+test('the sandbox alone has its command and its types, and the workflow of its page runs where nothing else is', async () => {
+  const project = await installPacked('sandbox', 'carillon-sandbox');
+  const installed = join(project, 'node_modules', 'carillon-sandbox');
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest & { bin: Record<string, string> };
+  expect(Object.keys(manifest.dependencies).filter((name) => /temporal|^pg$|kysely/.test(name))).toEqual([]);
+  const main = join(installed, manifest.bin['carillon-sandbox'] ?? '');
+  const help = await mustRun(process.execPath, [main, '--help'], project);
+  expect(help).toMatch(/^ {2}carillon-sandbox exec -- npm test/m);
+  expect(help).not.toContain('carillon sandbox');
+  expect(await execute(process.execPath, [main, '--speed', 'fast'], project)).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('fast'),
+  });
+
+  const page = readFileSync(join(root, 'docs/sandbox/ci.md'), 'utf8');
+  const [, script = ''] = /^```js\n(.*?)^```/ms.exec(page) ?? [];
+  writeFileSync(join(project, 'calls.test.mjs'), script);
+  const [, workflow = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? [];
+  const { jobs } = parse(workflow) as { jobs: { test: { steps: { run?: string }[] } } };
+  const [, ...words] = jobs.test.steps
+    .flatMap(({ run = '' }) => run.split(' '))
+    .join(' ')
+    .split('npx carillon-sandbox ');
+  const ran = await execute(process.execPath, [main, ...words.join('').split(' ')], project);
+  expect(ran.output).toMatch(/two people are called/);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(readFileSync(join(project, 'conduct.xml'), 'utf8')).toMatch(/<testsuite/);
+  // A caller that breaks a rule fails the step.
+  writeFileSync(join(project, 'calls.test.mjs'), script.replace("'+12125550101'", "'+12125550100'"));
+  expect((await execute(process.execPath, [main, ...words.join('').split(' ')], project)).code).toBe(1);
+
+  const program = `import { startSandbox, type RunningSandbox } from 'carillon-sandbox';
+    const sandbox: RunningSandbox = await startSandbox({ seed: 7 });
+    console.log((await fetch(sandbox.url)).status, (await fetch(sandbox.url + '/v1/convai/agents')).status);
+    await sandbox.close();`;
+  expect(await openProject(project).run('page.ts', program, {})).toEqual({ code: 0, output: '200 401\n' });
+});
+
+test('the client alone is three packages, installed without a network, and runs every example of its page', async () => {
+  const { project, installed } = await installOffline('carillon-convai', ['undici', 'zod']);
+  expect(installed).toEqual(['carillon-convai', 'undici', 'zod']);
 
   const sandbox = await startSandbox({ speed: 600, seed: 'docs' });
   onTestFinished(() => sandbox.close());
