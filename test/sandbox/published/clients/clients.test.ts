@@ -58,7 +58,7 @@ test('the published client for TypeScript does its main jobs with another addres
     await run('npm', ['install', '--no-audit', '--no-fund', '@elevenlabs/elevenlabs-js@2.73.0'], { cwd: folder, ...limit });
   });
   const { stdout } = await run(process.execPath, [join(here, 'jobs.mjs'), home, await startQuickSandbox()], limit);
-  expect(JSON.parse(stdout)).toEqual({ ...whatCame, numbers: ['+12025550110', true, 4] });
+  expect(JSON.parse(stdout)).toEqual({ ...whatCame, numbers: ['+12025550110', true, 4], doubled: 2 });
 });
 
 test('the published client for Python does its main jobs with another address and key alone', async (context) => {

@@ -91,6 +91,22 @@ const { recipients } = await batchCalls.get(later.id);
 await batchCalls.delete(later.id);
 done.cancelled = [later.status, cancelled.status, recipients[0].status, (await batchCalls.list({})).batchCalls.length];
 
+// A failure after the work: the client repeats the request by itself, and nothing at the service tells that the two are one.
+await fetch(`${baseUrl}/_sandbox/faults`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ operation: 'batch_calls', times: 1, effect: { type: 'error', status: 500, when: 'after' } }),
+});
+await batchCalls.create({
+  callName: 'Carried out, then a failure',
+  agentId,
+  agentPhoneNumberId: phoneNumberId,
+  recipients: [{ phoneNumber: '+12125550130' }],
+  scheduledTimeUnix: batch.createdAtUnix + 30 * 86_400,
+});
+const { batchCalls: all } = await batchCalls.list({ agentId });
+done.doubled = all.filter(({ name }) => name === 'Carried out, then a failure').length;
+
 const found = await conversations.list({ agentId, dynamicVariableParams: 'carillon_ref:eq:ledger:a/0100/1', pageSize: 5 });
 const ofUser = await conversations.list({ userId: 'user 0101', callDurationMaxSecs: 0 });
 const [{ conversationId }] = found.conversations;
