@@ -11,9 +11,13 @@ import type { CallService } from '../../src/service/port/call-service.ts';
 import { connectService } from '../../src/service/registry.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { verifyLog } from '../../src/verify/log.ts';
+import { ApiWorld } from '../interfaces/api/api-world.ts';
+import { post, secret, secrets } from '../interfaces/api/sent-requests.ts';
 import { dialects, openTestStore } from '../ledger/test-stores.ts';
+import { answerJson, startHttpService } from '../service/convai/loopback-servers.ts';
 import { noon, plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import { until } from '../support/until.ts';
 import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 
 type Api = 'batch-calling' | 'campaigns';
@@ -316,5 +320,36 @@ test.each([
     const results = calls.filter(({ to, dialedAt }) => to === number && dialedAt !== null).map(({ result }) => result);
     expect(results.slice(0, -1)).not.toContain('answered');
   }
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('a record that the service has sent by itself is read by nobody: %o', async (world) => {
+  const campaign = await begin(world);
+  const { sandbox, store } = campaign;
+  const settings = { SVC_BASE_URL: sandbox.url, SVC_API: world.api, SVC_WEBHOOK_SECRET: secrets };
+  const receiving = await ApiWorld.over(store, { settings });
+  const taken: unknown[] = [];
+  const receiver = await startHttpService((response, { body, headers }) => {
+    receiving.at = sandbox.clock.now();
+    void post(receiving, { body, signature: String(headers['svc-signature'] ?? headers['elevenlabs-signature']) }).then((answer) => {
+      taken.push(answer.body['taken']);
+      answerJson(response, answer.status, {});
+    });
+  });
+  const hook = { url: receiver.baseUrl, secret, events: ['post_call_transcription'] };
+  const { webhook_id: id } = (await sandbox.request('POST', '/_sandbox/webhooks', hook)).body;
+  await campaign.dial();
+  for (let tick = 0; tick < 40; tick += 1) {
+    sandbox.clock.advance(tickMs);
+    await until('the service has told all so far', async () => {
+      const { deliveries } = (await sandbox.get(`/_sandbox/webhooks/${id}/deliveries`)).body;
+      return (deliveries as { state: string }[]).every(({ state }) => state === 'delivered');
+    });
+    await campaign.sweep();
+  }
+  expect(taken).toEqual(campaign.numbers.map(() => 'stored'));
+  expect(await campaign.rows()).toEqual(campaign.numbers.map(() => ({ state: 'done', outcome: 'completed', counted: 1 })));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect(sandbox.journal().filter(({ operation }) => operation === 'get_conversation')).toEqual([]);
   expect(await campaign.proof()).toEqual([]);
 });
