@@ -65,7 +65,7 @@ export interface SandboxOptions {
    */
   strictStart?: boolean;
   /** Batch calling in the published form. */
-  batchCalling?: Partial<BatchSettings>;
+  batchCalling?: Partial<BatchSettings> | undefined;
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
@@ -90,7 +90,7 @@ export interface SandboxOptions {
   /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
   livekit?: LiveKitSettings;
   /** Outbound campaigns; in the extended dialect only. */
-  campaigns?: Partial<CampaignSettings>;
+  campaigns?: Partial<CampaignSettings> | undefined;
   conduct?: Partial<ConductLimits>;
 }
 
