@@ -29,7 +29,7 @@ function requestOf(mark: string): CallRequest {
 
 const place = (service: CallService, mark: string) => service.place(requestOf(mark), { requestId: 'r', mayBegin: () => true });
 
-test.each<{ what: string; campaigns: SandboxOptions['campaigns']; never: string; seen: string }>([
+test.each<{ what: string; campaigns: NonNullable<SandboxOptions['campaigns']>; never: string; seen: string }>([
   { what: 'keeps keys, and takes another body', campaigns: {}, never: 'absent', seen: 'accepted' },
   { what: 'refuses another body', campaigns: { otherBody: 'conflict' }, never: 'absent', seen: 'accepted' },
   { what: 'dials what is set for later at once', campaigns: { schedule: 'ignored' }, never: 'not_readable', seen: 'accepted' },
@@ -49,7 +49,7 @@ test.each<{ what: string; campaigns: SandboxOptions['campaigns']; never: string;
   expect((await find('never'))?.kind).toBe(never);
   await advance(3_600_000);
   // The call that a date does not hold back is over: the service has called itself.
-  expect((await find('never'))?.kind).toBe(campaigns?.schedule === 'ignored' ? 'absent' : never);
+  expect((await find('never'))?.kind).toBe(campaigns.schedule === 'ignored' ? 'absent' : never);
   await place(service, 'sent');
   expect((await find('sent'))?.kind).toBe(seen);
   await advance(31 * day);
@@ -69,7 +69,7 @@ test('a key that may have been forgotten proves nothing for certain, and a reque
   expect(await service.find?.({ mark: 'never', agentId, callerId, since })).toEqual({ kind: 'absent', certain: false });
 });
 
-test.each<{ what: string; batchCalling: SandboxOptions['batchCalling']; first: string }>([
+test.each<{ what: string; batchCalling: NonNullable<SandboxOptions['batchCalling']>; first: string }>([
   { what: 'lists the oldest first', batchCalling: { listOrder: 'oldest_first' }, first: 'accepted' },
   { what: 'has short pages', batchCalling: { mostListed: 30 }, first: 'accepted' },
   { what: 'lists late', batchCalling: { listLagMs: 60_000 }, first: 'absent' },

@@ -1,13 +1,16 @@
 import { checkCaller } from '../../../campaign/preflight/caller-check.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { wordRules } from '../../../campaign/file/settings/words.ts';
-import { withService } from '../../../operations/control/service.ts';
+import { readLookUpProof, type LookUpProof } from '../../../ledger/campaign/lookup-proof.ts';
+import { openExistingLedger } from '../../../operations/control/ledger.ts';
+import { accountIdOf, withService } from '../../../operations/control/service.ts';
 import { deniedSettings } from '../../../rules/conversation-override.ts';
 import { keyHeaders, serviceApis, type ServiceApi } from '../../../rules/service-api.ts';
 import type { CallService } from '../../../service/port/call-service.ts';
 import { probeService, type Probe } from '../../../service/probe.ts';
 import { serviceSettings, type Config } from '../../../shared/config.ts';
 import { plural } from '../../../shared/input/figures.ts';
+import { instantText } from '../../../shared/input/times.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
 
 const name = 'Interface';
@@ -32,29 +35,50 @@ export async function checkInterface(config: Config, campaignPath: string | null
   if (probes === null || Object.values(probes).every((probe) => probe === 'unclear')) return [];
   const found = judgeInterface(config.SVC_API, probes);
   if (found?.status !== 'ok') return found === null ? [] : [found];
-  const terms =
-    config.SVC_API === 'contract'
-      ? []
-      : [ok('Terms', 'whether they are accepted, only a request to dial shows: doctor --prove-lookup makes one')];
-  return [found, ...(await checkCallers(config, campaignPath)), ...terms];
+  return [found, ...(await checkCallers(config, campaignPath)), ...(await checkProof(config))];
+}
+
+/** Whether the account was seen to look requests up, which also shows that its terms are accepted; nothing where there is no look-up. */
+async function checkProof(config: Config): Promise<Finding[]> {
+  const { SVC_API: api } = config;
+  if (api === 'contract') return [];
+  const proof = await readProof(config, api);
+  if (proof !== null) return [ok('Look-up', `proven on ${instantText(proof.provenAt)}; the terms of calls were accepted then`)];
+  const advice =
+    'carillon doctor --prove-lookup --to <your own number> shows it, and whether the terms of calls are accepted, without a call. Until then a person decides about requests that the service does not list.';
+  return [warning('Look-up', 'not proven for this account', advice)];
+}
+
+async function readProof(config: Config, api: ServiceApi): Promise<LookUpProof | null> {
+  try {
+    const store = await openExistingLedger(config);
+    try {
+      return await readLookUpProof(store.db, { accountId: accountIdOf(config), api });
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // What is wrong with the database is told by those who look at it.
+    return null;
+  }
 }
 
 /** What the probes say of the interface that is set; null: nothing that the key does not say already. */
 export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceApi, Probe>>): Finding | null {
   const others = serviceApis.filter((api) => api !== own && probes[api] === 'answers');
   const advice = others.length === 0 ? 'Check SVC_BASE_URL and SVC_API.' : `Set ${others.map((api) => `SVC_API=${api}`).join(' or ')}.`;
+  const header = others[0] === undefined ? keyHeaders[own] : keyHeaders[others[0]];
+  const otherHeader = header === keyHeaders[own] ? '' : `, and wants the key as ${header}`;
   switch (probes[own]) {
     case 'answers':
       return ok(name, `${own}: ${placed[own]} answers`);
     case 'not_there':
-      return fault(name, `this service has no ${placed[own]} (SVC_API=${own})`, advice);
+      return fault(name, `this service has no ${placed[own]} (SVC_API=${own})${otherHeader}`, advice);
     case 'not_permitted':
       return fault(name, `the key may not use ${placed[own]} (403)`, 'Give the key that right, and accept the terms of calls in batches.');
-    case 'key_refused': {
-      const [other] = others;
-      if (other === undefined || keyHeaders[other] === keyHeaders[own]) return null;
-      return fault(name, `the service wants the key as ${keyHeaders[other]}, not as ${keyHeaders[own]}`, advice);
-    }
+    case 'key_refused':
+      if (header === keyHeaders[own]) return null;
+      return fault(name, `the service wants the key as ${header}, not as ${keyHeaders[own]}`, advice);
     case 'unclear':
       return warning(name, `whether this service has ${placed[own]} cannot be told`, 'Try again, and look at what the service answers.');
   }

@@ -55,7 +55,13 @@ async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Pr
     return [ok(name, 'accepted'), ...(clock.sandbox ? [] : [checkClock(serviceDate)])];
   } catch (error) {
     if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
-      return [fault(name, `refused by the service with status ${error.status}`, 'Check SVC_API_KEY.')];
+      return [
+        fault(
+          name,
+          `refused by the service with status ${error.status}`,
+          'Check SVC_API_KEY, and SVC_API, which says in which header it is sent.',
+        ),
+      ];
     }
     return [fault(name, `could not be tried: ${reasonOf(error)}`, 'Check SVC_BASE_URL: is it the address of the service?')];
   }

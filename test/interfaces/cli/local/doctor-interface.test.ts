@@ -27,7 +27,12 @@ test.each<{ dialect: 'spec' | 'extended' | 'published'; api: ServiceApi; says: R
     advice: /SVC_API=contract/,
   },
   { dialect: 'extended', api: 'contract', says: /operation 14 answers/, advice: null },
-  { dialect: 'published', api: 'contract', says: /has no operation 14/, advice: /^Set SVC_API=batch-calling or SVC_API=campaigns\.$/ },
+  {
+    dialect: 'published',
+    api: 'contract',
+    says: /has no operation 14 \(SVC_API=contract\), and wants the key as xi-api-key/,
+    advice: /^Set SVC_API=batch-calling or SVC_API=campaigns\.$/,
+  },
   { dialect: 'published', api: 'batch-calling', says: /batch calling answers/, advice: null },
   { dialect: 'published', api: 'campaigns', says: /outbound campaigns answers/, advice: null },
 ])('a service of the dialect $dialect, asked as $api', async ({ dialect, api, says, advice }) => {
@@ -69,8 +74,8 @@ test.each([
   expect(found?.status).toBe(status);
 });
 
-test('agents and numbers are counted, and what no answer tells is said', async () => {
-  const { Agents, Terms } = await examine({ dialect: 'published' }, { SVC_API: 'campaigns' });
+test('agents and numbers are counted, and whether the look-up was proven is said', async () => {
+  const { Agents, 'Look-up': lookUp } = await examine({ dialect: 'published' }, { SVC_API: 'campaigns', CARILLON_DB: '/nowhere/c.db' });
   expect(Agents?.detail).toMatch(/^\d+ agents, \d+ caller numbers?$/);
-  expect(Terms?.detail).toMatch(/only a request to dial shows/);
+  expect(lookUp).toMatchObject({ status: 'warning', detail: 'not proven for this account' });
 });

@@ -3,6 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readLookUpProof } from '../../../../src/ledger/campaign/lookup-proof.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import type { ServiceApi } from '../../../../src/rules/service-api.ts';
+import { checkInterface } from '../../../../src/interfaces/cli/local/doctor-interface.ts';
+import { readConfig } from '../../../../src/shared/config.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
@@ -43,15 +45,17 @@ async function prove(
   const store = await openStore({ sqlitePath });
   const proof = await readLookUpProof(store.db, { accountId: sandbox.url, api });
   await store.close();
+  const shown = api === 'contract' ? [] : await checkInterface(readConfig(io.env), null);
   const dialled = sandbox.calls().filter(({ dialedAt }) => dialedAt !== null);
-  return { exitCode, stdout, stderr, proof, dialled, journal: sandbox.journal(), said: () => JSON.parse(stdout) as Proof };
+  return { exitCode, stdout, stderr, proof, shown, dialled, journal: sandbox.journal(), said: () => JSON.parse(stdout) as Proof };
 }
 
 test.each([
   { api: 'batch-calling', keyBehaviour: null, steps: ['scheduled', 'list', 'order', 'absent', 'taken back'] },
   { api: 'campaigns', keyBehaviour: 'first_answer', steps: ['scheduled', 'list', 'order', 'key', 'absent', 'taken back'] },
 ] as const)('$api: the look-up is proven, kept, and nobody is called', async ({ api, keyBehaviour, steps }) => {
-  const { exitCode, said, proof, dialled, stdout, stderr } = await prove(api);
+  const { exitCode, said, proof, shown, dialled, stdout, stderr } = await prove(api);
+  expect(shown.find(({ name }) => name === 'Look-up')?.detail).toMatch(/^proven on 20/);
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(said()).toMatchObject({ proven: true, proof: { api, keyBehaviour } });
   expect(said().steps.map(({ name }) => name)).toEqual(steps);
