@@ -45,9 +45,10 @@ async function prove(
   const store = await openStore({ sqlitePath });
   const proof = await readLookUpProof(store.db, { accountId: sandbox.url, api });
   await store.close();
+  const journal = sandbox.journal();
   const shown = api === 'contract' ? [] : await checkInterface(readConfig(io.env), null);
   const dialled = sandbox.calls().filter(({ dialedAt }) => dialedAt !== null);
-  return { exitCode, stdout, stderr, proof, shown, dialled, journal: sandbox.journal(), said: () => JSON.parse(stdout) as Proof };
+  return { exitCode, stdout, stderr, proof, shown, dialled, journal, said: () => JSON.parse(stdout) as Proof };
 }
 
 test.each([
