@@ -7,6 +7,7 @@ import { openCleanStore } from '../../ledger/clean-store.ts';
 import { bothDialects, type TestDialect } from '../../ledger/test-stores.ts';
 import { answerJson, startHttpService } from '../../service/convai/loopback-servers.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
+import { isFull } from '../../support/depth.ts';
 import { until } from '../../support/until.ts';
 import { ApiWorld } from './api-world.ts';
 import { post, secret, secrets, sign, type Sent } from './sent-requests.ts';
@@ -102,7 +103,9 @@ test.for(bothDialects)(
     // All of them are lost.
     const polled = await run(dialect, () => []);
     expect([polled.reads, polled.placed]).toEqual([rows, rows]);
-    for (const [name, { way, reads, statuses }] of Object.entries(ways)) {
+    for (const [name, { way, reads, statuses }] of dialect === 'sqlite' || isFull
+      ? Object.entries(ways)
+      : Object.entries(ways).slice(0, 2)) {
       const told = await run(dialect, way);
       expect([name, told.results, told.attempts]).toEqual([name, polled.results, polled.attempts]);
       expect([name, told.placed, [...new Set(told.answers)]]).toEqual([name, rows, statuses]);
