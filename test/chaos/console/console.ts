@@ -64,7 +64,8 @@ export class Console {
     const context: ApiContext = {
       store: new Proxy(store, { get: (_, key) => Reflect.get(served.getStore()?.store ?? store, key) as unknown }),
       get config() {
-        return configOf(current().serviceUrl);
+        // Routes are chosen before the first request, and by nothing of a service.
+        return configOf(served.getStore()?.serviceUrl ?? 'http://127.0.0.1:9');
       },
       // It also tidies up, of which nobody has asked it.
       now: () => served.getStore()?.now() ?? nowReal,
