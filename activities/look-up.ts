@@ -1,5 +1,5 @@
 import { readLookUpProof } from '../src/ledger/campaign/lookup-proof.ts';
-import { findDeniedRequests, findLostRequests, takeLookUp, type LostRequest } from '../src/ledger/collect/look-ups.ts';
+import { findDeniedRequests, findLostRequests, listPatienceMs, takeLookUp, type LostRequest } from '../src/ledger/collect/look-ups.ts';
 import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import type { Found } from '../src/rules/call-report.ts';
@@ -48,12 +48,16 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
  * that cannot be told yet; null: there is none.
  */
 export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
-  const denied = await findDeniedRequests(looking.deps.store.db, batchId);
+  const { deps, clock } = looking;
+  const denied = await findDeniedRequests(deps.store.db, batchId);
+  const patienceMs = listPatienceMs(await readProvenLag(deps));
   let isClear = true;
   for (const request of denied) {
-    const { kind } = await lookUp(looking, request);
-    if (kind === 'not_readable') isClear = false;
-    if (kind === 'accepted' || kind === 'several') break;
+    const begunAt = serviceNow(clock);
+    const found = await lookUp(looking, request);
+    if (found.kind === 'accepted' || found.kind === 'several') break;
+    const isSure = found.kind === 'absent' && (found.certain || begunAt >= (request.answeredAt ?? Infinity) + patienceMs);
+    if (!isSure) isClear = false;
   }
   return denied.length === 0 ? null : isClear;
 }
@@ -64,12 +68,17 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
-  const proof = await readLookUpProof(deps.store.db, deps);
-  const provenLagMs = proof === null ? null : (proof.listLagMs ?? 0);
+  const provenLagMs = await readProvenLag(deps);
   const now = serviceNow(clock);
   await deps.store.transaction((tx) => takeLookUp(tx, batchId, { found, begunAt, now, provenLagMs }));
   if (found.kind === 'several') await takeAllBack(deps, batchId, { found, now });
   return found;
+}
+
+/** By how much the service's list lags, as proven; null: nobody has measured it. */
+async function readProvenLag(deps: ActivityDependencies): Promise<number | null> {
+  const proof = await readLookUpProof(deps.store.db, deps);
+  return proof === null ? null : (proof.listLagMs ?? 0);
 }
 
 const notReadable: Found = { kind: 'not_readable' };

@@ -27,7 +27,7 @@ interface Broken {
 /** In turn: a mix of faults; one in which records are hard to tell apart as well; a world in which records say too little. */
 function drawDisturbed(seed: number, databaseUrl: string | undefined): Disturbed {
   if (seed % 3 === 0) {
-    const world = drawWorld(seed, undefined, databaseUrl);
+    const world = drawWorld(seed, undefined, { databaseUrl });
     return { mix: world.mix, world };
   }
   const mix = seed % 3 === 1 ? drawMix(seed) : drawTangledMix(seed);

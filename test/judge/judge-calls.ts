@@ -3,6 +3,11 @@ import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 /** What any two calls of the service's own log must not be to each other. */
 export type CallRule = 'two calls at once' | 'called after an opt-out' | 'called after an answer';
 
+/** Whether the service gave a call back before the telephone rang: nobody was called. */
+export function isTakenBack({ dialedAt, endedAt }: Pick<CallTruth, 'dialedAt' | 'endedAt'>): boolean {
+  return dialedAt === null && endedAt !== null;
+}
+
 type Facts = Pick<CallTruth, 'to' | 'requestId' | 'acceptedAt' | 'endedAt' | 'result' | 'optedOut'>;
 
 /** The caller's own name for the request; which records belong to it is another matter. */

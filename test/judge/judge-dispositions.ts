@@ -20,9 +20,11 @@ function truthOf(call: CallTruth): string {
 
 /** Dispositions that an attempt may have, given what really became of its call. */
 function allowedFor(trial: Trial, attempt: AttemptRow, call: CallTruth): string[] {
+  const truth = truthOf(call);
+  // Without a record nothing but the report tells how it ended, and it may hide how.
+  if (trial.reports === true && call.conversationId === null) return [truth, 'failed', 'unknown'];
   const noRecord = isReplyLost(trial, attempt.batch_id) || anyUnreadable(trial) ? ['unreached', 'unknown'] : ['unreached'];
   if (call.conversationId === null || !call.visible) return noRecord;
-  const truth = truthOf(call);
   if (trial.unreadable.has(call.conversationId)) {
     // What the list says of it may still be told; more than that only if it was read before.
     return truth === 'answered' || truth === 'opted_out' || truth === 'voicemail'

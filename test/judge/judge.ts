@@ -30,9 +30,11 @@ export interface Violation {
 /** What a whole run left behind, and what the judge is told about the faults that were done to it. */
 export interface Trial {
   ledger: Ledger;
-  /** The truth: what the service accepted. */
+  /** The truth: what the service accepted, and did not give back. */
   calls: readonly CallTruth[];
   dialect: 'spec' | 'extended';
+  /** Whether the service itself reported what became of each call; it does not when left out. */
+  reports?: boolean;
   /** Data rows of each campaign's list. */
   lists: readonly { campaignId: string; rows: number }[];
   /** Request ids of POSTs whose reply did not come back to a process that lived to write it down. */

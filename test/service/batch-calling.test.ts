@@ -140,7 +140,7 @@ test('every word for where a recipient is is told, and one that nobody knows as 
     ['dialling', null],
     ['talking', null],
     ['over', null],
-    ['over', null],
+    ['over', 'failed'],
     ['over', 'voicemail'],
     ['withdrawn', null],
     [null, null],

@@ -1,9 +1,11 @@
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
 import type { Mix } from '../activities/mixes/drive-campaign.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';
+import { reportedKinds, reportingSide, type ReportedSide } from './reporting.ts';
 import { drawPeople, type Crowd, type Person } from './people.ts';
 
 /** Records that come later than this after the call are stragglers, unless everything newer is as late. */
@@ -12,18 +14,40 @@ export const settleMs = 15 * minuteMs;
 export interface World {
   name: string;
   seed: number;
+  api: ServiceApi;
   /** Its calls can be told apart, so next to nothing may be left in doubt. */
   apart: boolean;
   people: Person[];
   mix: Mix;
+  /** Beyond what holds with every service; null with the contract's. */
+  reported: Omit<ReportedSide, 'mix'> | null;
 }
 
-export const worldNames = Object.keys(kinds);
+/** The worlds that there are with each API. */
+export function worldNamesOf(api: ServiceApi): string[] {
+  return Object.keys(api === 'contract' ? kinds : { ...kinds, ...reportedKinds });
+}
 
-/** A whole world from one number; with a name, that world. `databaseUrl` is where two workers may meet. */
-export function drawWorld(seed: number, name = worldNames[seed % worldNames.length] ?? '', databaseUrl?: string): World {
-  const kind = kinds[name];
-  if (kind === undefined) throw new Error(`There is no world "${name}"; there are ${worldNames.join(', ')}.`);
+export const worldNames = worldNamesOf('contract');
+
+/** The name of the world that a seed draws. */
+export function nameOfSeed(seed: number, api: ServiceApi): string {
+  const names = worldNamesOf(api);
+  return names[seed % names.length] ?? '';
+}
+
+/**
+ * A whole world from one number; with a name (`given`), that world. `databaseUrl` is where two workers may meet. The API changes nothing that is drawn
+ * for the contract's, and adds what only a service that reports its calls can do.
+ */
+export function drawWorld(
+  seed: number,
+  given?: string,
+  { databaseUrl, api = 'contract' }: { databaseUrl?: string | undefined; api?: ServiceApi } = {},
+): World {
+  const name = given ?? nameOfSeed(seed, api);
+  const kind = kinds[name] ?? (api === 'contract' ? undefined : reportedKinds[name]);
+  if (kind === undefined) throw new Error(`There is no world "${name}"; there are ${worldNamesOf(api).join(', ')}.`);
   const random = new Random('world', name, seed);
   const apart = kind.apart === true;
   const count = Math.floor(random.between(6, 13));
@@ -31,13 +55,17 @@ export function drawWorld(seed: number, name = worldNames[seed % worldNames.leng
   const people = drawPeople(random, crowd);
   const traits = kind.draw(random, people, databaseUrl !== undefined);
   const kills = !apart && (traits.kills === true || random.chance(0.3));
-  const mix = buildMix(random, people, traits, { apart, kills });
+  const drawn = buildMix(random, people, traits, { apart, kills });
+  const scene = { name, api, people, random: new Random('world', api, name, seed) };
+  const { mix, ...reported } = api === 'contract' ? { mix: drawn } : reportingSide(drawn, scene);
   return {
     name,
     seed,
+    api,
     apart,
     people,
     mix: { ...mix, seed: `${name} ${seed}`, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
+    reported: 'graceMs' in reported ? reported : null,
   };
 }
 

@@ -1,10 +1,12 @@
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
-import { campaignOf, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
+import type { Deed, Outcome } from '../activities/mixes/drive-campaign.ts';
+import { campaignOf, isTakenBack, isWithin, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
+import type { Trial } from '../judge/judge.ts';
 import type { Ledger } from '../judge/ledger.ts';
 import { settleMs, type World } from './draw-world.ts';
 
 export interface Breach {
-  rule: CallRule | 'not one outcome' | 'no end';
+  rule: CallRule | 'not one outcome' | 'no end' | 'rang after it was taken back' | 'in doubt without cause';
   /** Whom it befell; null where it is about the campaign. */
   to: string | null;
   /** The record that would have told came later than everything newer, and than anybody waits: a stated remainder. */
@@ -14,7 +16,7 @@ export interface Breach {
 
 /** What the service knows of its calls, joined with the numbers of the list; which call the product took a record for is not asked. */
 export function judgeWorld(world: World, calls: readonly CallTruth[], recipients: Ledger['recipients']): Breach[] {
-  const ours = calls.filter(({ batchId }) => batchId !== null);
+  const ours = calls.filter((call) => call.batchId !== null && !isTakenBack(call));
   const breaches: Breach[] = [];
   for (const { campaignId, rows } of world.mix.campaigns) {
     const stored = recipients.filter((row) => row.campaign_id === campaignId);
@@ -28,6 +30,8 @@ export function judgeWorld(world: World, calls: readonly CallTruth[], recipients
       });
   }
   for (const { rule, earlier, later } of judgeCalls(ours)) {
+    // That the service made two batches of a request, nobody can undo.
+    if (world.reported?.isTwice === true && earlier.requestId === later.requestId) continue;
     const straggler = isStraggler(earlier, ours);
     breaches.push({ rule, to: later.to, straggler, what: `${nameOf(later)} after ${nameOf(earlier)}` });
   }
@@ -49,9 +53,51 @@ export function countGivenUp(world: World, calls: readonly CallTruth[]): number 
   let givenUp = 0;
   for (const { campaignId, rules, rows } of world.mix.campaigns)
     for (const { e164 } of rows) {
-      const own = calls.filter((call) => call.to === e164 && campaignOf(call) === campaignId);
+      const own = calls.filter((call) => !isTakenBack(call) && call.to === e164 && campaignOf(call) === campaignId);
       const reached = own.some(({ result }) => result === 'answered' || result === 'voicemail');
       if (!reached && own.length < rules.retry.maxAttempts) givenUp += 1;
     }
   return givenUp;
+}
+
+/** What only a service that reports its calls can be held to: what was taken back does not ring, and nobody is left in doubt for nothing. */
+export function judgeReported(world: World, calls: readonly CallTruth[], { trial, deeds }: Pick<Outcome, 'trial' | 'deeds'>) {
+  const { reported } = world;
+  if (reported === null) return [];
+  const ours = calls.filter((call) => call.batchId !== null && !isTakenBack(call));
+  const late = reported.graceMs === null ? [] : findLate(world, ours, deeds, reported.graceMs);
+  const breaches = late.map((call): Breach => {
+    return { rule: 'rang after it was taken back', to: call.to, straggler: false, what: nameOf(call) };
+  });
+  for (const row of reported.isDoubtful ? [] : trial.ledger.recipients.filter(({ outcome }) => outcome === 'unresolved'))
+    if (!mayDoubt(world, ours, trial, row))
+      breaches.push({ rule: 'in doubt without cause', to: row.e164, straggler: false, what: `${row.recipient_id}: ${row.reason}` });
+  return breaches;
+}
+
+function findLate({ mix }: World, calls: readonly CallTruth[], deeds: readonly Deed[], graceMs: number): CallTruth[] {
+  return calls.filter((call) => {
+    const rang = call.dialedAt ?? 0;
+    const plan = mix.campaigns.find(({ campaignId }) => campaignId === campaignOf(call));
+    const hours = plan?.rows.find(({ e164 }) => e164 === call.to)?.hours ?? null;
+    if (rang >= (plan?.rules.endsAt ?? Infinity)) return true;
+    if (hours !== null && !isWithin(hours, 'America/New_York', rang)) return true;
+    const wishes = deeds.filter(({ at, of }) => (of === plan?.campaignId || of === call.to) && at <= rang);
+    const isForbidden = wishes.some(({ change, at }) => ['suppress', 'cancel', 'drain'].includes(change) && rang > at + graceMs);
+    const last = wishes.findLast(({ change }) => change !== 'suppress');
+    return isForbidden || (last?.change === 'pause' && rang > last.at + graceMs);
+  });
+}
+
+/** By the service's own log: whether there is a reason that nobody knows what became of a person's last call. */
+function mayDoubt({ api, mix }: World, calls: readonly CallTruth[], trial: Trial, row: Ledger['recipients'][number]): boolean {
+  const own = trial.ledger.dials.filter(({ attemptId }) => attemptId.startsWith(`${row.recipient_id}/`));
+  return own.some(({ batchId, k, e164 }) => {
+    const requestId = `${batchId}/${k}`;
+    const call = calls.find((each) => each.requestId === requestId && each.to === e164);
+    // The request was never carried out; or the service left this one out of it.
+    if (call === undefined) return trial.partialReplies.has(requestId) || (api === 'batch-calling' && mix.provenLagMs === undefined);
+    // All that is told of it is that it is over.
+    return call.conversationId === null && api === 'batch-calling' && mix.sandbox.batchCalling?.unanswered === 'completed';
+  });
 }

@@ -4,7 +4,7 @@ import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
 import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
 import type { World } from './draw-world.ts';
-import { countGivenUp, judgeWorld, nameOf, type Breach } from './judge-world.ts';
+import { countGivenUp, judgeReported, judgeWorld, nameOf, type Breach } from './judge-world.ts';
 
 /** One world's seeds in figures. */
 export interface Figures {
@@ -51,7 +51,7 @@ async function runWorld(world: World, { figures, broken }: WorldRun): Promise<vo
   };
   const outcome = await new Drive({ ...world.mix, atEnd }).run();
   const { calls, ledger } = outcome.trial;
-  const breaches = judgeWorld(world, calls, ledger.recipients);
+  const breaches = [...judgeWorld(world, calls, ledger.recipients), ...judgeReported(world, calls, outcome)];
   for (const what of new Set(outcome.faults.filter((fault) => !fault.startsWith('conduct'))))
     breaches.push({ rule: 'no end', to: null, straggler: false, what });
   const promised = breaches.filter(({ straggler }) => !straggler);
@@ -113,7 +113,7 @@ async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth
 function tell(world: World, breaches: Breach[], calls: readonly CallTruth[], records: Map<string, string>): string {
   const { dialect, world: setting, listOrder } = world.mix.sandbox;
   const at = (instant: number | null): string => (instant === null ? '-' : new Date(instant).toISOString().slice(11, 19));
-  const lines = [`world ${world.name}, seed ${world.seed}: ${dialect}, ${listOrder}, ${JSON.stringify(setting?.records)}`];
+  const lines = [`world ${world.name}, seed ${world.seed}, ${world.api}: ${dialect}, ${listOrder}, ${JSON.stringify(setting?.records)}`];
   lines.push(...breaches.filter(({ to }) => to === null).map(({ rule, what }) => `  ${rule}: ${what}`));
   for (const to of new Set(breaches.flatMap((breach) => breach.to ?? []))) {
     lines.push(`  ${world.people.find(({ e164 }) => e164 === to)?.name} ${to}`);

@@ -3,6 +3,7 @@ import { range } from '../activities/mixes/run-mixes.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { formatCutLines } from './cut-lines.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
@@ -14,7 +15,7 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
   async function* draw(seeds: number[]): AsyncGenerator<World> {
     for (const seed of seeds) {
       const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `world_${seed}`);
-      yield drawWorld(seed, worldNames[seed % worldNames.length], databaseUrl);
+      yield drawWorld(seed, undefined, { databaseUrl });
     }
   }
 
@@ -54,4 +55,21 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
     ).toBeGreaterThan(0);
     expect(named.reduce((sum, [, each]) => sum + each.rows, 0) / rows, story).toBeLessThanOrEqual(0.1);
   });
+}
+
+/**
+ * Tests that the promises hold over seeds of the worlds with a service that reports its calls: beside those to people, that what was taken
+ * back did not ring, and that nobody is left in doubt where batches can be read.
+ */
+export function testReportedWorlds(api: Exclude<ServiceApi, 'contract'>, from: number, to: number): void {
+  const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
+  test.for(starts)(
+    `nobody is called twice, rings after a withdrawal, or is left in doubt for nothing, with ${api}: ${atOnce} seeds from %i`,
+    { timeout: 300_000 },
+    async (start) => {
+      const seeds = range(start, Math.min(to, start + atOnce - 1));
+      const run = await runWorlds(seeds.map((seed) => drawWorld(seed, undefined, { api })));
+      expect(run.broken.join('\n\n')).toBe('');
+    },
+  );
 }

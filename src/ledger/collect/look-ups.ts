@@ -26,6 +26,8 @@ export interface LostRequest {
   callerId: string;
   /** It cannot have arrived before, in service time. */
   since: number;
+  /** When it was known how it ended; null: it is not. */
+  answeredAt: number | null;
 }
 
 /** The last requests of an agent's batches that are unknown, or refused for something in their calls. */
@@ -60,15 +62,22 @@ function requests(db: Queries) {
   return db
     .selectFrom('batches')
     .innerJoin('posts', 'posts.batch_id', 'batches.batch_id')
-    .select(['batches.batch_id', 'batches.caller', 'posts.entry', 'posts.posted_at', 'posts.service_from']);
+    .select(['batches.batch_id', 'batches.caller', 'posts.entry', 'posts.posted_at', 'posts.service_from'])
+    .select('posts.verdict_at');
 }
 
-function toLost(
-  rows: readonly { batch_id: string; caller: string; entry: string | null; posted_at: number; service_from: number | null }[],
-): LostRequest[] {
-  return rows.flatMap(({ batch_id: batchId, caller: callerId, entry: mark, posted_at: postedAt, service_from: serviceFrom }) =>
-    mark === null ? [] : [{ batchId, mark, callerId, since: Math.min(serviceFrom ?? postedAt, postedAt) }],
+type RequestRow = Awaited<ReturnType<ReturnType<typeof requests>['execute']>>[number];
+
+function toLost(rows: readonly RequestRow[]): LostRequest[] {
+  return rows.flatMap(
+    ({ batch_id: batchId, caller: callerId, entry: mark, posted_at: postedAt, service_from: from, verdict_at: answeredAt }) =>
+      mark === null ? [] : [{ batchId, mark, callerId, since: Math.min(from ?? postedAt, postedAt), answeredAt }],
   );
+}
+
+/** For how long a list may not show yet what the service took, as far as anybody knows. `provenLagMs`: as in `LookUp`. */
+export function listPatienceMs(provenLagMs: number | null): number {
+  return provenLagMs === null ? secondLookMs : 3 * provenLagMs;
 }
 
 /** What a look-up has answered, and when it began. */
@@ -101,7 +110,7 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
     if (!isOver) return;
     const { not_found_at: since, batch_id: batchId } = batch;
     if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });
-    if (begunAt < since + Math.max(secondLookMs, 3 * (provenLagMs ?? 0))) return;
+    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;
   }
   const missing = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
   // A record that names one of its calls outranks any list.

@@ -175,12 +175,14 @@ async function expectRecord(
       .execute();
     return;
   }
-  if (row.reads > 0 || row.attempt_id !== null) return;
+  if (row.attempt_id !== null) return;
   const known = JSON.parse(row.facts) as ConversationFacts;
   const facts = JSON.stringify({ ...mergeFacts(known, told), reported: true });
   const isNew = facts !== row.facts;
-  if (!isNew && !(isOver && row.next_read_at > now)) return;
-  const due = isOver ? { finished_at: row.finished_at ?? now, next_read_at: Math.min(row.next_read_at, now), final: 0 } : {};
+  // One that was read before its report came did not show whose it is: that is all it lacks.
+  const isDue = isOver && row.reads === 0;
+  if (!isNew && !(isDue && row.next_read_at > now)) return;
+  const due = isDue ? { finished_at: row.finished_at ?? now, next_read_at: Math.min(row.next_read_at, now), final: 0 } : {};
   await updateConversation(tx, conversationId, { facts, ...due });
 }
 

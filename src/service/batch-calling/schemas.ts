@@ -43,5 +43,7 @@ export const recipient = z
   .looseObject({ id: orNull(z.string()), phone_number: orNull(e164), status: orNull(z.string()), conversation_id: orNull(serviceId) })
   .transform(({ id, phone_number: to, status, conversation_id: conversationId }): CallReport => {
     const state = status === null ? null : (words[status] ?? null);
-    return { ref: id, to, state, conversationId, result: status === 'voicemail' ? 'voicemail' : null };
+    // `failed` hides a line that is busy, or one that nobody picks up: a record tells more, where there is one.
+    const result = status === 'voicemail' || status === 'failed' ? status : null;
+    return { ref: id, to, state, conversationId, result };
   });

@@ -1,5 +1,4 @@
-import type { ConvaiClient } from '../../../src/service/convai/client.ts';
-import { OutcomeUnknownError } from '../../../src/service/port/errors.ts';
+import type { CallService, Placing } from '../../../src/service/port/call-service.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 
 /** Where a process can die, or lose the word that its work was done. */
@@ -17,7 +16,18 @@ export const chaosPoints = [
   'plan_result_lost',
   'submit_result_lost',
 ] as const;
-export type ChaosPoint = (typeof chaosPoints)[number];
+/** The same around what only a service does that names recipients. */
+export const reportPoints = [
+  'dies_before_look_up',
+  'dies_after_look_up',
+  /** The report is read, and nothing of it written. */
+  'dies_after_report',
+  /** `batch.withdrawing` is committed, the service not asked. */
+  'dies_before_withdraw',
+  /** The service has heard it, and nobody knows. */
+  'dies_after_withdraw',
+] as const;
+export type ChaosPoint = (typeof chaosPoints)[number] | (typeof reportPoints)[number];
 
 export interface ChaosStrike {
   point: ChaosPoint;
@@ -70,46 +80,67 @@ export function createMortality(): Mortality {
   };
 }
 
-export function mortalClient(
-  client: ConvaiClient,
+export function mortalService(
+  service: CallService,
   chaos: Chaos,
   mortality: Mortality,
   lostReplies: Set<string>,
   /** Settles when the service keeps this request waiting for longer than the client would wait. */
   hung: (requestId: string) => Promise<void>,
-): ConvaiClient {
+): CallService {
   return {
-    ...client,
-    async placeBatchCalls(body, options) {
+    ...service,
+    async place(request, once) {
       if (chaos.strikes('dies_before_post')) {
-        lostReplies.add(options.requestId);
+        lostReplies.add(once.requestId);
         return mortality.die();
       }
-      const answered = client.placeBatchCalls(body, options).catch((error: unknown) => ({ error }));
       // The service's clock stands still while an answer is awaited, so giving up is told and not timed.
-      const givenUp = hung(options.requestId).then(() => {
-        const request = { method: 'POST', path: '/v1/convai/phone-numbers/batch-calls', requestId: options.requestId };
-        lostReplies.add(options.requestId);
-        return {
-          error: new OutcomeUnknownError(request, { status: null, phase: 'awaiting_response' }, 'no answer in time.'),
-        };
+      const givenUp = hung(once.requestId).then((): Placing => {
+        lostReplies.add(once.requestId);
+        return { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'no answer in time' };
       });
-      const placed = await Promise.race([answered, givenUp]);
+      const placed = await Promise.race([service.place(request, once), givenUp]);
       if (chaos.strikes('dies_after_post')) {
-        lostReplies.add(options.requestId);
+        lostReplies.add(once.requestId);
         return mortality.die();
       }
-      if ('error' in placed) throw placed.error;
       return placed;
     },
-    async listConversationsPage(filter) {
+    async records(filter, pointers) {
       if (chaos.strikes('dies_in_list')) return mortality.die();
-      return client.listConversationsPage(filter);
+      return service.records(filter, pointers);
     },
-    async getConversation(conversationId) {
+    async record(conversationId, reading) {
       if (chaos.strikes('dies_in_read')) return mortality.die();
-      return client.getConversation(conversationId);
+      return service.record(conversationId, reading);
     },
+    ...(service.find === undefined
+      ? {}
+      : {
+          async find(post) {
+            if (chaos.strikes('dies_before_look_up')) return mortality.die();
+            const found = await service.find?.(post);
+            return found === undefined || chaos.strikes('dies_after_look_up') ? mortality.die() : found;
+          },
+        }),
+    ...(service.report === undefined
+      ? {}
+      : {
+          async report(serviceBatchId) {
+            const reports = await service.report?.(serviceBatchId);
+            return reports === undefined || chaos.strikes('dies_after_report') ? mortality.die() : reports;
+          },
+        }),
+    ...(service.withdraw === undefined
+      ? {}
+      : {
+          async withdraw(serviceBatchId, refs) {
+            if (chaos.strikes('dies_before_withdraw')) return mortality.die();
+            await service.withdraw?.(serviceBatchId, refs);
+            return chaos.strikes('dies_after_withdraw') ? mortality.die() : undefined;
+          },
+        }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { noon } from '../../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { chaosPoints, type ChaosStrike } from './chaos.ts';
+import { chaosPoints, type ChaosPoint, type ChaosStrike } from './chaos.ts';
 import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
 
 const areas = ['212', '213', '312', '415', '602', '617', '713', '720', '808', '916'];
@@ -99,9 +99,9 @@ function drawReadFaults(random: Random): FaultRuleInput[] {
   return faults;
 }
 
-export function drawStrikes(random: Random): ChaosStrike[] {
+export function drawStrikes(random: Random, points: readonly ChaosPoint[] = chaosPoints): ChaosStrike[] {
   const strikes: ChaosStrike[] = [];
-  for (const point of chaosPoints) {
+  for (const point of points) {
     if (!random.chance(0.3)) continue;
     const most = point.startsWith('dies_in') ? 40 : point.startsWith('commit') ? 80 : 6;
     const nth = 1 + Math.floor(random.between(0, most));

@@ -8,7 +8,10 @@ import { createActivities, type Activities } from '../../../activities/index.ts'
 import type { PlanActivityResult } from '../../../activities/plan.ts';
 import { sweepAgent } from '../../../activities/sweep.ts';
 import type { NotedPost, RequestNotes } from '../../../activities/request-notes.ts';
-import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
+import { connectService } from '../../../src/service/registry.ts';
+import type { CallService } from '../../../src/service/port/call-service.ts';
+import { reportsRecipients, type ServiceApi } from '../../../src/rules/service-api.ts';
+import { storeLookUpProof } from '../../../src/ledger/campaign/lookup-proof.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { batchNumberOf } from '../../../src/rules/ids.ts';
 import { undecidedStates } from '../../../src/rules/ledger.ts';
@@ -23,14 +26,16 @@ import { countOutstanding, isOutstanding } from '../../../src/ledger/limits/coun
 import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
+import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import type { LogViolation } from '../../../src/verify/log-rules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { isTakenBack } from '../../judge/judge-calls.ts';
 import { readLedger } from '../../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../../judge/judge.ts';
-import { Chaos, createMortality, mortalClient, ProcessDied, shakyStore, type ChaosPoint, type ChaosStrike } from './chaos.ts';
+import { Chaos, createMortality, mortalService, ProcessDied, shakyStore, type ChaosPoint, type ChaosStrike } from './chaos.ts';
 import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
 
@@ -55,6 +60,12 @@ export interface CampaignPlan {
 
 export interface Mix {
   seed: number | string;
+  /** By which API the service is asked; the contract's when left out. */
+  api?: ServiceApi;
+  /** How long the service's list lags, as somebody has proven of its look-up; left out: nobody has. */
+  provenLagMs?: number;
+  /** What stands between the campaign and the service, and may not tell the truth. */
+  wrapService?: (service: CallService) => CallService;
   sandbox: SandboxOptions;
   campaigns: CampaignPlan[];
   /** Added when the run begins. */
@@ -76,6 +87,8 @@ export interface Mix {
   databaseUrl?: string;
   /** One per worker on the database: how far its wall clock is off after so many service milliseconds. One right clock when left out. */
   workers?: readonly ((passedMs: number) => number)[];
+  /** How long the operator leaves a campaign paused, in service time; a few turns of the driver when left out. */
+  resumeAfterMs?: number;
   /** What happens around the service, and when. */
   events?: readonly WorldEvent[];
   /** Called when all is over, while the service still answers. */
@@ -85,7 +98,20 @@ export interface Mix {
 export interface WorldEvent {
   /** Service milliseconds after the beginning. */
   afterMs: number;
-  happen: (sandbox: RunningSandbox) => Promise<unknown>;
+  happen: (sandbox: RunningSandbox, hands: Hands) => Promise<unknown>;
+}
+
+/** What a person can do to the campaigns. */
+export interface Hands {
+  change: (campaign: number, change: Deed['change']) => Promise<void>;
+  suppress: (e164: string) => Promise<void>;
+}
+
+/** What a person did: to a campaign, or for a number (`suppress`). */
+export interface Deed {
+  at: number;
+  of: string;
+  change: 'pause' | 'resume' | 'cancel' | 'drain' | 'suppress';
 }
 
 export interface Outcome {
@@ -100,6 +126,7 @@ export interface Outcome {
   /** For how many more batches submits went on, and where they were taken up. */
   submits: string[];
   ticks: number;
+  deeds: Deed[];
   /** How often the operator resumed a campaign that had paused by itself. */
   resumes: number;
   serviceMs: number;
@@ -112,7 +139,7 @@ interface Process {
   deps: ActivityDependencies;
   activities: Activities;
   died: Promise<never>;
-  client: ConvaiClient;
+  service: CallService;
 }
 
 /** A submit under way, as the workflow and Temporal know it. */
@@ -170,6 +197,7 @@ export class Drive {
   readonly #submits: string[] = [];
   #begunAt = 0;
   #events: WorldEvent[] = [];
+  readonly #deeds: Deed[] = [];
   #campaigns: Running[] = [];
   #ticks = 0;
 
@@ -184,6 +212,10 @@ export class Drive {
     const process = this.#workers[this.#turn];
     if (process === undefined) throw new Error('No worker runs.');
     return process;
+  }
+
+  get #api(): ServiceApi {
+    return this.#mix.api ?? 'contract';
   }
 
   get #passedMs(): number {
@@ -218,8 +250,8 @@ export class Drive {
       return await this.#judge();
     } finally {
       await this.#sandbox?.close();
-      for (const { client, store } of this.#workers) {
-        await client.close();
+      for (const { service, store } of this.#workers) {
+        await service.close();
         await store.close();
       }
       await Promise.all(this.#closing);
@@ -244,14 +276,24 @@ export class Drive {
     if (faults.length > 0) this.#sandbox.addFaults(faults);
     this.#events = [...(this.#mix.events ?? [])].sort((a, b) => a.afterMs - b.afterMs);
     for (const skewMs of this.#mix.workers ?? [() => 0]) this.#workers.push(await this.#startProcess(skewMs));
+    if (this.#mix.provenLagMs !== undefined) await this.#proveLookUp(this.#mix.provenLagMs);
     for (const plan of campaigns) await this.#startCampaign(plan);
+  }
+
+  async #proveLookUp(lagMs: number): Promise<void> {
+    const seen = this.#api === 'campaigns' ? { order: null, keyBehaviour: 'first_answer' as const } : { order: null, keyBehaviour: null };
+    const proof = { api: this.#api, provenAt: this.clock.now(), listLagMs: lagMs, ...seen };
+    await storeLookUpProof(this.#process.store, this.#sandbox.url, proof);
   }
 
   async #hangOn(info: BatchPointInfo, work: Hang['work']): Promise<void> {
     const hang = this.#mix.hangs.find((entry) => entry.nth === info.nth && entry.work === work);
     if (hang === undefined) return;
+    // A look-up is never given up: it dials nobody.
+    const giveUp = this.#hung.get(info.requestId ?? '');
+    if (giveUp === undefined) return;
     this.#note(`batch request ${info.requestId} hangs, work ${work}`);
-    if (info.requestId !== null) this.#hung.get(info.requestId)?.();
+    giveUp();
     await this.clock.until(this.clock.now() + hang.forMs);
   }
 
@@ -270,7 +312,8 @@ export class Drive {
     const opened = await openStore(databaseUrl === undefined ? { sqlitePath } : { databaseUrl, sqlitePath });
     const wallClock = () => this.clock.now() + skewMs(this.#passedMs);
     const mortality = createMortality();
-    const client = createConvaiClient({
+    const service = connectService({
+      api: this.#api,
       baseUrl: this.#sandbox.url,
       apiKey: 'sk_sandbox_ok',
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
@@ -284,8 +327,9 @@ export class Drive {
     this.#processes += 1;
     const deps = buildDependencies({
       store,
-      client: mortalClient(
-        client,
+      api: this.#api,
+      service: mortalService(
+        this.#mix.wrapService?.(service) ?? service,
         this.#chaos,
         mortality,
         this.#lostReplies,
@@ -299,7 +343,7 @@ export class Drive {
       openRequestNotes: () => this.#openRequestNotes(),
       limits: { collectMaxMs },
     });
-    return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, client };
+    return { skewMs, store: opened, deps, activities: createActivities(deps), died: mortality.died, service };
   }
 
   /**
@@ -334,8 +378,8 @@ export class Drive {
 
   async #restart(): Promise<void> {
     this.#note('the process died');
-    const { client, store, skewMs } = this.#process;
-    this.#closing.push(client.close());
+    const { service, store, skewMs } = this.#process;
+    this.#closing.push(service.close());
     await letRun();
     await store.close();
     this.#workers[this.#turn] = await this.#startProcess(skewMs);
@@ -348,7 +392,7 @@ export class Drive {
     const { campaignId, rules } = plan;
     await importCampaign(
       store,
-      { campaignId, name: null, fileHash: campaignId, rules, accountId: this.#sandbox.url },
+      { campaignId, name: null, fileHash: campaignId, rules, accountId: this.#sandbox.url, api: this.#api },
       {
         chunks: (async function* () {
           yield plan.rows;
@@ -568,9 +612,21 @@ export class Drive {
   async #happen(): Promise<void> {
     for (let [next] = this.#events; next !== undefined && next.afterMs <= this.#passedMs; [next] = this.#events) {
       this.#events.shift();
-      await next.happen(this.#sandbox);
+      await next.happen(this.#sandbox, this.#hands);
     }
   }
+
+  readonly #hands: Hands = {
+    change: async (index, change) => {
+      const campaign = this.#campaigns[index];
+      if (campaign !== undefined && change !== 'suppress') await this.#change(campaign, change);
+    },
+    suppress: async (e164) => {
+      const now = this.clock.now();
+      this.#deeds.push({ at: now, of: e164, change: 'suppress' });
+      await addSuppressions(this.#process.store, [{ e164, scope: 'account', source: 'cli', reason: null, expiresAt: null }], now);
+    },
+  };
 
   async #actOfPersons(): Promise<void> {
     for (const { from } of this.#mix.inbound.filter(({ tick }) => tick === this.#ticks)) {
@@ -589,15 +645,18 @@ export class Drive {
       const { campaignId } = campaign.plan;
       const stored = await findCampaign(this.#process.store.db, campaignId);
       if (stored?.state !== 'paused' || !this.#random.chance(0.3)) continue;
+      const lastAt = this.#deeds.findLast(({ of, change }) => of === campaignId && change === 'pause')?.at ?? -Infinity;
+      if (this.clock.now() < lastAt + (this.#mix.resumeAfterMs ?? 0)) continue;
       campaign.resumes += 1;
       this.#note(`${campaignId} is paused: ${stored.stateReason}`);
       await this.#change(campaign, campaign.resumes > 30 ? 'cancel' : 'resume');
     }
   }
 
-  async #change(campaign: Running, change: 'pause' | 'resume' | 'cancel'): Promise<void> {
+  async #change(campaign: Running, change: Exclude<Deed['change'], 'suppress'>): Promise<void> {
     const { campaignId } = campaign.plan;
-    await this.#attempt(({ activities }) => activities.changeState({ campaignId, change }), 0);
+    const done = await this.#attempt(({ activities }) => activities.changeState({ campaignId, change }), 0);
+    if ('result' in done) this.#deeds.push({ at: this.clock.now(), of: campaignId, change });
     this.#note(`${campaignId}: ${change}`);
     this.#planBy(campaign, this.clock.now());
   }
@@ -657,7 +716,8 @@ export class Drive {
     const journal = this.#sandbox.journal();
     const trial: Trial = {
       ledger: await readLedger(this.#process.store.db),
-      calls: this.#sandbox.calls(),
+      calls: this.#sandbox.calls().filter((call) => !isTakenBack(call)),
+      reports: reportsRecipients(this.#api),
       dialect: this.#mix.sandbox.dialect === 'spec' ? 'spec' : 'extended',
       lists: this.#mix.campaigns.map(({ campaignId, rows }) => ({ campaignId, rows: rows.length })),
       lostReplies: this.#lost(),
@@ -698,6 +758,7 @@ export class Drive {
       trial,
       struck: this.#chaos.struck,
       submits: this.#submits,
+      deeds: this.#deeds,
       ticks: this.#ticks,
       resumes: this.#campaigns.reduce((sum, { resumes }) => sum + resumes, 0),
       serviceMs: this.#passedMs,

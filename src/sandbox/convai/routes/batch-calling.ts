@@ -76,6 +76,8 @@ export function serveBatchCalling(app: FastifyInstance, service: Service): void 
   const readPage = (request: FastifyRequest) => {
     const page = readQuery(request, schemas.batchPage);
     if (page.limit <= batchCalling.mostListed) return page;
+    // Whoever asks for no length gets one that may be asked for.
+    if (!Object.hasOwn(request.query as object, 'limit')) return { ...page, limit: batchCalling.mostListed };
     throw refuseField(['query', 'limit'], `Must be at most ${batchCalling.mostListed}.`, 'too_big', page.limit);
   };
   const listBatches = (request: FastifyRequest): unknown => {

@@ -1,0 +1,248 @@
+import { RefusedError } from '../../src/service/port/errors.ts';
+import type { CallReport, CallService } from '../../src/service/port/call-service.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
+import { drawStrikes } from '../activities/mixes/draw-mix.ts';
+import { reportPoints } from '../activities/mixes/chaos.ts';
+import type { CampaignPlan, Mix, WorldEvent } from '../activities/mixes/drive-campaign.ts';
+import { noon } from '../sandbox/harness.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { several } from './around.ts';
+import type { Kind } from './kinds.ts';
+import { strangerAt, type Person } from './people.ts';
+
+type Drawn = Omit<Mix, 'seed'>;
+
+/** What a world of a service that reports its calls can be judged by, beyond the promises of all. */
+export interface ReportedSide {
+  mix: Drawn;
+  /** How long after a wish the last telephone may ring that it forbids; null: the world takes nothing back. */
+  graceMs: number | null;
+  /** Batches cannot be read, or what they say is not true: people may be left in doubt. */
+  isDoubtful: boolean;
+  /** The service itself makes two batches of one request. */
+  isTwice: boolean;
+}
+
+/** What the published types leave open, one way or the other: lags, words and what a withdrawal does. */
+function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
+  const reportLagMs = random.pick([0, 0, 20_000, 180_000]);
+  return {
+    batchCalling: {
+      unanswered: random.pick(['failed', 'completed']),
+      cancelEnds: random.pick(['waiting', 'ringing', 'talking']),
+      cancelMarks: random.pick(['withdrawn', 'all']),
+      listOrder: random.pick(['newest_first', 'oldest_first']),
+      mostListed: random.pick([100, 2]),
+      dispatchedMs: random.pick([0, 5_000]),
+      listLagMs: lagMs,
+      reportLagMs,
+    },
+    campaigns: {
+      otherBody: random.pick(['existing', 'conflict']),
+      recipientIds: random.pick(['leads', 'everywhere']),
+      keyKeptMs: random.pick([null, 24 * 60 * minuteMs]),
+      listLagMs: lagMs,
+      reportLagMs,
+    },
+  };
+}
+
+/** A world as a service of the published API has it. */
+export function reportingSide(mix: Drawn, { name, api, people, random }: Scene): ReportedSide {
+  const isProven = random.chance(0.7);
+  // A refusal that was carried out cannot be seen before the list shows it; how late that is, somebody must have measured.
+  const lagMs = random.pick(isProven ? [0, 0, 5_000, 120_000] : [0, 0, 5_000]);
+  const side = {
+    ...mix,
+    api,
+    sandbox: { ...mix.sandbox, ...drawSettings(random, lagMs), dialect: 'extended' as const },
+    ...(isProven ? { provenLagMs: lagMs } : {}),
+    strikes: [...mix.strikes, ...(mix.strikes.length > 0 ? drawStrikes(random, reportPoints) : [])],
+  };
+  const plain = { mix: side, graceMs: null, isDoubtful: false, isTwice: false };
+  return { ...plain, ...reportedKinds[name]?.side(side, { name, api, people, random }) };
+}
+
+interface Scene {
+  name: string;
+  api: ServiceApi;
+  people: Person[];
+  random: Random;
+}
+
+interface ReportedKind extends Kind {
+  side: (mix: Drawn, scene: Scene) => Partial<ReportedSide>;
+}
+
+/** So few lines that most of a batch waits at the service. */
+function queueing(mix: Drawn, random: Random): Drawn {
+  return { ...mix, sandbox: { ...mix.sandbox, concurrency: random.pick([1, 2, 4]), meanTalkSeconds: 60 } };
+}
+
+function rowsChanged(campaigns: CampaignPlan[], change: object): CampaignPlan[] {
+  return campaigns.map((plan) => ({ ...plan, rows: plan.rows.map((row) => ({ ...row, ...change })) }));
+}
+
+const crowd = (): ReturnType<NonNullable<Kind['crowd']>> => ({ count: 20, answering: 0.5, optOutEvery: 7, hasty: false });
+
+/** While most of the first batch waits. */
+function early(random: Random): number {
+  return Math.round(random.between(1_000, 4 * minuteMs));
+}
+
+/** Processes that die around a withdrawal, and requests whose answers are lost, take their time to be taken up again. */
+function graceOf({ strikes, hangs, faults, provenLagMs = 0 }: Drawn): number {
+  const isTroubled = strikes.length + hangs.length + faults.length > 0;
+  return (isTroubled ? 25 * minuteMs : 4 * minuteMs) + 3 * provenLagMs;
+}
+
+/** Worlds that only a service can make that queues calls, reports them, and gives them back. */
+export const reportedKinds: Record<string, ReportedKind> = {
+  paused: {
+    crowd,
+    draw: (random) => ({ kills: random.chance(0.4) }),
+    side: (mix, { random }) => {
+      const change = random.pick(['pause', 'pause', 'cancel', 'drain'] as const);
+      const events = [{ afterMs: early(random), happen: (_, { change: wish }) => wish(0, change) } satisfies WorldEvent];
+      return { mix: { ...queueing(mix, random), events, resumeAfterMs: 45 * minuteMs }, graceMs: graceOf(mix) };
+    },
+  },
+  suppressed: {
+    crowd,
+    draw: (random) => ({ kills: random.chance(0.3), second: random.chance(0.3) }),
+    side: (mix, { random, people }) => {
+      const events = several(random, [2, 5], () => {
+        const { e164 } = random.pick(people as [Person, ...Person[]]);
+        return { afterMs: early(random), happen: (_, { suppress }) => suppress(e164) } satisfies WorldEvent;
+      });
+      return { mix: { ...queueing(mix, random), events }, graceMs: graceOf(mix) };
+    },
+  },
+  closing: {
+    crowd,
+    draw: () => ({}),
+    side: (mix, { random }) => {
+      const minutes = Math.floor(random.between(12, 25));
+      const queued = queueing(mix, random);
+      const { campaigns } = queued;
+      const hours = `07:00-07:${minutes}`;
+      const endsAt = noon + minutes * minuteMs;
+      const changed = random.chance(0.5)
+        ? rowsChanged(campaigns, { hours })
+        : campaigns.map((plan) => ({ ...plan, rules: { ...plan.rules, endsAt } }));
+      return { mix: { ...queued, campaigns: changed }, graceMs: graceOf(mix) };
+    },
+  },
+  deleted: {
+    draw: (random) => ({ kills: random.chance(0.3) }),
+    side: (mix, { api, random }) => {
+      const queued = random.chance(0.5) ? queueing(mix, random) : mix;
+      const nths = new Set([1, 2, 3].filter(() => random.chance(0.6)));
+      const at = early(random);
+      if (api === 'batch-calling')
+        return {
+          mix: { ...queued, events: [{ afterMs: at, happen: deleteBatches }] },
+          isDoubtful: true,
+        };
+      return { mix: { ...queued, wrapService: (service) => goneAfter(service, nths) }, isDoubtful: true };
+    },
+  },
+  untrue: {
+    draw: (random) => ({ kills: random.chance(0.3) }),
+    side: (mix, { random }) => {
+      const share = random.pick([0.1, 0.4]);
+      const seed = random.between(0, 1);
+      return { mix: { ...mix, wrapService: (service) => untrue(service, share, seed) }, isDoubtful: true };
+    },
+  },
+  twice: {
+    draw: () => ({}),
+    side: (mix, { api, random }) => {
+      const nths = new Set([1, 2, 3].filter(() => random.chance(0.7)));
+      const isLost = random.chance(0.7);
+      return {
+        mix: { ...mix, wrapService: (service) => twice(service, nths, isLost) },
+        isDoubtful: api === 'batch-calling',
+        isTwice: true,
+      };
+    },
+  },
+  lagging: {
+    draw: (random) => ({
+      kills: true,
+      ...(random.chance(0.5) ? { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } : {}),
+    }),
+    side: (mix, { random }) => {
+      const [listLagMs, reportLagMs] = [random.pick([60_000, 600_000]), random.pick([60_000, 600_000])];
+      const { batchCalling, campaigns } = mix.sandbox;
+      const sandbox = {
+        ...mix.sandbox,
+        batchCalling: { ...batchCalling, listLagMs, reportLagMs },
+        campaigns: { ...campaigns, listLagMs, reportLagMs },
+      };
+      return { mix: { ...mix, sandbox, provenLagMs: listLagMs } };
+    },
+  },
+};
+
+/** Somebody deletes all batches there are, in the service's dashboard. */
+const deleteBatches: WorldEvent['happen'] = async (sandbox) => {
+  for (const batchId of new Set(sandbox.calls().flatMap((call) => call.batchId ?? [])))
+    await fetch(`${sandbox.url}/v1/convai/batch-calling/${batchId}`, { method: 'DELETE', headers: { 'xi-api-key': 'sk_sandbox_ok' } });
+};
+
+/** A service that knows nothing any more of its nth batches from the third report on. */
+function goneAfter(service: CallService, nths: ReadonlySet<number>): CallService {
+  const seen = new Map<string, number>();
+  return {
+    ...service,
+    async report(serviceBatchId) {
+      const reads = (seen.get(serviceBatchId) ?? 0) + 1;
+      seen.set(serviceBatchId, reads);
+      const nth = [...seen.keys()].indexOf(serviceBatchId) + 1;
+      if (reads < 3 || !nths.has(nth)) return (await service.report?.(serviceBatchId)) ?? [];
+      const request = { method: 'GET', path: '/gone', requestId: null };
+      throw new RefusedError(request, 404, '', { message: 'There is no such campaign.', code: 'not_found', fields: [] });
+    },
+  };
+}
+
+/** A service whose reports leave people out, take one for another, or name each other's numbers. The same people each time. */
+function untrue(service: CallService, share: number, seed: number): CallService {
+  return {
+    ...service,
+    async report(serviceBatchId) {
+      const reports = (await service.report?.(serviceBatchId)) ?? [];
+      return reports.flatMap((report, index): CallReport[] => {
+        const random = new Random('untrue', seed, serviceBatchId, index);
+        if (!random.chance(share)) return [report];
+        const other = reports[(index + 1) % reports.length] ?? report;
+        return random.pick<CallReport[]>([
+          [],
+          [{ ...report, to: strangerAt(3) }],
+          [{ ...report, ref: 'of-somebody-else' }],
+          [{ ...report, to: other.to }],
+          [{ ...report, ref: other.ref }],
+          [report, report],
+          [{ ...report, state: null }],
+        ]);
+      });
+    },
+  };
+}
+
+/** A service that makes two batches of its nth requests, whose answers are lost or not. */
+function twice(service: CallService, nths: ReadonlySet<number>, isLost: boolean): CallService {
+  let nth = 0;
+  return {
+    ...service,
+    async place(request, once) {
+      nth += 1;
+      const placed = await service.place(request, once);
+      if (!nths.has(nth) || placed.kind !== 'accepted') return placed;
+      await service.place(request, once);
+      return isLost ? { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'lost' } : placed;
+    },
+  };
+}
