@@ -34,7 +34,7 @@ const worker = await startWorker({ config, connection: native.connection, namesp
 const file = await readCampaignFile(input.campaignPath);
 const header = await readHeader(file);
 const rules = campaignRules(file, header.columns, Date.now());
-const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: input.sandboxUrl };
+const facts = { campaignId: file.id, name: file.name, fileHash: file.hash, rules, accountId: input.sandboxUrl, api: config.SVC_API };
 await importCampaign(store, facts, { chunks: readRecipients(file, header, rules), now: Date.now() });
 
 const status = async () => {

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCampaign } from './campaign-bench.ts';
+import { serviceApis } from '../src/rules/service-api.ts';
 import { say } from './child.ts';
 import { benchOpenPages, benchViews } from './console-bench.ts';
 import { benchImport } from './import-bench.ts';
@@ -25,6 +26,7 @@ const help = `Measures Carillon against a program that survives nothing, the imp
   npm run bench -- --only campaign --recipients 600
   npm run bench -- --only campaign --dialect spec --recipients 5000 --lines 500
   npm run bench -- --only campaign --recipients 8000 --lines 1000 --speed 30 --unthrottled
+  npm run bench -- --only campaign --api batch-calling --recipients 2000 --lines 200
   npm run bench -- --only import --rows 100000
   npm run bench -- --only planning --rows 1000000
   npm run bench -- --only sandbox --calls 20000
@@ -43,6 +45,7 @@ const { values } = parseArgs({
     recipients: { type: 'string' },
     lines: { type: 'string' },
     dialect: { type: 'string', default: campaignDefaults.dialect },
+    api: { type: 'string', default: campaignDefaults.api },
     rows: { type: 'string' },
     calls: { type: 'string' },
     poll: { type: 'string' },
@@ -80,9 +83,15 @@ if (dialect !== 'extended' && dialect !== 'spec') {
   say(`--dialect is "${dialect}"; it must be extended or spec.`);
   process.exit(2);
 }
+const api = serviceApis.find((name) => name === values.api);
+if (api === undefined) {
+  say(`--api is "${values.api}"; it must be one of ${serviceApis.join(', ')}.`);
+  process.exit(2);
+}
 const settings: CampaignSettings = {
   ...campaignDefaults,
   dialect,
+  api,
   openCalls: readNumber('lines', values.lines, campaignDefaults.openCalls),
   recipients: readNumber('recipients', values.recipients, campaignDefaults.recipients),
   pollSeconds: readNumber('poll', values.poll, campaignDefaults.pollSeconds),
@@ -105,7 +114,7 @@ if (isWanted('campaign')) {
     ],
     [
       'service',
-      `sandbox, ${settings.dialect}, --speed ${settings.speed}, seed ${settings.seed}, every call answered, mean talk ${settings.meanTalkSeconds} s, no faults; ` +
+      `sandbox, ${settings.dialect}, SVC_API=${settings.api}, --speed ${settings.speed}, seed ${settings.seed}, every call answered, mean talk ${settings.meanTalkSeconds} s, no faults; ` +
         `at most ${settings.readsPerSecond} reads and ${settings.submitsPerSecond} submits per real second`,
     ],
     [

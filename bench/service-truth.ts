@@ -13,6 +13,9 @@ export interface ServiceTruth {
   listReads: number;
   detailReads: number;
   readsPerCall: number;
+  /** All that the program asked of the service. */
+  requests: number;
+  requestsByOperation: Record<string, number>;
   /** Requests that were not answered with 2xx. */
   notOk: number;
 }
@@ -56,7 +59,15 @@ export async function readServiceTruth(sandboxUrl: string, openCalls: number): P
   const onLineMs = spans.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, lastPost) - from), 0);
   const count = (operation: string) => entries.filter((entry) => entry.operation === operation).length;
   const [listReads, detailReads] = [count('list_conversations'), count('get_conversation')];
+  const byOperation: Record<string, number> = {};
+  for (const { operation, method, path } of entries) {
+    if (path.startsWith('/_sandbox')) continue;
+    const name = operation ?? `${method} ${path.replace(/\/(batch|camp)_\w+/, '/…')}`;
+    byOperation[name] = (byOperation[name] ?? 0) + 1;
+  }
   return {
+    requests: Object.values(byOperation).reduce((sum, each) => sum + each, 0),
+    requestsByOperation: byOperation,
     calls: calls.length,
     posts: count('batch_calls'),
     busyShare: onLineMs / (openCalls * (lastPost - firstDial)),

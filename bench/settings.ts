@@ -1,5 +1,9 @@
+import type { ServiceApi } from '../src/rules/service-api.ts';
+
 /** What the campaign bench runs; both programs and the sandbox get the same. */
 export interface CampaignSettings {
+  /** By which the service is asked. */
+  api: ServiceApi;
   dialect: 'extended' | 'spec';
   recipients: number;
   openCalls: number;
@@ -21,6 +25,7 @@ export interface CampaignSettings {
 }
 
 export const campaignDefaults: CampaignSettings = {
+  api: 'contract',
   dialect: 'extended',
   recipients: 4_000,
   openCalls: 200,
@@ -76,6 +81,9 @@ export const targets = {
   busyShare: 0.9,
   actionsPerRecipient: 0.3,
   readsPerCall: 1.3,
+  /** Where the service reports each recipient: submits, reports, records and lists together. */
+  requestsPerRecipient: 1.7,
+  reportingWallRatio: 1.15,
   eventsPerRun: 4_096,
   importPeakMb: 300,
   callsPerMinute: 100_000,

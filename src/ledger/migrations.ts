@@ -246,11 +246,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       async up(db: Kysely<Database>) {
         // Every campaign there is was started on the contract's API.
         await sql.raw(`alter table campaigns add column api text not null default 'contract'`).execute(db);
-        for (const column of [
-          'attempts add column silent_end_at',
-          'batches add column not_found_at',
-          'batches add column withdraw_asked_at',
-        ])
+        for (const column of ['attempts add column over_at', 'batches add column not_found_at', 'batches add column withdraw_asked_at'])
           await sql.raw(`alter table ${column} bigint`).execute(db);
       },
     },

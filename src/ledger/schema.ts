@@ -166,10 +166,8 @@ export interface Database extends ServiceTables {
     rang_at: number | null;
     /** The last instant at which it may ring, by its last POST and the rules of its campaign. */
     rings_until: number | null;
-    /**
-     * When a report first said that its call is over, or taken back, and named no conversation; null: none has, or a later one named one.
-     */
-    silent_end_at: number | null;
+    /** When a report first said that its call is over, or taken back; null: none has, or a later one took it back. */
+    over_at: number | null;
     /** Ids of conversations that may be this call and could not be told apart, JSON array; null: no doubt of that kind. */
     candidates: string | null;
   };

@@ -17,6 +17,9 @@ import type { AttemptRow, BatchRow } from '../schema.ts';
 /** A call that ended without a conversation counts as such only when a later report, this much later, still names none. */
 const secondLookMs = 60_000;
 
+/** Analysis usually follows a call within seconds: one read then finds everything. The line is free meanwhile. */
+const analysisPauseMs = 10_000;
+
 /** The record of a call under way is read when its end is reported; this is the safety net. */
 const underWayPauseMs = 10 * 60_000;
 
@@ -105,18 +108,11 @@ interface Entry {
 
 async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   const { attempt, report, now } = entry;
-  const { attempt_id: attemptId, silent_end_at: silentSince } = attempt;
-  if (report.conversationId !== null) {
-    await expectRecord(tx, batch, { ...entry, conversationId: report.conversationId });
-    if (silentSince !== null) await updateAttempt(tx, attemptId, { silent_end_at: null });
-    return;
-  }
-  if (report.state !== 'over' && report.state !== 'withdrawn') {
-    if (silentSince !== null) await updateAttempt(tx, attemptId, { silent_end_at: null });
-    return;
-  }
-  if (silentSince === null) return updateAttempt(tx, attemptId, { silent_end_at: now });
-  if (now < silentSince + secondLookMs || (await isNamedByRecord(tx, batch, [attempt]))) return;
+  const { attempt_id: attemptId, over_at: overAt } = attempt;
+  const isOver = report.state === 'over' || report.state === 'withdrawn';
+  if (isOver !== (overAt !== null)) await updateAttempt(tx, attemptId, { over_at: isOver ? now : null });
+  if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver });
+  if (!isOver || overAt === null || now < overAt + secondLookMs || (await isNamedByRecord(tx, batch, [attempt]))) return;
   const at = { campaignId: batch.campaign_id, now };
   if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null) {
     const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
@@ -139,7 +135,7 @@ function resultOf({ state, result }: CallReport): AttemptResult {
 async function expectRecord(
   tx: Tx,
   batch: BatchRow,
-  { attempt, report, conversationId, now }: Entry & { conversationId: string },
+  { attempt, report, conversationId, isOver, now }: Entry & { conversationId: string; isOver: boolean },
 ): Promise<void> {
   await proveCampaign(tx, { campaignId: batch.campaign_id });
   const told: ConversationFacts = {
@@ -150,7 +146,6 @@ async function expectRecord(
     batchId: batch.service_batch_id,
     references: [report.ref ?? ''],
   };
-  const isOver = report.state === 'over' || report.state === 'withdrawn';
   const row = await tx.selectFrom('conversations').selectAll().where('conversation_id', '=', conversationId).executeTakeFirst();
   if (row === undefined) {
     await tx
@@ -167,7 +162,7 @@ async function expectRecord(
         final: 0,
         gone: 0,
         unchanged_reads: 0,
-        next_read_at: isOver ? now : now + underWayPauseMs,
+        next_read_at: now + (isOver ? analysisPauseMs : underWayPauseMs),
         seen_seq: await lastEventSeq(tx),
         missed_at: null,
         caller: null,
@@ -181,8 +176,9 @@ async function expectRecord(
   const isNew = facts !== row.facts;
   // One that was read before its report came did not show whose it is: that is all it lacks.
   const isDue = isOver && row.reads === 0;
-  if (!isNew && !(isDue && row.next_read_at > now)) return;
-  const due = isDue ? { finished_at: row.finished_at ?? now, next_read_at: Math.min(row.next_read_at, now), final: 0 } : {};
+  const dueAt = now + analysisPauseMs;
+  if (!isNew && !(isDue && row.next_read_at > dueAt)) return;
+  const due = isDue ? { finished_at: row.finished_at ?? now, next_read_at: Math.min(row.next_read_at, dueAt), final: 0 } : {};
   await updateConversation(tx, conversationId, { facts, ...due });
 }
 

@@ -41,7 +41,8 @@ async function countAttempts(db: Queries, campaignId: string, states: readonly A
 /**
  * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
  * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be
- * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for. What another process
+ * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for. A report tells of
+ * the end of each call. What another process
  * has seen to be over after `now` is not counted as over: the log tells what was known at that instant.
  */
 export async function countOnLine(
@@ -57,8 +58,9 @@ export async function countOnLine(
   }>`
     select
       count(case when attempts.campaign_id = ${campaignId} then 1 end) as open,
-      count(case when attempts.campaign_id = ${campaignId} and conversations.finished_at <= ${now} then 1 end) as owned_over,
-      count(case when attempts.campaign_id = ${campaignId} and attempts.state = 'open' and attempts.conversation_id is null then 1 end) as missing,
+      count(case when attempts.campaign_id = ${campaignId} and (conversations.finished_at <= ${now} or attempts.over_at <= ${now}) then 1 end) as owned_over,
+      count(case when attempts.campaign_id = ${campaignId} and attempts.state = 'open' and attempts.conversation_id is null
+        and attempts.over_at is null then 1 end) as missing,
       count(case when attempts.agent_id = ${agentId} and attempts.state <> 'planned' and attempts.conversation_id is null then 1 end) as all_missing,
       min(case when attempts.campaign_id = ${campaignId} and attempts.conversation_id is null then attempts.posted_at end) as since
     from attempts left join conversations on conversations.attempt_id = attempts.attempt_id

@@ -50,6 +50,13 @@ export function readLead(entry: unknown): Lead {
   return lead.parse(isRecord(entry) ? entry : {});
 }
 
+/** Whether each of these leads has a call listed, and each call is of one of them: then nothing else is to be known of the leads. */
+export function areOf(leads: readonly Lead[], calls: readonly unknown[]): boolean {
+  const ofCalls = new Set(calls.map((entry) => call.parse(isRecord(entry) ? entry : {}).lead_id));
+  const ids = new Set(leads.map(({ lead_id: id }) => id));
+  return ids.size === ofCalls.size && !ids.has(null) && [...ids].every((id) => ofCalls.has(id));
+}
+
 /** The calls of all leads. A lead of which no call is listed waits for its own, unless it is not to be called any more. */
 export function reportOf(leads: readonly Lead[], calls: readonly unknown[]): CallReport[] {
   const read = calls.map((entry) => call.parse(isRecord(entry) ? entry : {}));

@@ -6,7 +6,10 @@ import type { CallService, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
 import { findKeyed } from './find-keyed.ts';
 import { bodyOf, collection, kindOf, readAll } from './requests.ts';
-import { readLead, reportOf, submitted, type Lead } from './schemas.ts';
+import { areOf, readLead, reportOf, submitted, type Lead } from './schemas.ts';
+
+/** Campaigns whose leads are kept in mind. */
+const mostKept = 1_000;
 
 /**
  * Calls in campaigns of the published interface, one call for each recipient: a request has a key, by which one whose answer was lost is
@@ -15,6 +18,8 @@ import { readLead, reportOf, submitted, type Lead } from './schemas.ts';
 export function campaignsService(transport: Transport, reads: ServiceReads): CallService {
   const below = (method: string, id: string, what: string) => `${pathOf(method, collection, id)}/${what}`;
   const leadsOf = async (id: string): Promise<Lead[]> => (await readAll(transport, below('GET', id, 'leads'), 'leads')).map(readLead);
+  /** Who is called does not change, and each of a campaign's leads that has a call listed is told of by it. */
+  const leads = new Map<string, readonly Lead[]>();
   return {
     abilities: { lookUp: 'key', namesRecipients: true, withdraw: 'recipient' },
     place: (request, once) =>
@@ -30,7 +35,14 @@ export function campaignsService(transport: Transport, reads: ServiceReads): Cal
     async report(serviceBatchId) {
       // Calls first: one that is made meanwhile is then of a lead that is known.
       const calls = await readAll(transport, below('GET', serviceBatchId, 'calls'), 'calls');
-      return reportOf(await leadsOf(serviceBatchId), calls);
+      const known = leads.get(serviceBatchId);
+      if (known !== undefined && areOf(known, calls)) return reportOf(known, calls);
+      const read = await leadsOf(serviceBatchId);
+      leads.delete(serviceBatchId);
+      leads.set(serviceBatchId, read);
+      const [oldest] = leads.keys();
+      if (leads.size > mostKept && oldest !== undefined) leads.delete(oldest);
+      return reportOf(read, calls);
     },
     async withdraw(serviceBatchId, refs) {
       if (refs === 'all') {
