@@ -1,5 +1,6 @@
 import { readLookUpProof } from '../src/ledger/campaign/lookup-proof.ts';
 import { findDeniedRequests, findLostRequests, listPatienceMs, takeLookUp, type LostRequest } from '../src/ledger/collect/look-ups.ts';
+import { holdAccount, readAccount } from '../src/ledger/limits/account-pace.ts';
 import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import type { Found } from '../src/rules/call-report.ts';
@@ -65,11 +66,16 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
 async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
   const { batchId, mark, callerId } = request;
   const begunAt = serviceNow(clock);
+  // A fence is a request as well: where the service asked for none until then, nothing is sent.
+  const { notBefore } = await readAccount(deps.store.db, deps.accountId);
+  if (deps.service.abilities.lookUp === 'key' && begunAt < notBefore) return notReadable;
   const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
   const provenLagMs = await readProvenLag(deps);
   const now = serviceNow(clock);
+  const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
+  if (waitMs > 0) await deps.store.transaction((tx) => holdAccount(tx, deps.accountId, now + waitMs));
   await deps.store.transaction((tx) => takeLookUp(tx, batchId, { found, begunAt, now, provenLagMs }));
   if (found.kind === 'several') await takeAllBack(deps, batchId, { found, now });
   return found;

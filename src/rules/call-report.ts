@@ -7,7 +7,7 @@ export type Found =
   | { kind: 'absent'; certain: boolean }
   /** It was carried out more than once. */
   | { kind: 'several'; serviceBatchIds: readonly string[] }
-  | { kind: 'not_readable' };
+  | { kind: 'not_readable'; retryAfterMs?: number };
 
 /** What the service says of one call of a batch. */
 export interface CallReport {

@@ -69,7 +69,10 @@ function allowedWithoutCall(trial: Trial, attempt: AttemptRow): string[] {
   const batch = trial.ledger.batches.find((row) => row.batch_id === attempt.batch_id);
   if (batch?.state === 'refused') return ['invalid_number'];
   if (isReplyLost(trial, attempt.batch_id)) return ['unknown'];
-  if (isReplyPartial(trial, attempt.batch_id)) return ['unreached', 'failed', ...(anyUnreadable(trial) ? ['unknown'] : [])];
+  if (isReplyPartial(trial, attempt.batch_id)) {
+    // Left out of its report, a call is told from none by nobody.
+    return ['unreached', 'failed', ...(anyUnreadable(trial) || trial.reports === true ? ['unknown'] : [])];
+  }
   return [];
 }
 

@@ -132,6 +132,8 @@ function* judgeUnresolved(trial: Trial, joined: readonly JoinedCall[]): Generato
         (conversation != null && trial.unreadable.has(conversation)) ||
         // A record nobody can read any more may have been anybody's whose own is missing.
         (trial.unreadable.size > 0 && row.conversation_id === null) ||
+        // The service says that it is over, and no more.
+        (trial.reports === true && conversation == null && ['no_conversation', 'not_reported'].includes(row.detail ?? '')) ||
         // Picked up and broken down before a word: the documented record tells nothing of that.
         (trial.dialect === 'spec' && row.detail === 'record_tells_nothing')
       );

@@ -56,8 +56,8 @@ export function drawWorld(
   const traits = kind.draw(random, people, databaseUrl !== undefined);
   const kills = !apart && (traits.kills === true || random.chance(0.3));
   const drawn = buildMix(random, people, traits, { apart, kills });
-  const scene = { name, api, people, random: new Random('world', api, name, seed) };
-  const { mix, ...reported } = api === 'contract' ? { mix: drawn } : reportingSide(drawn, scene);
+  const { mix, ...reported } =
+    api === 'contract' ? { mix: drawn } : reportingSide(drawn, { name, api, people, random: new Random('world', api, name, seed) });
   return {
     name,
     seed,

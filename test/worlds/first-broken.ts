@@ -1,10 +1,15 @@
 /** Runs seeds of worlds, one after another, until one breaks a promise. Says on stdout which one it is at, and what broke. */
 import { parseArgs } from 'node:util';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { drawWorld } from './draw-world.ts';
 import { runWorlds } from './run-worlds.ts';
 
 const { values } = parseArgs({
-  options: { worlds: { type: 'string', default: '' }, seeds: { type: 'string', default: '200' } },
+  options: {
+    api: { type: 'string', default: 'contract' },
+    worlds: { type: 'string', default: '' },
+    seeds: { type: 'string', default: '200' },
+  },
 });
 const names = values.worlds.split(',');
 
@@ -17,7 +22,7 @@ for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
   say({ world, seed });
   const what: string[] = [];
   try {
-    const { figures } = await runWorlds([drawWorld(seed, world)]);
+    const { figures } = await runWorlds([drawWorld(seed, world, { api: values.api as ServiceApi })]);
     for (const { breaches } of figures.values()) what.push(...Object.keys(breaches));
   } catch (error) {
     what.push(error instanceof Error ? `the run fails: ${error.message.split('\n')[0]}` : 'the run fails');

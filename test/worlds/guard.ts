@@ -1,3 +1,5 @@
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+
 /** One text of one file that makes up a guard, or a part of it. */
 export interface Edit {
   file: string;
@@ -14,6 +16,8 @@ export interface Guard {
   edits: readonly Edit[];
   /** Worlds in which it is likely to show, judged by the calls that the service made. */
   worlds: readonly string[];
+  /** By which the service is asked in them; the contract's when left out. */
+  api?: ServiceApi;
   /** A test for what seeds do not reach: its file, and a text that its name holds. */
   test?: { file: string; name: string };
 }

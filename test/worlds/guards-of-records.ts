@@ -168,8 +168,8 @@ export const guardsOfRecords: readonly Guard[] = [
     edits: [
       edit(
         dialGuard,
-        'return row.conversation_id === null || !strongEvidence.some((evidence) => evidence === row.evidence);',
-        'return row.conversation_id === null;',
+        "'opted_out') return false;\n  return !strongEvidence.some((evidence) => evidence === row.evidence);",
+        "'opted_out') return false;\n  return row.evidence === null;",
       ),
     ],
     worlds: ['foreign', 'partly_shown', 'mixed'],

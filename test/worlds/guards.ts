@@ -2,7 +2,8 @@ import type { Guard } from './guard.ts';
 import { guardsOfClaims } from './guards-of-claims.ts';
 import { guardsOfLedger } from './guards-of-ledger.ts';
 import { guardsOfRecords } from './guards-of-records.ts';
+import { guardsOfReports } from './guards-of-reports.ts';
 import { guardsOfRows } from './guards-of-rows.ts';
 
 /** What stands between doubt and a second call: taken out one by one by `npm run proof`. */
-export const guards: readonly Guard[] = [...guardsOfLedger, ...guardsOfRows, ...guardsOfRecords, ...guardsOfClaims];
+export const guards: readonly Guard[] = [...guardsOfLedger, ...guardsOfRows, ...guardsOfRecords, ...guardsOfClaims, ...guardsOfReports];

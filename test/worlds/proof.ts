@@ -44,8 +44,8 @@ interface Seed {
 }
 
 /** The first seed that breaks a promise; of one that never ends it says so. Null: none of them. */
-async function findBroken(folder: string, worlds: readonly string[], seeds: number): Promise<Seed | null> {
-  const args = ['--import', 'tsx', 'test/worlds/first-broken.ts', '--worlds', worlds.join(','), '--seeds', String(seeds)];
+async function findBroken(folder: string, { worlds, api = 'contract' }: Guard, seeds: number): Promise<Seed | null> {
+  const args = ['--import', 'tsx', 'test/worlds/first-broken.ts', '--api', api, '--worlds', worlds.join(','), '--seeds', String(seeds)];
   const running = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   child = running;
   let at: (Seed & { clean?: number }) | undefined;
@@ -73,15 +73,15 @@ const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, e
 const whole = copyKept([]);
 
 async function prove(guard: Guard): Promise<Row & { seed: Seed | null }> {
-  const { worlds, test } = guard;
+  const { worlds, test, api } = guard;
   const folder = copyKept(guard.edits);
   try {
     const seeds = Number(values.seeds);
-    const seed = worlds.length === 0 || seeds === 0 ? null : await findBroken(folder, worlds, seeds);
+    const seed = worlds.length === 0 || seeds === 0 ? null : await findBroken(folder, guard, seeds);
     const tests = test === undefined || seed !== null ? undefined : runGuardTests(folder, test, false);
     const bySeed =
       seed !== null
-        ? `\`${seed.world}\` ${seed.seed}: ${seed.broken}`
+        ? `\`${seed.world}\` ${seed.seed}${api === undefined ? '' : ` with \`${api}\``}: ${seed.broken}`
         : worlds.length === 0
           ? 'not a matter of seeds'
           : seeds === 0
@@ -98,9 +98,10 @@ const chosen = guards.filter(({ name }) => values.guard.length === 0 || values.g
 if (chosen.length === 0) throw new Error(`No guard is named so. There are: ${guards.map(({ name }) => name).join('; ')}.`);
 
 /** The same seeds of the same worlds, up to the one that broke, or the same tests, with the guard in place. */
-async function runWhole({ worlds, test }: Guard, row: Row, seed: Seed | null): Promise<void> {
+async function runWhole(guard: Guard, row: Row, seed: Seed | null): Promise<void> {
+  const { test } = guard;
   if (seed !== null) {
-    const broken = await findBroken(whole, worlds, seed.seed);
+    const broken = await findBroken(whole, guard, seed.seed);
     row.bySeed += broken === null ? `; whole: ${seed.seed} clean` : `; whole: broken too, \`${broken.world}\` ${broken.seed}`;
   } else if (test !== undefined) {
     const { failed, run } = runGuardTests(whole, test, true);

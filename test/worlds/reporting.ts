@@ -2,8 +2,7 @@ import { RefusedError } from '../../src/service/port/errors.ts';
 import type { CallReport, CallService } from '../../src/service/port/call-service.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import { drawStrikes } from '../activities/mixes/draw-mix.ts';
-import { reportPoints } from '../activities/mixes/chaos.ts';
+import { asReported } from '../activities/mixes/draw-mix.ts';
 import type { CampaignPlan, Mix, WorldEvent } from '../activities/mixes/drive-campaign.ts';
 import { noon } from '../sandbox/harness.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
@@ -24,49 +23,16 @@ export interface ReportedSide {
   isTwice: boolean;
 }
 
-/** What the published types leave open, one way or the other: lags, words and what a withdrawal does. */
-function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
-  const reportLagMs = random.pick([0, 0, 20_000, 180_000]);
-  return {
-    batchCalling: {
-      unanswered: random.pick(['failed', 'completed']),
-      cancelEnds: random.pick(['waiting', 'ringing', 'talking']),
-      cancelMarks: random.pick(['withdrawn', 'all']),
-      listOrder: random.pick(['newest_first', 'oldest_first']),
-      mostListed: random.pick([100, 2]),
-      dispatchedMs: random.pick([0, 5_000]),
-      listLagMs: lagMs,
-      reportLagMs,
-    },
-    campaigns: {
-      otherBody: random.pick(['existing', 'conflict']),
-      recipientIds: random.pick(['leads', 'everywhere']),
-      keyKeptMs: random.pick([null, 24 * 60 * minuteMs]),
-      listLagMs: lagMs,
-      reportLagMs,
-    },
-  };
-}
-
 /** A world as a service of the published API has it. */
 export function reportingSide(mix: Drawn, { name, api, people, random }: Scene): ReportedSide {
-  const isProven = random.chance(0.7);
-  // A refusal that was carried out cannot be seen before the list shows it; how late that is, somebody must have measured.
-  const lagMs = random.pick(isProven ? [0, 0, 5_000, 120_000] : [0, 0, 5_000]);
-  const side = {
-    ...mix,
-    api,
-    sandbox: { ...mix.sandbox, ...drawSettings(random, lagMs), dialect: 'extended' as const },
-    ...(isProven ? { provenLagMs: lagMs } : {}),
-    strikes: [...mix.strikes, ...(mix.strikes.length > 0 ? drawStrikes(random, reportPoints) : [])],
-  };
+  const side = asReported(mix, api, random);
   const plain = { mix: side, graceMs: null, isDoubtful: false, isTwice: false };
   return { ...plain, ...reportedKinds[name]?.side(side, { name, api, people, random }) };
 }
 
 interface Scene {
   name: string;
-  api: ServiceApi;
+  api: Exclude<ServiceApi, 'contract'>;
   people: Person[];
   random: Random;
 }
@@ -160,12 +126,23 @@ export const reportedKinds: Record<string, ReportedKind> = {
     draw: () => ({}),
     side: (mix, { api, random }) => {
       const nths = new Set([1, 2, 3].filter(() => random.chance(0.7)));
-      const isLost = random.chance(0.7);
       return {
-        mix: { ...mix, wrapService: (service) => twice(service, nths, isLost) },
+        mix: { ...mix, wrapService: (service) => lost(service, nths, 2) },
         isDoubtful: api === 'batch-calling',
         isTwice: true,
       };
+    },
+  },
+  named_late: {
+    draw: () => ({ records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } }),
+    side: (mix) => ({ mix: { ...mix, wrapService: namedLate } }),
+  },
+  unlisted: {
+    draw: () => ({}),
+    side: (mix, { api, random }) => {
+      if (api === 'campaigns') return {};
+      const nths = new Set([1, 2, 3].filter(() => random.chance(0.7)));
+      return { mix: { ...mix, provenLagMs: 0, wrapService: (service) => unlisted(lost(service, nths, 1)) }, isDoubtful: true };
     },
   },
   lagging: {
@@ -174,7 +151,7 @@ export const reportedKinds: Record<string, ReportedKind> = {
       ...(random.chance(0.5) ? { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } : {}),
     }),
     side: (mix, { random }) => {
-      const [listLagMs, reportLagMs] = [random.pick([60_000, 600_000]), random.pick([60_000, 600_000])];
+      const [listLagMs, reportLagMs] = [random.pick([minuteMs, 10 * minuteMs, 25 * minuteMs]), random.pick([minuteMs, 10 * minuteMs])];
       const { batchCalling, campaigns } = mix.sandbox;
       const sandbox = {
         ...mix.sandbox,
@@ -232,8 +209,8 @@ function untrue(service: CallService, share: number, seed: number): CallService 
   };
 }
 
-/** A service that makes two batches of its nth requests, whose answers are lost or not. */
-function twice(service: CallService, nths: ReadonlySet<number>, isLost: boolean): CallService {
+/** A service that makes so many batches of its nth requests, whose answers are lost. */
+function lost(service: CallService, nths: ReadonlySet<number>, times: number): CallService {
   let nth = 0;
   return {
     ...service,
@@ -241,8 +218,30 @@ function twice(service: CallService, nths: ReadonlySet<number>, isLost: boolean)
       nth += 1;
       const placed = await service.place(request, once);
       if (!nths.has(nth) || placed.kind !== 'accepted') return placed;
-      await service.place(request, once);
-      return isLost ? { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'lost' } : placed;
+      for (let more = 1; more < times; more += 1) await service.place(request, once);
+      return { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'lost' };
+    },
+  };
+}
+
+/** A service whose list never shows what it took. */
+function unlisted(service: CallService): CallService {
+  return { ...service, find: async () => ({ kind: 'absent', certain: false }) };
+}
+
+/** A service whose reports name a conversation from the second read after its end on. */
+function namedLate(service: CallService): CallService {
+  const seen = new Set<string>();
+  return {
+    ...service,
+    async report(serviceBatchId) {
+      const reports = (await service.report?.(serviceBatchId)) ?? [];
+      return reports.map((report) => {
+        if (report.ref === null || report.state !== 'over') return { ...report, conversationId: null };
+        if (seen.has(report.ref)) return report;
+        seen.add(report.ref);
+        return { ...report, conversationId: null };
+      });
     },
   };
 }

@@ -5,6 +5,8 @@ import { findEvidenceFor } from '../dial/evidence.ts';
 import { applyRefusal } from '../dial/refusal.ts';
 import { confirmBatch, releaseAsAbsent } from '../dial/verdicts.ts';
 import { readDoubts } from '../doubt/doubts.ts';
+import { readAgent } from '../doubt/correlation-rows.ts';
+import { wantSweep } from '../doubt/dial-guard.ts';
 import { refusalDoubtMs } from '../doubt/open-batches.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
@@ -30,13 +32,21 @@ export interface LostRequest {
   answeredAt: number | null;
 }
 
-/** The last requests of an agent's batches that are unknown, or refused for something in their calls. */
+/**
+ * The last requests of an agent's batches that are unknown, refused for something in their calls, or known by a record alone: without its
+ * name at the service a batch has no reports.
+ */
 export async function findLostRequests(db: Queries, agentId: string): Promise<LostRequest[]> {
   return toLost(
     await requests(db)
       .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
       .where('campaigns.agent_id', '=', agentId)
-      .where('batches.state', 'in', ['unknown', 'refused'])
+      .where((eb) =>
+        eb.or([
+          eb('batches.state', 'in', ['unknown', 'refused']),
+          eb.and([eb('batches.state', '=', 'confirmed'), eb('batches.service_batch_id', 'is', null)]),
+        ]),
+      )
       .whereRef('posts.k', '=', 'batches.posts')
       .where((eb) =>
         eb.exists(
@@ -105,19 +115,29 @@ export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise
 
 async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs, certain }: LookUp & { certain: boolean }): Promise<void> {
   if (batch.state !== 'unknown' && batch.state !== 'refused') return;
+  const { rules } = await requireCampaign(tx, batch.campaign_id);
   if (!certain) {
-    const isOver = begunAt > (batch.state === 'unknown' ? (batch.hold_after ?? Infinity) : (batch.verdict_at ?? 0) + refusalDoubtMs);
+    const overAt = batch.state === 'unknown' ? (batch.hold_after ?? Infinity) : (batch.verdict_at ?? 0) + refusalDoubtMs;
+    const isOver = begunAt > overAt;
     if (!isOver) return;
     const { not_found_at: since, batch_id: batchId } = batch;
     if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });
     if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;
+    // Records are asked too, back to the request: those of its calls may stand behind others that are known.
+    const backTo = (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs;
+    const agent = await readAgent(tx, rules.agentId);
+    const isSwept = (agent?.swept_begun_at ?? 0) > overAt && (agent?.swept_from ?? Infinity) <= backTo;
+    if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);
+    // What nobody has read yet may be anybody's.
+    const unread = tx.selectFrom('conversations').select('conversation_id').where('agent_id', '=', rules.agentId);
+    const isOpen = unread.where('attempt_id', 'is', null).where('final', '=', 0).where('gone', '=', 0).where('first_seen_at', '>=', backTo);
+    if ((await isOpen.limit(1).executeTakeFirst()) !== undefined) return;
   }
   const missing = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
   // A record that names one of its calls outranks any list.
   if (await findEvidenceFor(tx, batch, missing)) return;
   if (batch.state === 'refused') return applyRefusal(tx, batch, now);
   if (certain || provenLagMs !== null) return releaseAsAbsent(tx, batch, now);
-  const { rules } = await requireCampaign(tx, batch.campaign_id);
   const doubts = await readDoubts(tx, rules.agentId, { attempts: missing, timing: rules.timing, now });
   await hold(tx, { batch, rules, reported: true, missing, doubts, now }, 'not_listed');
 }

@@ -239,7 +239,8 @@ class ListState {
   }
 }
 
-async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
+/** Has the list read back to `backTo`, however much of it is known. */
+export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
   await tx
     .updateTable('campaigns')
     .set({ sweep_back_to: backTo })

@@ -4,7 +4,7 @@ import { isRecord } from '../http/refusal-detail.ts';
 import type { Transport } from '../http/transport.ts';
 import { isNamed } from '../batch-calling/submission.ts';
 import type { Found, ServiceReads } from '../port/call-service.ts';
-import { OutcomeUnknownError, ServiceError } from '../port/errors.ts';
+import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../port/errors.ts';
 import { collection, fenceOf, kindOf, readAll } from './requests.ts';
 import { campaign, submitted, type SeenCampaign } from './schemas.ts';
 
@@ -29,8 +29,9 @@ export async function findKeyed(transport: Transport, reads: ServiceReads, sough
   try {
     return await find(transport, reads, sought);
   } catch (error) {
-    if (error instanceof ServiceError) return { kind: 'not_readable' };
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    const { retryAfterMs = null } = error instanceof RateLimitedError ? error : {};
+    return { kind: 'not_readable', ...(retryAfterMs === null ? {} : { retryAfterMs }) };
   }
 }
 

@@ -1,8 +1,9 @@
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
+import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { noon } from '../../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { chaosPoints, type ChaosPoint, type ChaosStrike } from './chaos.ts';
+import { chaosPoints, reportPoints, type ChaosPoint, type ChaosStrike } from './chaos.ts';
 import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
 
 const areas = ['212', '213', '312', '415', '602', '617', '713', '720', '808', '916'];
@@ -217,5 +218,43 @@ export function drawChainedMix(seed: number): Mix {
     sandbox: { ...mix.sandbox, dialect: 'extended' },
     campaigns: [{ campaignId: 'first', rules, rows: buildRows(numbers, (index) => `Guest ${index}`) }],
     strikes: [...drawStrikes(random), ...drawStrikes(random)],
+  };
+}
+
+/** What the published types leave open, one way or the other: lags, words and what a withdrawal does. */
+function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
+  const reportLagMs = random.pick([0, 0, 20_000, 180_000]);
+  return {
+    batchCalling: {
+      unanswered: random.pick(['failed', 'completed']),
+      cancelEnds: random.pick(['waiting', 'ringing', 'talking']),
+      cancelMarks: random.pick(['withdrawn', 'all']),
+      listOrder: random.pick(['newest_first', 'oldest_first']),
+      mostListed: random.pick([100, 2]),
+      dispatchedMs: random.pick([0, 5_000]),
+      listLagMs: lagMs,
+      reportLagMs,
+    },
+    campaigns: {
+      otherBody: random.pick(['existing', 'conflict']),
+      recipientIds: random.pick(['leads', 'everywhere']),
+      keyKeptMs: random.pick([null, 24 * hourMs]),
+      listLagMs: lagMs,
+      reportLagMs,
+    },
+  };
+}
+
+/** As drawn, with a service that reports its calls. Where nothing dies, nothing dies around reports either. */
+export function asReported<Drawn extends Omit<Mix, 'seed'>>(mix: Drawn, api: Exclude<ServiceApi, 'contract'>, random: Random): Drawn {
+  const isProven = random.chance(0.7);
+  // A refusal that was carried out cannot be seen before the list shows it; how late that is, somebody must have measured.
+  const lagMs = random.pick(isProven ? [0, 0, 5_000, 120_000] : [0, 0, 5_000]);
+  return {
+    ...mix,
+    api,
+    sandbox: { ...mix.sandbox, ...drawSettings(random, lagMs), dialect: 'extended' },
+    ...(isProven ? { provenLagMs: lagMs } : {}),
+    strikes: [...mix.strikes, ...(mix.strikes.length > 0 ? drawStrikes(random, reportPoints) : [])],
   };
 }
