@@ -76,6 +76,9 @@ const causes: Readonly<Record<string, string>> = {
   no_record_shown: 'the service has shown no record of this campaign, so a missing one proves nothing',
   clock_stepped: 'a clock was set while their call was open, so it is unknown when a record began',
   denied: 'the service reported that it accepted no call, but a record shows one',
+  not_reported: 'the report of their batch leaves their call out, or cannot be read any more',
+  no_conversation: 'the service reports their call as made, and names no conversation',
+  carried_out_twice: 'the service has the request for their batch more than once',
   record_tells_nothing: 'their record does not say what happened',
 };
 
