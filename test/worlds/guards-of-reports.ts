@@ -1,6 +1,5 @@
 import { edit, type Guard } from './guard.ts';
 
-const reported = 'src/ledger/collect/reported.ts';
 const lookUps = 'src/ledger/collect/look-ups.ts';
 const withdrawals = 'src/ledger/plan/withdrawals.ts';
 const calls = 'test/activities/reported-calls.test.ts';
@@ -8,20 +7,9 @@ const calls = 'test/activities/reported-calls.test.ts';
 /** What keeps the word of a service that reports its calls, lists its batches and gives calls back from being believed too soon. */
 export const guardsOfReports: readonly Guard[] = [
   {
-    name: 'report: the number of an entry',
-    keeps: 'An entry with another number than the call settles nothing.',
-    edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)')],
-    api: 'batch-calling',
-    worlds: [],
-    test: { file: calls, name: 'settles nothing by it, and calls nobody twice' },
-  },
-  {
     name: 'report: an end without a conversation is looked at twice',
     keeps: 'A conversation may be named later than the end of its call.',
-    edits: [
-      edit(reported, '  if (silentSince === null) return updateAttempt(tx, attemptId, { silent_end_at: now });\n'),
-      edit(reported, 'now < silentSince + secondLookMs || (await', '(await'),
-    ],
+    edits: [edit('src/ledger/collect/reported.ts', ' || overAt === null || now < overAt + secondLookMs || (await', ' || (await')],
     api: 'batch-calling',
     worlds: ['named_late'],
   },
@@ -30,34 +18,8 @@ export const guardsOfReports: readonly Guard[] = [
     keeps: 'A request that hangs may be carried out after a look-up has not found it.',
     edits: [edit(lookUps, '    if (!isOver) return;\n', '    if (!isOver && now < 0) return;\n')],
     api: 'batch-calling',
-    worlds: ['lagging', 'mixed'],
-  },
-  {
-    name: 'look-up: two, as far apart as the list lags',
-    keeps: 'One list that does not show a request proves nothing.',
-    edits: [
-      edit(lookUps, '    if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });\n'),
-      edit(
-        lookUps,
-        '    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;\n',
-        '    if (batchId === String(since)) return;\n',
-      ),
-    ],
-    api: 'batch-calling',
-    worlds: ['lagging'],
-  },
-  {
-    name: 'look-up: a record outranks the list',
-    keeps: 'Nobody is released of a batch of which a record is there.',
-    edits: [
-      edit(
-        lookUps,
-        '  if (await findEvidenceFor(tx, batch, missing)) return;\n',
-        '  if (now < 0) await findEvidenceFor(tx, batch, missing);\n',
-      ),
-    ],
-    api: 'batch-calling',
-    worlds: ['unlisted'],
+    worlds: [],
+    test: { file: calls, name: 'not before it could have arrived' },
   },
   {
     name: 'look-up: only a key is certain',
@@ -65,13 +27,6 @@ export const guardsOfReports: readonly Guard[] = [
     edits: [edit('src/service/batch-calling/find-marked.ts', "{ kind: 'absent', certain: false }", "{ kind: 'absent', certain: true }")],
     api: 'batch-calling',
     worlds: ['lagging', 'mixed'],
-  },
-  {
-    name: 'look-up: patience after a refusal',
-    keeps: 'A refused request is not sent again before the list can show that it was carried out.',
-    edits: [edit('activities/look-up.ts', 'begunAt >= (request.answeredAt ?? Infinity) + patienceMs', 'begunAt + patienceMs > 0')],
-    api: 'batch-calling',
-    worlds: ['refused'],
   },
   {
     name: 'withdrawal: of a campaign that does not dial',
@@ -88,12 +43,5 @@ export const guardsOfReports: readonly Guard[] = [
     api: 'campaigns',
     worlds: ['suppressed', 'closing'],
     test: { file: calls, name: 'an entry on the do-not-call list stops a call' },
-  },
-  {
-    name: 'withdrawal: ahead of the end',
-    keeps: 'The service hears of it before a telephone could ring too late.',
-    edits: [edit(withdrawals, 'marginMs: ringLimitMs + 2 * pollMs', 'marginMs: 0 * (ringLimitMs + pollMs)')],
-    api: 'batch-calling',
-    worlds: ['closing'],
   },
 ];
