@@ -37,8 +37,8 @@ export function nameOfSeed(seed: number, api: ServiceApi): string {
 }
 
 /**
- * A whole world from one number; with a name (`given`), that world. `databaseUrl` is where two workers may meet. The API changes nothing that is drawn
- * for the contract's, and adds what only a service that reports its calls can do.
+ * A whole world from one number; with a name (`given`), that world. `databaseUrl` is where two workers may meet. The API changes nothing
+ * that is drawn for the contract's, and adds what only a service that reports its calls can do.
  */
 export function drawWorld(
   seed: number,

@@ -60,7 +60,7 @@ export function countGivenUp(world: World, calls: readonly CallTruth[]): number 
   return givenUp;
 }
 
-/** What only a service that reports its calls can be held to: what was taken back does not ring, and nobody is left in doubt for nothing. */
+/** What only a service that reports its calls can be held to: what was taken back does not ring, and nobody is in doubt for nothing. */
 export function judgeReported(world: World, calls: readonly CallTruth[], { trial, deeds }: Pick<Outcome, 'trial' | 'deeds'>) {
   const { reported } = world;
   if (reported === null) return [];
