@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
@@ -91,6 +92,20 @@ async function begin({ api, dialect = 'sqlite', sandbox: options, rules: changes
     async rows() {
       return store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
     },
+    /** The rules that the judge of the log names once a statement has changed it, which is taken back. */
+    async forged(statement: string): Promise<string[]> {
+      const named: string[] = [];
+      const taken = new Error('taken back');
+      const forge = store.db.transaction().execute(async (tx) => {
+        const triggers = dialect === 'sqlite' ? ['events_no_update', 'events_no_delete'] : ['events_append_only on events'];
+        for (const trigger of triggers) await sql.raw(`drop trigger ${trigger}`).execute(tx);
+        await sql.raw(statement).execute(tx);
+        for (const { rule, violations } of (await verifyLog(tx, null)).rules) if (violations.length > 0) named.push(rule);
+        throw taken;
+      });
+      await expect(forge).rejects.toBe(taken);
+      return named;
+    },
     async proof() {
       return (await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations);
     },
@@ -138,6 +153,8 @@ test.each(everyCase)(
     expect(timesOf(campaign.rang())).toEqual(once(6));
     expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
     expect(await campaign.proof()).toEqual([]);
+    // Whoever takes calls for given back that nobody asked for is told.
+    expect(await campaign.forged("delete from events where type = 'batch.withdrawing'")).toContain('cause_missing');
   },
 );
 
@@ -214,6 +231,9 @@ test.each(everyCase)('a request that arrived, and whose answer was lost, is conf
   await campaign.run(2 * tickMs);
   const batches = await campaign.store.db.selectFrom('batches').select(['state', 'accepted_by']).execute();
   expect(batches).toEqual([{ state: 'confirmed', accepted_by: 'look_up' }]);
+  // By the contract no request can be looked up.
+  const asContract = `update events set data = replace(data, '"api":"${world.api}"', '"api":"contract"')`;
+  expect(await campaign.forged(asContract)).toContain('cause_missing');
   await campaign.run(20 * minuteMs);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));

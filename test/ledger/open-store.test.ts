@@ -184,6 +184,7 @@ test('reading makes no schema', async () => {
     '007-rehearsals',
     '008-row-terms',
     '009-row-rank',
+    '010-service-apis',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

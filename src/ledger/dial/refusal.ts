@@ -17,7 +17,7 @@ const pauseReasons: Readonly<Record<number, string>> = {
   401: 'The service refuses the API key (401): set SVC_API_KEY',
   402: 'The service asks for payment (402)',
   403: 'The service does not allow this (403)',
-  404: 'The service does not know the agent, the caller number or this operation (404; carillon doctor tells which)',
+  404: 'The service does not know the agent or the caller number, or has no such operation (404)',
   405: 'The service does not offer batch calls at this address (405): check SVC_BASE_URL',
   413: 'The batch is too large for the service (413): lower pacing.batch_size',
   415: 'The service refuses the content type (415): check SVC_BASE_URL',
