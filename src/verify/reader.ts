@@ -34,17 +34,20 @@ export async function readMeta(db: Queries, key: string): Promise<string | null>
   return row?.value ?? null;
 }
 
-/** What records tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
+/** What records and reports tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
 export async function readCallFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
   const facts = new Map<string, CallFacts>();
   for await (const part of chunksOf(attemptIds)) {
     const rows = await db
       .selectFrom('attempts')
       .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-      .select(['attempts.attempt_id', 'attempts.rang_at', 'conversations.finished_at'])
+      .select(['attempts.attempt_id', 'attempts.rang_at', 'attempts.over_at', 'conversations.finished_at'])
       .where('attempts.attempt_id', 'in', part)
       .execute();
-    for (const row of rows) facts.set(row.attempt_id, { rangAt: row.rang_at, overAt: row.finished_at });
+    for (const { attempt_id: attemptId, rang_at: rangAt, over_at: reported, finished_at: recorded } of rows) {
+      const overAt = reported === null || recorded === null ? (reported ?? recorded) : Math.min(reported, recorded);
+      facts.set(attemptId, { rangAt, overAt });
+    }
   }
   return facts;
 }
