@@ -6,12 +6,12 @@ export type Weight = Record<keyof typeof mostOf, number>;
 
 /** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
 export const mostOf = {
-  'production lines': 86_500,
-  'production files': 775,
+  'production lines': 84_100,
+  'production files': 760,
   'production files of at most 40 lines': 80,
-  'sandbox lines': 19_000,
-  'test lines': 78_500,
-  'test files': 545,
+  'sandbox lines': 18_300,
+  'test lines': 76_700,
+  'test files': 500,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
 };

@@ -76,10 +76,13 @@ async function isRecovering(connectionString: string): Promise<boolean> {
   return rows[0]?.recovering ?? true;
 }
 
-/** As pg_basebackup does: without the write-ahead log, and without what belongs to the process. */
+/** Files that a server makes anew at will. */
+const passing = /\/(pg_internal\.init|pgsql_tmp)[^/]*$/;
+
+/** As pg_basebackup does: without the write-ahead log, and without what belongs to the process or comes and goes while it runs. */
 async function copyData(from: string, to: string): Promise<void> {
   const left = [join(from, 'pg_wal'), join(from, 'postmaster.pid'), join(from, 'postmaster.opts')];
-  await cp(from, to, { recursive: true, filter: (path) => !left.includes(path) });
+  await cp(from, to, { recursive: true, filter: (path) => !left.includes(path) && !passing.test(path) });
   await chmod(to, 0o700);
   await mkdir(join(to, 'pg_wal', 'archive_status'), { recursive: true });
 }
