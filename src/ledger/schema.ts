@@ -162,7 +162,7 @@ export interface Database extends ServiceTables {
     words_key: string | null;
     /** A record that was stored while the log was shorter than this was there before the first POST began. */
     posted_seq: number | null;
-    /** When the phone rang by its record, or null while no record tells. */
+    /** When the phone rang by its record, or was first reported to ring; null while neither tells. */
     rang_at: number | null;
     /** The last instant at which it may ring, by its last POST and the rules of its campaign. */
     rings_until: number | null;

@@ -307,6 +307,22 @@ test.each([
   expect(await campaign.proof()).toEqual([]);
 });
 
+test('a call that was reported to ring before it was taken back counts, and is retried by the rules', async () => {
+  const rings = (reports: readonly CallReport[]) =>
+    reports.map((report) => (report.state === 'waiting' ? { ...report, state: 'dialling' as const } : report));
+  let isPaused = false;
+  const between = reporting((reports) => (isPaused ? [...reports] : rings(reports)));
+  const campaign = await begin({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
+  await campaign.run(tickMs);
+  isPaused = true;
+  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
+  await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
+  await campaign.run(15 * minuteMs);
+  const counted = (await campaign.rows()).map((row) => row.counted);
+  expect(counted).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
 test('a batch that is deleted at the service: records tell of its calls, and who has none is called no second time by itself', async () => {
   const campaign = await begin({ api: 'batch-calling', sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);

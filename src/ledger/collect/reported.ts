@@ -110,11 +110,13 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   const { attempt, report, now } = entry;
   const { attempt_id: attemptId, over_at: overAt } = attempt;
   const isOver = report.state === 'over' || report.state === 'withdrawn';
+  const rangAt = attempt.rang_at ?? (report.state === 'dialling' || report.state === 'talking' ? now : null);
+  if (rangAt !== attempt.rang_at) await updateAttempt(tx, attemptId, { rang_at: rangAt });
   if (isOver !== (overAt !== null)) await updateAttempt(tx, attemptId, { over_at: isOver ? now : null });
   if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver });
   if (!isOver || overAt === null || now < overAt + secondLookMs || (await isNamedByRecord(tx, batch, [attempt]))) return;
   const at = { campaignId: batch.campaign_id, now };
-  if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null) {
+  if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null && rangAt === null) {
     const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
     return releaseAttempts(tx, { ...at, batchId: batch.batch_id }, [{ ...release, next: { kind: 'requeue', dueAt: now } }]);
   }
@@ -123,7 +125,7 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
 
 /** What became of a call that led to no conversation, by the service's word alone. */
 function resultOf({ state, result }: CallReport): AttemptResult {
-  // Somebody else took it back: nobody was called, and whoever did so had a reason.
+  // Its telephone has rung, which counts; or somebody else took it back, who had a reason.
   if (state === 'withdrawn') return { disposition: 'failed', detail: 'withdrawn_at_service', counted: true };
   if (result === 'failed') return { disposition: 'failed', detail: 'not_dialled', counted: true };
   if (result === 'voicemail' || result === 'busy' || result === 'no_answer') return { disposition: result, detail: null, counted: true };
