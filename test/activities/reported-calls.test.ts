@@ -1,124 +1,19 @@
-import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
-import { createActivities } from '../../activities/index.ts';
-import { sweepAgent } from '../../activities/sweep.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import type { CallReport } from '../../src/rules/call-report.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
-import { connectService } from '../../src/service/registry.ts';
-import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
-import { verifyLog } from '../../src/verify/log.ts';
 import { ApiWorld } from '../interfaces/api/api-world.ts';
 import { post, secret, secrets } from '../interfaces/api/sent-requests.ts';
-import { dialects, openTestStore } from '../ledger/test-stores.ts';
+import { noon } from '../sandbox/harness.ts';
 import { answerJson, startHttpService } from '../service/convai/loopback-servers.ts';
-import { noon, plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { until } from '../support/until.ts';
-import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
-
-type Api = 'batch-calling' | 'campaigns';
-
-interface World {
-  api: Api;
-  dialect?: 'sqlite' | 'postgres';
-  sandbox?: SandboxOptions;
-  rules?: RulesChanges;
-  people?: number;
-  /** What stands between the program and the service. */
-  between?: (service: CallService) => CallService;
-}
-
-const everybody = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
-const tickMs = 10_000;
-
-/** A campaign over the real adapter and the real sandbox, on a clock that stands still between steps; all greet with the same words. */
-async function begin({ api, dialect = 'sqlite', sandbox: options, rules: changes, people = 6, between = (service) => service }: World) {
-  const sandbox = await startTestSandbox({ outcomeMix: everybody, meanTalkSeconds: 60, ...options });
-  const direct = connectService({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok', api, retriesAfter429: { reads: 0 } });
-  onTestFinished(() => direct.close());
-  const service = between(direct);
-  const store = await openTestStore(dialect);
-  const account = { accountId: sandbox.url, api };
-  const now = () => sandbox.clock.now();
-  const deps = buildDependencies({ store, service, now, ...account });
-  const { plan, submit } = createActivities(deps);
-  const numbers = plainNumbers(people);
-  const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
-  const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
-  const rows = (async function* () {
-    yield buildRows(numbers, () => 'Guest');
-  })();
-  await importCampaign(store, input, { chunks: rows, now: now() });
-  await openRound(store, 'spring', now());
-  await store.db.updateTable('campaigns').set({ caller_proven: 1, record_shown: 1 }).execute();
-
-  let n = 0;
-  const dial = async (): Promise<void> => {
-    const planned = await plan({ campaignId: 'spring', round: 1, batchNumber: n + 1 });
-    if (planned.kind !== 'batch') return;
-    // What is blocked, or was not sent, is asked for again.
-    if ((await submit({ batchId: planned.batchId }).catch(() => undefined)) !== undefined) n += 1;
-  };
-  const sweep = async () => sweepAgent(deps, await deps.serviceClock(), { agentId: rules.agentId, timing: rules.timing, onProgress() {} });
-  return {
-    sandbox,
-    service: direct,
-    store,
-    account,
-    numbers,
-    dial,
-    sweep,
-    /** Lets time pass, and dials and collects meanwhile. */
-    async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
-      for (const end = now() + ms; now() < end;) {
-        await dial();
-        await sweep();
-        if (await until()) return;
-        const isQuiet = sandbox.calls().every(({ state }) => state === 'done' || state === 'failed');
-        sandbox.clock.advance(isQuiet ? 6 * tickMs : tickMs);
-      }
-    },
-    /** Whom the service rang, by its own log: how often, and when last. */
-    rang: () =>
-      numbers.map((number) => {
-        const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
-        return { times: calls.length, last: Math.max(0, ...calls.map(({ dialedAt }) => dialedAt ?? 0)) };
-      }),
-    async rows() {
-      return store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
-    },
-    /** The rules that the judge of the log names once a statement has changed it, which is taken back. */
-    async forged(statement: string): Promise<string[]> {
-      const named: string[] = [];
-      const taken = new Error('taken back');
-      const forge = store.db.transaction().execute(async (tx) => {
-        const triggers = dialect === 'sqlite' ? ['events_no_update', 'events_no_delete'] : ['events_append_only on events'];
-        for (const trigger of triggers) await sql.raw(`drop trigger ${trigger}`).execute(tx);
-        await sql.raw(statement).execute(tx);
-        for (const { rule, violations } of (await verifyLog(tx, null)).rules) if (violations.length > 0) named.push(rule);
-        throw taken;
-      });
-      await expect(forge).rejects.toBe(taken);
-      return named;
-    },
-    async proof() {
-      return (await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations);
-    },
-  };
-}
-
-const apis: readonly Api[] = ['batch-calling', 'campaigns'];
-const everyCase = apis.flatMap((api) => dialects.map((dialect) => ({ api, dialect })));
-const once = (people: number) => Array.from({ length: people }, () => 1);
-const timesOf = (rang: { times: number }[]) => rang.map(({ times }) => times);
+import { beginReported, everyCase, once, reporting, tickMs, timesOf } from './reported-campaign.ts';
 
 test.each(everyCase)('people with the same opening line are called beside each other, and each record is read once: %o', async (world) => {
-  const campaign = await begin(world);
+  const campaign = await beginReported(world);
   await campaign.dial();
   expect(campaign.sandbox.calls()).toHaveLength(6);
   await campaign.run(20 * minuteMs);
@@ -132,7 +27,7 @@ test.each(everyCase)('people with the same opening line are called beside each o
 test.each(everyCase)(
   'a pause takes back what waits: it does not ring, counts no attempt, and is called after the resume: %o',
   async (world) => {
-    const campaign = await begin({ ...world, sandbox: { concurrency: 1 } });
+    const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
     await campaign.run(tickMs);
     const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
     await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
@@ -161,7 +56,7 @@ test.each(everyCase)(
 test.each(everyCase)(
   'an entry on the do-not-call list stops a call that waits at the service; the others are made once: %o',
   async (world) => {
-    const campaign = await begin({ ...world, sandbox: { concurrency: 1 } });
+    const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
     await campaign.run(tickMs);
     const last = campaign.numbers.at(-1) ?? '';
     const entry = { e164: last, scope: 'account', source: 'person', reason: null, expiresAt: null };
@@ -177,7 +72,7 @@ test.each(everyCase)('nothing rings after the end of the calling hours, however 
   // Noon in UTC is 07:00 in New York; the window is an hour from half past six.
   const day = [{ from: 6 * 60 + 30, to: 7 * 60 + 30 }];
   const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
-  const campaign = await begin({
+  const campaign = await beginReported({
     ...world,
     people: 12,
     sandbox: { concurrency: 1, meanTalkSeconds: 240 },
@@ -195,7 +90,7 @@ test.each(everyCase)('nothing rings after the end of the calling hours, however 
 const lost = { type: 'reset', when: 'before' } as const;
 
 test.each(everyCase)('a request that never arrived: %o', async (world) => {
-  const campaign = await begin(world);
+  const campaign = await beginReported(world);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
   await campaign.run(40 * minuteMs);
   if (world.api === 'campaigns') {
@@ -212,7 +107,7 @@ test.each(everyCase)('a request that never arrived: %o', async (world) => {
 });
 
 test('a request that never arrived is released by itself where the look-up was proven, and not before it could have arrived', async () => {
-  const campaign = await begin({ api: 'batch-calling' });
+  const campaign = await beginReported({ api: 'batch-calling' });
   const proof = { api: 'batch-calling', provenAt: noon, listLagMs: 2_000, order: 'newest_first', keyBehaviour: null } as const;
   await storeLookUpProof(campaign.store, campaign.account.accountId, proof);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
@@ -226,7 +121,7 @@ test('a request that never arrived is released by itself where the look-up was p
 });
 
 test.each(everyCase)('a request that arrived, and whose answer was lost, is confirmed within seconds: %o', async (world) => {
-  const campaign = await begin(world);
+  const campaign = await beginReported(world);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
   await campaign.run(2 * tickMs);
   const batches = await campaign.store.db.selectFrom('batches').select(['state', 'accepted_by']).execute();
@@ -253,7 +148,7 @@ test('a request that the service carried out twice pauses the campaign; what wai
       return { kind: 'unknown', status: 504, requestId: null, serviceMs: null, fault: 'gateway' };
     },
   });
-  const campaign = await begin({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
+  const campaign = await beginReported({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
   await campaign.run(30 * minuteMs);
   expect(campaign.rang().filter(({ times }) => times > 0).length).toBeLessThanOrEqual(2);
   const { state, state_reason: reason } = await campaign.store.db
@@ -263,12 +158,6 @@ test('a request that the service carried out twice pauses the campaign; what wai
   expect([state, reason]).toEqual(['paused', expect.stringMatching(/batch 1 more than once/)]);
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'unresolved'));
   expect(await campaign.proof()).toEqual([]);
-});
-
-/** Changes every report on its way to the program. */
-const reporting = (change: (reports: readonly CallReport[]) => CallReport[]) => (service: CallService) => ({
-  ...service,
-  report: async (id: string) => change((await service.report?.(id)) ?? []),
 });
 
 test.each([
@@ -290,7 +179,7 @@ test.each([
   ['two recipients left out', (reports: readonly CallReport[]) => reports.slice(2)],
 ] as const)('a report with %s settles nothing by it, and calls nobody twice', async (_what, change) => {
   // prettier-ignore
-  const campaign = await begin({ api: 'batch-calling', between: reporting(change) });
+  const campaign = await beginReported({ api: 'batch-calling', between: reporting(change) });
   await campaign.run(4 * hourMs);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   const outcomes = (await campaign.rows()).map(({ outcome }) => outcome);
@@ -312,7 +201,7 @@ test('a call that was reported to ring before it was taken back counts, and is r
     reports.map((report) => (report.state === 'waiting' ? { ...report, state: 'dialling' as const } : report));
   let isPaused = false;
   const between = reporting((reports) => (isPaused ? [...reports] : rings(reports)));
-  const campaign = await begin({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
+  const campaign = await beginReported({ api: 'batch-calling', between, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
   isPaused = true;
   const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
@@ -324,7 +213,7 @@ test('a call that was reported to ring before it was taken back counts, and is r
 });
 
 test('a batch that is deleted at the service: records tell of its calls, and who has none is called no second time by itself', async () => {
-  const campaign = await begin({ api: 'batch-calling', sandbox: { concurrency: 1 } });
+  const campaign = await beginReported({ api: 'batch-calling', sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
   const { service_batch_id: id } = await campaign.store.db.selectFrom('batches').select('service_batch_id').executeTakeFirstOrThrow();
   const { status } = await campaign.sandbox.request('DELETE', `/v1/convai/batch-calling/${id}`);
@@ -344,7 +233,7 @@ test.each([
   { reportLagMs: 40_000 },
 ] as const)('whatever a cancelled batch does to calls under way, nobody who talked is called again: %o', async (batchCalling) => {
   const mix = { answered: 3, busy: 1, no_answer: 1, voicemail: 1, failed: 0 };
-  const campaign = await begin({ api: 'batch-calling', people: 20, sandbox: { concurrency: 5, outcomeMix: mix, batchCalling } });
+  const campaign = await beginReported({ api: 'batch-calling', people: 20, sandbox: { concurrency: 5, outcomeMix: mix, batchCalling } });
   await campaign.run(minuteMs);
   const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
   await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
@@ -360,7 +249,7 @@ test.each([
 });
 
 test.each(everyCase)('a record that the service has sent by itself is read by nobody: %o', async (world) => {
-  const campaign = await begin(world);
+  const campaign = await beginReported(world);
   const { sandbox, store } = campaign;
   const settings = { SVC_BASE_URL: sandbox.url, SVC_API: world.api, SVC_WEBHOOK_SECRET: secrets };
   const receiving = await ApiWorld.over(store, { settings });
