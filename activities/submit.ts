@@ -5,7 +5,7 @@ import type { CallRequest, Placing } from '../src/service/port/call-service.ts';
 import { NotSentError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import { withOpeningLine } from '../src/rules/conversation-override.ts';
-import { batchNumberOf } from '../src/rules/ids.ts';
+import { batchNumberOf, requestTitle } from '../src/rules/ids.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { undecidedStates, type BatchState } from '../src/rules/ledger.ts';
 import type { ClockDoubt } from '../src/ledger/dial/clocks.ts';
@@ -61,7 +61,7 @@ function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
   const render = renderWith(rules);
   return {
     mark: step.entry,
-    title: batchId,
+    title: requestTitle(deps.store.ledgerId, batchId),
     agentId: rules.agentId,
     callerId: step.caller,
     variablesKey: variables?.key ?? null,

@@ -22,6 +22,11 @@ export function batchNumberOf(batchId: string): number {
   return Number(batchId.slice(batchId.lastIndexOf('/') + 1));
 }
 
+/** What a request of a database is called where a service shows it; its mark stands behind. */
+export function requestTitle(ledgerId: string, batchId: string): string {
+  return `${ledgerId}:${batchId}`;
+}
+
 /** Of the nth attempt of a recipient. */
 export function attemptIdOf(recipientId: string, number: number): string {
   return `${recipientId}/${number}`;

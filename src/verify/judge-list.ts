@@ -1,4 +1,5 @@
 import type { Queries } from '../ledger/tx.ts';
+import type { ServiceBatches } from './judge-batches.ts';
 import type { Difference } from './judge-tables.ts';
 import type { LogJudge } from './log-judge.ts';
 import { disownedBy, namedBy } from './judge-record.ts';
@@ -19,6 +20,8 @@ export interface ServiceList {
   /** The account that it belongs to; campaigns of others are left out. */
   accountId: string;
   list(agentId: string): AsyncIterable<ListedConversation>;
+  /** Where it says itself what became of batches. */
+  batches?: ServiceBatches;
 }
 
 const mostNamed = 20;

@@ -32,6 +32,8 @@ export const logRules = {
   list_differs: 'the do-not-call list is what the log says: nobody was put on it or taken off it in silence',
   record_contradicts: 'no end of a call contradicts the record that it owns',
   record_ignored: "every record that names one of our calls belongs to that call, as stored and in the service's own list",
+  service_differs: 'every batch that the service has from this database is in the log, and reported as the log has it',
+  service_repeats: 'the service calls nobody a second time by itself',
 } as const;
 export type LogRule = keyof typeof logRules;
 

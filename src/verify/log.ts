@@ -1,4 +1,5 @@
 import type { Queries } from '../ledger/tx.ts';
+import { judgeBatches } from './judge-batches.ts';
 import { judgeList, type ServiceList } from './judge-list.ts';
 import { judgeTables, type Difference } from './judge-tables.ts';
 import { LogJudge } from './log-judge.ts';
@@ -19,7 +20,7 @@ export interface LogReport {
 
 export interface VerifyOptions {
   onProgress?: (events: number) => void;
-  /** The service's own list of conversations, where it can be read. */
+  /** The service's own lists of conversations and batches, where they can be read. */
   service?: ServiceList;
 }
 
@@ -54,10 +55,13 @@ export async function verifyLog(
   }
   const listed = service === undefined ? null : await judgeList(db, judge, service);
   notes.push(...(listed?.notes ?? ["The service's own list of conversations was not read: no service was named."]));
+  const { batches } = service ?? {};
+  const reported = service === undefined || batches === undefined ? null : await judgeBatches(db, judge, { ...service, batches });
+  notes.push(...(reported?.notes ?? []));
   const excused = await excusedLines(db, judge);
   const all = [
     ...violations.filter((violation) => !excused.has(violation)),
-    ...[...differences, ...(listed?.differences ?? [])].map(asViolation),
+    ...[...differences, ...(listed?.differences ?? []), ...(reported?.differences ?? [])].map(asViolation),
   ];
   const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({

@@ -67,7 +67,7 @@ export async function countUnownedOver(db: Queries, agentId: string, until: numb
 export async function readCampaigns(db: Queries) {
   return db
     .selectFrom('campaigns')
-    .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'file_hash', 'agent_id'])
+    .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'file_hash', 'agent_id', 'account_id', 'api'])
     .where('state', '!=', 'importing')
     .execute();
 }
@@ -249,6 +249,16 @@ export async function readServiceBatches(
     .where('service_batch_id', 'in', names)
     .execute();
   return new Map(rows.map((row) => [row.service_batch_id ?? '', { batchId: row.batch_id, campaignId: row.campaign_id }]));
+}
+
+/** The batches of requests, by the marks with which these were sent. */
+export async function readMarks(db: Queries, marks: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const part of chunksOf(marks)) {
+    const rows = await db.selectFrom('posts').select(['entry', 'batch_id']).where('entry', 'in', part).execute();
+    for (const { entry, batch_id: batchId } of rows) found.set(entry ?? '', batchId);
+  }
+  return found;
 }
 
 /** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */

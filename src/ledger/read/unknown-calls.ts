@@ -1,4 +1,5 @@
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { requestTitle } from '../../rules/ids.ts';
 import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Store } from '../open-ledger.ts';
@@ -6,6 +7,12 @@ import type { Queries } from '../tx.ts';
 
 /** An entry of the service's list. Instants are on the service's clock, not corrected. */
 export type ListedCall = Pick<ConversationFacts, 'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'>;
+
+/** What the record of a call tells besides. */
+export interface LookedAtCall extends ListedCall {
+  /** Unless it names one of ours, it is not of a batch of ours. */
+  isElsewhere: boolean;
+}
 
 interface OpenCall {
   attempt_id: string;
@@ -20,12 +27,13 @@ const afterMs = 2 * 3_600_000;
 /**
  * Conversations that began since the campaign's last request and that no call of this database accounts for: ids, oldest first. In a
  * database that was set back these are the calls that it has lost; in one that was kept there are none, unless others use the agent.
- * Only asks.
+ * `look` reads a record where that tells whose a call is, so that the calls of others are left out. Only asks.
  */
 export async function findUnknownCalls(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
   campaign: Campaign,
   entries: AsyncIterable<ListedCall>,
+  look: ((conversationId: string) => Promise<LookedAtCall>) | null = null,
 ): Promise<string[]> {
   const { agentId } = campaign.rules;
   const since = ((await lastPostedAt(db, campaign.campaignId)) ?? campaign.createdAt) - beforeMs;
@@ -33,19 +41,41 @@ export async function findUnknownCalls(
   for await (const entry of entries) if (entry.direction !== 'inbound' && (entry.startedAt ?? since) >= since) late.push(entry);
   const owned = await readOwned(db, late);
   const free = await readOpenCalls(db, agentId, since - afterMs);
-  const ours = await readListed(db, campaign.campaignId, late);
+  const unowned: (ListedCall & Partial<LookedAtCall>)[] = [];
+  for (const entry of late) if (!owned.has(entry.conversationId)) unowned.push((await look?.(entry.conversationId)) ?? entry);
+  const ours = await readListed(db, campaign.campaignId, unowned);
   const unknown: string[] = [];
-  const unowned = late.filter(({ conversationId }) => !owned.has(conversationId));
   for (const entry of unowned.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0))) {
     const named = entry.references.find((text) => text.startsWith(`${ledgerId}:`))?.slice(ledgerId.length + 1);
     const { calleeNumber } = entry;
     // A call to somebody who is not in the list is none of this campaign's.
-    if (named === undefined && calleeNumber !== null && !ours.has(calleeNumber)) continue;
+    if (named === undefined && (entry.isElsewhere === true || (calleeNumber !== null && !ours.has(calleeNumber)))) continue;
     const index = free.findIndex((call) => mayBe(call, entry, named));
     if (index === -1) unknown.push(entry.conversationId);
     else free.splice(index, 1);
   }
   return unknown;
+}
+
+/**
+ * Which of the service's batches carry a mark of this database that it does not know: their titles, with the service's id. A database that
+ * was set back has lost them; there are none else. Only asks.
+ */
+export async function findUnknownBatches(
+  { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
+  batches: AsyncIterable<{ id: string; name: string }>,
+): Promise<string[]> {
+  const titles = new Map<string, string>();
+  for await (const { id, name } of batches) {
+    const [, title, mark] = /^(.+) · (\S+)$/.exec(name) ?? [];
+    if (mark !== undefined && title?.startsWith(requestTitle(ledgerId, '')) === true)
+      titles.set(mark, `${title.slice(ledgerId.length + 1)} (${id})`);
+  }
+  const known = await readInParts([...titles.keys()], (marks) =>
+    db.selectFrom('posts').select('entry').where('entry', 'in', marks).execute(),
+  );
+  for (const { entry } of known) titles.delete(entry ?? '');
+  return [...titles.values()];
 }
 
 function mayBe(call: OpenCall, { startedAt, calleeNumber }: ListedCall, named: string | undefined): boolean {

@@ -3,7 +3,8 @@ import type { CallService } from '../../service/port/call-service.ts';
 import type { RecordPointers } from '../../rules/conversation-facts.ts';
 import { hasClosed } from '../../rules/lifecycle.ts';
 import { count, plural } from '../../shared/input/figures.ts';
-import { findUnknownCalls, type ListedCall } from '../../ledger/read/unknown-calls.ts';
+import { findUnknownBatches, findUnknownCalls, type ListedCall } from '../../ledger/read/unknown-calls.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { isRunning, requireService, startCampaign } from '../../temporal/start-campaign.ts';
 import { connected, type Control, WrongStateError } from './control.ts';
@@ -15,8 +16,8 @@ export class UnknownCallsError extends foreseen('UnknownCallsError', false) {}
 
 interface RecoverInput {
   campaignId: string;
-  /** Told how many conversations of the service have been read. */
-  onProgress?: (conversations: number) => void;
+  /** Told how many batches and conversations of the service have been read. */
+  onProgress?: (entries: number) => void;
 }
 
 /**
@@ -60,31 +61,57 @@ function refuseUnfit(campaign: Campaign): void {
 
 const mostNamed = 5;
 
-/** Throws UnknownCallsError, and ServiceUnusableError where the service's list cannot be read to its end. */
-async function refuseUnknownCalls(
-  { config, store }: Control,
-  campaign: Campaign,
-  onProgress: (conversations: number) => void,
-): Promise<void> {
-  const { agentId, correlation } = campaign.rules;
-  const unknown = await withService(config, async (service) => {
-    const pointers = { ...correlation, values: [] };
-    async function* listed(): AsyncGenerator<ListedCall> {
-      let seen = 0;
-      for await (const facts of readWholeList(service, agentId, pointers)) {
-        onProgress((seen += 1));
-        yield facts;
-      }
-    }
-    return findUnknownCalls(store, campaign, listed());
-  });
-  if (unknown.length === 0) return;
-  const named = unknown.slice(0, mostNamed).join(', ');
-  const more = unknown.length > mostNamed ? ` and ${count(unknown.length - mostNamed)} more` : '';
+/** Throws UnknownCallsError, and ServiceUnusableError where the service's lists cannot be read to their end. */
+async function refuseUnknownCalls({ config, store }: Control, campaign: Campaign, onProgress: (entries: number) => void): Promise<void> {
+  const found = await withService(config, (service) => findUnknown(service, store, campaign, onProgress));
+  if (found.calls.length === 0) return;
+  const { agentId } = campaign.rules;
+  const what =
+    found.kind === 'batches'
+      ? `${plural(found.calls.length, 'batch', 'batches')} of agent ${agentId} with a mark of this database that are not in it`
+      : `${plural(found.calls.length, 'conversation')} of agent ${agentId} since the last request of campaign ${campaign.campaignId} that this database does not account for`;
+  const named = found.calls.slice(0, mostNamed).join(', ');
+  const more = found.calls.length > mostNamed ? ` and ${count(found.calls.length - mostNamed)} more` : '';
   throw new UnknownCallsError(
-    `The service shows ${plural(unknown.length, 'conversation')} of agent ${agentId} since the last request of campaign ${campaign.campaignId} that this database does not account for: ${named}${more}. ` +
+    `The service shows ${what}: ${named}${more}. ` +
       'It was probably set back; going on could call those people twice, so nothing was started. Restore a newer database, or start a new campaign with the rows that were not called (docs/operations.md, "the database has to be restored from a backup").',
   );
+}
+
+/** What a service shows that the database does not know: batches by their names, where it lists them, else conversations. */
+export async function findUnknown(
+  service: CallService,
+  store: Store,
+  campaign: Campaign,
+  onProgress: (entries: number) => void = () => {},
+): Promise<{ kind: 'batches' | 'conversations'; calls: string[] }> {
+  const { agentId, correlation } = campaign.rules;
+  const pointers = { ...correlation, values: [] };
+  let seen = 0;
+  async function* counted<Entry>(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+    for await (const entry of entries) {
+      onProgress((seen += 1));
+      yield entry;
+    }
+  }
+  const conversations = () => counted(readWholeList(service, agentId, pointers));
+  const batches = service.batches?.(agentId);
+  if (batches === undefined) return { kind: 'conversations', calls: await findUnknownCalls(store, campaign, conversations()) };
+  const ids = new Set<string>();
+  const listed = (async function* () {
+    for await (const batch of counted(batches)) {
+      ids.add(batch.id);
+      yield batch;
+    }
+  })();
+  const forgotten = await findUnknownBatches(store, listed);
+  if (forgotten.length > 0) return { kind: 'batches', calls: forgotten };
+  // Of a batch that was deleted there conversations remain, and their records tell of which batch they are.
+  const look = async (conversationId: string) => {
+    const { facts } = await service.record(conversationId, { agentId, pointers });
+    return { ...facts, isElsewhere: facts.batchId === null || ids.has(facts.batchId) };
+  };
+  return { kind: 'conversations', calls: await findUnknownCalls(store, campaign, conversations(), look) };
 }
 
 const pageSize = 100;

@@ -6,7 +6,7 @@ import { connectService, readServiceClock, type ConnectOptions } from '../../ser
 import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../../service/port/errors.ts';
 import { realClock, type ServiceClock } from '../../service/port/service-clock.ts';
 import type { Control } from './control.ts';
-import type { ServiceList } from '../../verify/judge-list.ts';
+import type { ListedConversation, ServiceList } from '../../verify/judge-list.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
 export class ServiceUnusableError extends foreseen('ServiceUnusableError', false) {}
@@ -122,18 +122,38 @@ function asSetting<Value>(make: () => Value): Value {
   }
 }
 
-/** The service's own list of conversations, as the judge reads it. */
+/** The service's own lists of conversations and batches, as the judge reads them. */
 export function serviceList(config: Config, service: CallService): ServiceList {
   return {
     accountId: accountIdOf(config),
-    async *list(agentId) {
+    list: (agentId) => explained(config, listedBy(service, agentId)),
+    ...(service.batches === undefined ? {} : { batches: batchesOf(config, service) }),
+  };
+}
+
+function batchesOf(config: Config, service: CallService): NonNullable<ServiceList['batches']> {
+  return {
+    api: config.SVC_API,
+    list: () => explained(config, service.batches?.() ?? []),
+    async report(serviceBatchId) {
       try {
-        for await (const { direction, ...facts } of service.allRecords({ agentId })) {
-          yield { ...facts, inbound: direction === 'inbound' };
-        }
+        return (await service.report?.(serviceBatchId)) ?? null;
       } catch (error) {
+        if (error instanceof RefusedError && error.status === 404) return null;
         throw explainServiceFault(config, error);
       }
     },
   };
+}
+
+async function* listedBy(service: CallService, agentId: string): AsyncGenerator<ListedConversation> {
+  for await (const { direction, ...facts } of service.allRecords({ agentId })) yield { ...facts, inbound: direction === 'inbound' };
+}
+
+async function* explained<Entry>(config: Config, entries: AsyncIterable<Entry> | readonly Entry[]): AsyncGenerator<Entry> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw explainServiceFault(config, error);
+  }
 }

@@ -25,6 +25,7 @@ export const batch = z.looseObject({
   name: orNull(z.string()),
   created_at_unix: orNull(unixSeconds),
   scheduled_time_unix: orNull(unixSeconds),
+  retry_count: orNull(z.number()),
 });
 
 const words: Readonly<Record<string, CallReport['state']>> = {

@@ -6,7 +6,7 @@ import type { Transport } from '../http/transport.ts';
 import type { CallReport, CallRequest, CallService, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
 import { batch, recipient } from './schemas.ts';
-import { findMarked } from './find-marked.ts';
+import { findMarked, listBatches } from './find-marked.ts';
 import { nameOf, placeOnce, recipientOf } from './submission.ts';
 
 /** Where batches are, below the root of all operations. */
@@ -26,6 +26,7 @@ export function batchCallingService(transport: Transport, reads: ServiceReads): 
         return id;
       }),
     find: (post) => findMarked(transport, post),
+    batches: (agentId) => listBatches(transport, agentId),
     async report(serviceBatchId) {
       const success = await transport.read(pathOf('GET', collection, serviceBatchId));
       const page = readPage(jsonOf(success), 'recipients');

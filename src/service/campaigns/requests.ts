@@ -1,10 +1,12 @@
 import { jsonOf } from '../http/bodies.ts';
 import { readPage } from '../http/pagination.ts';
+import { root } from '../http/paths.ts';
+import { isRecord } from '../http/refusal-detail.ts';
 import type { Transport } from '../http/transport.ts';
 import { isFarAhead, isNamed, nameOf, recipientOf, trialTime } from '../batch-calling/submission.ts';
-import type { CallRequest } from '../port/call-service.ts';
+import type { CallRequest, ListedBatch } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
-import type { SeenCampaign } from './schemas.ts';
+import { campaign, type SeenCampaign } from './schemas.ts';
 
 /** Where campaigns are, below the root of all operations. */
 export const collection = 'outbound-campaigns/campaigns';
@@ -36,8 +38,8 @@ export function fenceOf(post: { mark: string; agentId: string; callerId: string 
 }
 
 /** Whether a campaign is the request with this mark, or the fence around it; null: neither for certain. */
-export function kindOf(campaign: SeenCampaign, mark: string): 'request' | 'fence' | null {
-  const { call_name: name, created_at_unix: created, scheduled_time_unix: scheduled } = campaign;
+export function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
+  const { call_name: name, created_at_unix: created, scheduled_time_unix: scheduled } = seen;
   if (name === null || created === null || !isNamed(name, mark)) return null;
   const isAhead = isFarAhead(scheduled, created * 1_000);
   const isNamedFence = name === nameOf({ title: fenceTitle, mark });
@@ -65,5 +67,16 @@ export async function readAll(transport: Transport, path: string, key: string, q
     if (nextCursor === null || cursors.has(nextCursor) || cursors.size === mostPages) throw fault(`"${key}" cannot be read to its end`);
     cursors.add(nextCursor);
     cursor = nextCursor;
+  }
+}
+
+/** All campaigns, of one agent or of all; none is ever called again. Throws ServiceError, also where one is listed without id or name. */
+export async function* listCampaigns(transport: Transport, agentId?: string): AsyncGenerator<ListedBatch> {
+  const path = `${root}/${collection}`;
+  for (const entry of await readAll(transport, path, 'campaigns', agentId === undefined ? {} : { agent_id: agentId })) {
+    const { campaign_id: id, call_name: name } = campaign.parse(isRecord(entry) ? entry : {});
+    if (id === null || name === null)
+      throw new BadResponseError({ method: 'GET', path, requestId: null }, 200, ['a campaign without id or name in it']);
+    yield { id, name, retries: null };
   }
 }

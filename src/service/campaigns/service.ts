@@ -5,7 +5,7 @@ import { placeOnce } from '../batch-calling/submission.ts';
 import type { CallService, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
 import { findKeyed } from './find-keyed.ts';
-import { bodyOf, collection, kindOf, readAll } from './requests.ts';
+import { bodyOf, collection, kindOf, listCampaigns, readAll } from './requests.ts';
 import { areOf, readLead, reportOf, submitted, type Lead } from './schemas.ts';
 
 /** Campaigns whose leads are kept in mind. */
@@ -32,6 +32,7 @@ export function campaignsService(transport: Transport, reads: ServiceReads): Cal
         return campaign.campaign_id;
       }),
     find: (post) => findKeyed(transport, reads, post),
+    batches: (agentId) => listCampaigns(transport, agentId),
     async report(serviceBatchId) {
       // Calls first: one that is made meanwhile is then of a lead that is known.
       const calls = await readAll(transport, below('GET', serviceBatchId, 'calls'), 'calls');

@@ -108,6 +108,15 @@ export interface RecordPage {
   serviceDate: ServiceDate | null;
 }
 
+/** A batch in the service's list. */
+export interface ListedBatch {
+  id: string;
+  /** Its mark stands at the end, see `CallRequest`. */
+  name: string;
+  /** How often somebody had it call again whom it had not reached; null: the service does not say. */
+  retries: number | null;
+}
+
 /** An agent, as far as the program knows agents. */
 export interface AgentFacts {
   id: string;
@@ -153,6 +162,8 @@ export interface CallService extends ServiceReads {
   place(request: CallRequest, once: SendOnce): Promise<Placing>;
   /** Looks for a request without an answer. Dials nobody. There where `lookUp` is `mark` or `key`. `since`: service time. */
   find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<Found>;
+  /** All batches of the account, or of one agent. Throws where one may be missing. There where `lookUp` is `mark` or `key`. */
+  batches?(agentId?: string): AsyncIterable<ListedBatch>;
   /** All calls of one batch. There where `namesRecipients`. */
   report?(serviceBatchId: string): Promise<readonly CallReport[]>;
   /** There where `withdraw` is not `nothing`. What was taken back is what `report` says afterwards, not this answer. */

@@ -47,8 +47,8 @@ const recoverHelp = `
 For a campaign whose workflow Temporal has lost, while the database was kept. Restarts the workflow; the ledger says what was sent, and
 none of it is sent again. A paused campaign stays paused.
 
-Before, the service's list of conversations is read to its end. If it shows calls that the database does not know, the database was
-probably set back, and nothing is started: going on would call those people twice. The same applies if the list cannot be read. A
+Before, the service's lists of conversations and batches are read to their end. If they show calls that the database does not know, the
+database was probably set back, and nothing is started: going on would call those people twice. The same applies if the list cannot be read. A
 campaign whose workflow runs, or that has ended, is refused.`;
 
 /** `carillon recover`. */
@@ -59,8 +59,8 @@ export const recoverCommand = commandOf({
   examples: ['carillon recover reminders'],
   run: (io, { json }, campaignId) =>
     withControl(io, async (control) => {
-      const progress = new RowProgress(io, 'read', 'conversations of the service');
-      const onProgress = (conversations: number): void => progress.update(conversations);
+      const progress = new RowProgress(io, 'read', "entries of the service's lists");
+      const onProgress = (entries: number): void => progress.update(entries);
       const recovering = recoverCampaign(control, { campaignId, onProgress });
       const { campaign, workflowId } = await recovering.finally(() => progress.clear());
       const { state, stateReason, round } = campaign;

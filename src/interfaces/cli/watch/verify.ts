@@ -8,8 +8,8 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import { openService, serviceList } from '../../../operations/control/service.ts';
 
 const examples = `
-Checks the append-only event log against rules of its own, then tables and results against the log, then the service's list of
-conversations if it can be read: nobody was called twice, outside hours, after an opt-out, or beyond caps and budgets, and every row
+Checks the append-only event log against rules of its own, then tables and results against the log, then the service's lists of
+conversations and batches if they can be read: nobody was called twice, outside hours, after an opt-out, or beyond caps and budgets, and every row
 has one outcome. Names every line that breaks a promise, and then ends with exit code 1. Changes nothing.
 
 Examples:
