@@ -20,4 +20,6 @@ export interface CallReport {
   conversationId: string | null;
   /** Where the service says so. */
   result: CallResult | null;
+  /** Somebody had the service call people of this batch again, whom no rule of ours was asked about. */
+  again?: true;
 }

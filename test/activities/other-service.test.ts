@@ -5,6 +5,7 @@ import { createActivities } from '../../activities/index.ts';
 import { NotSentError } from '../../src/service/port/errors.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign, beginProven, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
@@ -15,7 +16,7 @@ import { buildDependencies } from '../support/activity-dependencies.ts';
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
 
 /** A service whose clock is years ahead, as a sandbox's may be, and which was never asked for a call. */
-function workerOf(store: Store, accountId: string) {
+function workerOf(store: Store, accountId: string, api: ServiceApi = 'contract') {
   const asked: string[] = [];
   const client = new Proxy({} as ConvaiClient, {
     get: (_, operation: string) => (): Promise<never> => {
@@ -27,6 +28,7 @@ function workerOf(store: Store, accountId: string) {
     store,
     client,
     accountId,
+    api,
     serviceClock: { speed: 600, now: () => noon + 10_000 * hourMs },
     workerId: 'other',
     limits: { collectMaxMs: 10 },
@@ -112,4 +114,19 @@ test('the same service under another name of this machine is no other one', asyn
   const { activities } = workerOf(store, sandbox);
   expect(await activities.plan({ campaignId, round: 1, batchNumber: 1 })).toMatchObject({ kind: 'batch' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent' });
+});
+
+test('a worker that asks the same service by another API does nothing for a campaign', async () => {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store);
+  await scenario.plan(1);
+  const { activities, asked } = workerOf(store, 'http://service', 'campaigns');
+  for (const work of [
+    () => activities.plan({ campaignId, round: 1, batchNumber: 2 }),
+    () => activities.submit({ batchId: scenario.batchId(1) }),
+    () => asActivity(() => activities.collect({ campaignId })),
+  ])
+    expect(await failureOf(work())).toMatchObject({ type: 'OtherService', message: expect.stringMatching(/Set SVC_API=contract/) });
+  expect(asked).toEqual([]);
+  expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
 });

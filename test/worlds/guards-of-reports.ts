@@ -1,32 +1,202 @@
 import { edit, type Guard } from './guard.ts';
 
+const reported = 'src/ledger/collect/reported.ts';
 const lookUps = 'src/ledger/collect/look-ups.ts';
 const withdrawals = 'src/ledger/plan/withdrawals.ts';
+const lookUp = 'activities/look-up.ts';
+const keyed = 'src/service/campaigns/find-keyed.ts';
+const requests = 'src/service/campaigns/requests.ts';
+const marked = 'src/service/batch-calling/find-marked.ts';
+const sent = 'src/service/sent-events.ts';
 const calls = 'test/activities/reported-calls.test.ts';
+const caught = 'test/activities/reported-guards.test.ts';
+const campaignsTest = 'test/service/campaigns.test.ts';
+const batchesTest = 'test/service/batch-calling.test.ts';
+const webhooks = 'test/interfaces/api/service-webhooks.test.ts';
 
 /** What keeps the word of a service that reports its calls, lists its batches and gives calls back from being believed too soon. */
 export const guardsOfReports: readonly Guard[] = [
   {
+    name: 'report: an entry with another number',
+    keeps: "What is said of a number that is not the call's settles nothing.",
+    edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)', '')],
+    worlds: [],
+    test: { file: caught, name: 'the names of each other' },
+  },
+  {
+    name: 'report: an entry under a name that is none of ours',
+    keeps: 'It is not taken for the call to the same number.',
+    edits: [
+      edit(
+        reported,
+        'report.ref === null ? undefined : named.get(report.ref)',
+        "named.get(report.ref ?? '') ?? attempts.find((one) => one.e164 === report.to)",
+      ),
+    ],
+    worlds: [],
+    test: { file: caught, name: 'names that are none of ours' },
+  },
+  {
+    name: 'report: who is missing in it',
+    keeps: 'A call that a report leaves out has not ended.',
+    edits: [
+      edit(
+        reported,
+        'const [report, ...others] = seen.get(attempt) ?? [];',
+        "const missing: CallReport = { ref: attempt.reference, to: null, state: 'over', conversationId: null, result: 'failed' };\n    const [report, ...others] = seen.get(attempt) ?? [missing];",
+      ),
+    ],
+    api: 'batch-calling',
+    worlds: ['untrue'],
+    test: { file: calls, name: 'two recipients left out' },
+  },
+  {
     name: 'report: an end without a conversation is looked at twice',
     keeps: 'A conversation may be named later than the end of its call.',
-    edits: [edit('src/ledger/collect/reported.ts', ' || overAt === null || now < overAt + secondLookMs || (await', ' || (await')],
+    edits: [edit(reported, ' || overAt === null || now < overAt + secondLookMs || (await', ' || (await')],
     api: 'batch-calling',
     worlds: ['named_late'],
+  },
+  {
+    name: 'report: a record speaks for itself',
+    keeps: "A conversation is its call's own only once its record was read and contradicts nothing.",
+    edits: [
+      edit('src/ledger/collect/matching.ts', 'facts.reported === true && row.reads === 0 && row.gone === 0', 'facts.reported === null'),
+    ],
+    worlds: [],
+    test: { file: calls, name: 'conversations that their records contradict' },
+  },
+  {
+    name: 'report: called again by somebody else',
+    keeps: 'A batch that the service was told to call again (`retry_count`) pauses its campaign.',
+    edits: [edit(reported, 'if (reports.some(({ again }) => again === true)) await', 'if (now < 0) await')],
+    worlds: [],
+    test: { file: caught, name: 'somebody else has the service call again' },
   },
   {
     name: 'look-up: not before the request can have arrived',
     keeps: 'A request that hangs may be carried out after a look-up has not found it.',
     edits: [edit(lookUps, '    if (!isOver) return;\n', '    if (!isOver && now < 0) return;\n')],
-    api: 'batch-calling',
     worlds: [],
     test: { file: calls, name: 'not before it could have arrived' },
   },
   {
+    name: 'look-up: two, a minute apart',
+    keeps: 'One list that does not show a request, or two at once, are not relied on.',
+    edits: [
+      edit(
+        lookUps,
+        '    if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });\n    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;\n',
+        '    if (since === null && now < 0) return updateBatch(tx, batchId, { not_found_at: begunAt });\n',
+      ),
+    ],
+    api: 'batch-calling',
+    worlds: ['lagging'],
+  },
+  {
+    name: 'look-up: the list of conversations is read before an absence counts',
+    keeps: 'It is read back to the request, after the time in which that could arrive.',
+    edits: [edit(lookUps, 'if (!isSwept) return', 'if (!isSwept && now < 0) return')],
+    api: 'batch-calling',
+    worlds: ['unlisted'],
+  },
+  {
+    name: 'look-up: a record that nobody has read',
+    keeps: 'It may be of the request that is not listed.',
+    edits: [
+      edit(lookUps, 'if ((await isOpen.limit(1).executeTakeFirst()) !== undefined) return;', 'await isOpen.limit(1).executeTakeFirst();'),
+    ],
+    api: 'batch-calling',
+    worlds: ['unlisted'],
+  },
+  {
+    name: 'look-up: a record that names one of its calls',
+    keeps: 'It outranks any list.',
+    edits: [edit(lookUps, 'if (await findEvidenceFor(tx, batch, missing)) return;', 'await findEvidenceFor(tx, batch, missing);')],
+    api: 'batch-calling',
+    worlds: ['unlisted'],
+  },
+  {
     name: 'look-up: only a key is certain',
     keeps: 'That a list does not show a request never means that it will not be carried out.',
-    edits: [edit('src/service/batch-calling/find-marked.ts', "{ kind: 'absent', certain: false }", "{ kind: 'absent', certain: true }")],
+    edits: [edit(marked, "{ kind: 'absent', certain: false }", "{ kind: 'absent', certain: true }")],
     api: 'batch-calling',
     worlds: ['lagging', 'mixed'],
+  },
+  {
+    name: 'look-up: what cannot be read',
+    keeps: 'An entry without a name may be the request.',
+    edits: [edit(marked, 'return walked.isWhole ?', 'return walked.ids.size === 0 ?')],
+    worlds: [],
+    test: { file: batchesTest, name: 'not_readable' },
+  },
+  {
+    name: 'look-up: after a 429, as long as lists lag',
+    keeps: 'What was refused and carried out all the same is not sent again before a list would show it.',
+    edits: [edit(lookUp, '(found.certain || begunAt >= (request.answeredAt ?? Infinity) + patienceMs)', 'begunAt >= 0')],
+    api: 'batch-calling',
+    worlds: ['refused'],
+  },
+  {
+    name: 'look-up: a request that is there twice',
+    keeps: 'Its campaign pauses, and a person decides.',
+    edits: [
+      edit(
+        lookUps,
+        "else if (found.kind === 'several') await stopTwice(tx, batch, now);",
+        "else if (found.kind === 'several')\n    await confirmBatch(tx, batch, { acceptedBy: 'look_up', serviceBatchId: found.serviceBatchIds[0] ?? '', now });",
+      ),
+    ],
+    worlds: [],
+    test: { file: calls, name: 'carried out twice' },
+  },
+  {
+    name: 'fence: the hold of a service that asked to wait',
+    keeps: 'No fence is sent before that.',
+    edits: [edit(lookUp, "deps.service.abilities.lookUp === 'key' && begunAt < notBefore", 'begunAt < notBefore && begunAt < 0')],
+    worlds: [],
+    test: { file: caught, name: 'told to wait' },
+  },
+  {
+    name: 'fence: what its 429 asks for',
+    keeps: 'The account waits as after any request.',
+    edits: [edit(lookUp, 'if (waitMs > 0) await', 'if (waitMs < 0) await')],
+    worlds: [],
+    test: { file: caught, name: 'told to wait' },
+  },
+  {
+    name: "fence: the caller's own number",
+    keeps: 'A fence that is carried out all the same calls the number that calls, and no person.',
+    edits: [edit(keyed, '.find(({ id }) => id === callerId)?', '.at(0)?')],
+    worlds: [],
+    test: { file: campaignsTest, name: 'calls nobody but the number that calls' },
+  },
+  {
+    name: 'fence: told from the request by its date',
+    keeps: 'What is named like one of the two and dated like the other is neither.',
+    edits: [
+      edit(
+        requests,
+        '  if (isAhead !== isNamedFence) return null;\n  return isAhead ?',
+        '  if (isAhead !== isNamedFence && created < 0) return null;\n  return isNamedFence ?',
+      ),
+    ],
+    worlds: [],
+    test: { file: campaignsTest, name: 'far ahead' },
+  },
+  {
+    name: 'fence: stopped before it counts',
+    keeps: 'A fence that goes on may call its number, and proves nothing.',
+    edits: [edit(keyed, 'kind === null || !(await stop(transport, id))', 'kind === null')],
+    worlds: [],
+    test: { file: campaignsTest, name: 'the fence cannot be stopped' },
+  },
+  {
+    name: 'fence: a key older than twelve hours',
+    keeps: 'A service may have forgotten it: that it is free proves nothing.',
+    edits: [edit(keyed, '(met.created_at_unix ?? Infinity) * 1_000 - since <= keyKeptMs', 'true')],
+    worlds: [],
+    test: { file: campaignsTest, name: 'may have been forgotten' },
   },
   {
     name: 'withdrawal: of a campaign that does not dial',
@@ -43,5 +213,107 @@ export const guardsOfReports: readonly Guard[] = [
     api: 'campaigns',
     worlds: ['suppressed', 'closing'],
     test: { file: calls, name: 'an entry on the do-not-call list stops a call' },
+  },
+  {
+    name: 'withdrawal: ahead of the end by a ring',
+    keeps: 'Nothing rings after the end of the hours.',
+    edits: [edit(withdrawals, 'marginMs: ringLimitMs + 2 * pollMs', 'marginMs: 0')],
+    api: 'campaigns',
+    worlds: ['closing'],
+    test: { file: calls, name: 'nothing rings after the end of the calling hours' },
+  },
+  {
+    name: 'withdrawal: noted before it is asked for',
+    keeps: 'One whose answer is lost was asked for all the same.',
+    edits: [
+      edit(
+        'activities/report.ts',
+        '  await deps.store.transaction((tx) => noteWithdrawing(tx, { campaignId, now }, { batchId, reason }));\n  const isWhole',
+        '  const isWhole',
+      ),
+      edit(
+        'activities/report.ts',
+        '  deps.logger.info({ batchId, reason, calls:',
+        '  await deps.store.transaction((tx) => noteWithdrawing(tx, { campaignId, now }, { batchId, reason }));\n  deps.logger.info({ batchId, reason, calls:',
+      ),
+    ],
+    worlds: [],
+    test: { file: caught, name: 'whose answer is lost' },
+  },
+  {
+    name: 'withdrawal: only what was asked back',
+    keeps: 'What somebody else took back counts as a call.',
+    edits: [edit(reported, "report.state === 'withdrawn' && batch.withdraw_asked_at !== null &&", "report.state === 'withdrawn' &&")],
+    worlds: [],
+    test: { file: caught, name: 'what nobody here asked back' },
+  },
+  {
+    name: 'withdrawal: who has a conversation',
+    keeps: 'They are not released, whatever the report calls them.',
+    edits: [
+      edit(
+        reported,
+        'if (report.conversationId !== null) return',
+        "if (report.conversationId !== null && report.state !== 'withdrawn') return",
+      ),
+    ],
+    api: 'batch-calling',
+    worlds: ['paused'],
+    test: { file: calls, name: "cancelMarks: 'all'" },
+  },
+  {
+    name: 'withdrawal: who was reported to ring',
+    keeps: 'They are not released: it was a call.',
+    edits: [edit(reported, ' && rangAt === null) {', ') {')],
+    worlds: [],
+    test: { file: calls, name: 'reported to ring before it was taken back' },
+  },
+  {
+    name: 'a request says how many of its calls may be open',
+    keeps: 'A service with a queue of its own opens no more of them at once.',
+    edits: [
+      edit(
+        'src/service/batch-calling/service.ts',
+        'concurrency === null ? {} : { target_concurrency_limit: concurrency }',
+        'concurrency === null ? {} : {}',
+      ),
+      edit(requests, 'concurrency === null ? {} : { target_concurrency_limit: concurrency }', 'concurrency === null ? {} : {}'),
+    ],
+    worlds: [],
+    test: { file: caught, name: 'as many calls as the service has lines' },
+  },
+  {
+    name: "another API than the campaign's",
+    keeps: 'A worker with another one does nothing for the campaign: nothing there shows its calls.',
+    edits: [edit('src/rules/service-address.ts', 'campaign.api === own.api && ', '')],
+    worlds: [],
+    test: { file: 'test/activities/other-service.test.ts', name: 'by another API' },
+  },
+  {
+    name: 'webhook: the signature',
+    keeps: 'What the service did not sign is not stored.',
+    edits: [edit(sent, "if (!isSigned) return { fault: 'wrong' };", "if (!isSigned && now < 0) return { fault: 'wrong' };")],
+    worlds: [],
+    test: { file: webhooks, name: 'what the service did not sign' },
+  },
+  {
+    name: 'webhook: the replay window',
+    keeps: 'What was signed more than half an hour ago, or ahead, is refused.',
+    edits: [edit(sent, 'Math.abs(now - signedAt) > signatureLastsMs', 'now < 0')],
+    worlds: [],
+    test: { file: webhooks, name: 'what the service did not sign' },
+  },
+  {
+    name: 'webhook: the same again',
+    keeps: 'What comes twice is no second look at a record.',
+    edits: [
+      edit(
+        'src/ledger/doubt/conversations.ts',
+        '  if (row.unchanged_since !== null && reading.now <= row.unchanged_since) return undefined;\n  if (readOver(row, reading.facts).unchanged) return undefined;\n',
+        '',
+      ),
+    ],
+    worlds: [],
+    test: { file: webhooks, name: 'however late or often it was sent' },
   },
 ];

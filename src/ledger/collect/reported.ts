@@ -7,6 +7,7 @@ import { isNamedByRecord } from '../dial/evidence.ts';
 import { lastEventSeq } from '../events.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
+import { changeCampaignState } from '../rows/campaigns.ts';
 import { releaseAttempts } from '../rows/release.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import type { Queries, Tx } from '../tx.ts';
@@ -92,9 +93,19 @@ export async function takeReport(
       await takeOne(tx, batch, { attempt, report, now });
     }
   }
+  if (reports.some(({ again }) => again === true)) await stopCalledAgain(tx, batch, now);
   // Whoever waits at the service is not missing.
   if (isAlive) await updateBatch(tx, batchId, { progress_at: now });
   return { waiting, contradictions };
+}
+
+/** Once for each batch: its people may be on another call, and those whose call has failed are called again by two. */
+async function stopCalledAgain(tx: Tx, { batch_id: batchId, campaign_id: campaignId, n, reason: known }: BatchRow, now: number) {
+  const calledAgain = 'called_again';
+  if (known === calledAgain) return;
+  await updateBatch(tx, batchId, { reason: calledAgain });
+  const reason = `The service was told by somebody else to call people of batch ${n} again. Look there who was called, decide about its rows, then resume.`;
+  await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
 }
 
 const underWay: readonly string[] = ['waiting', 'dialling', 'talking'];

@@ -29,8 +29,10 @@ export function batchCallingService(transport: Transport, reads: ServiceReads): 
     batches: (agentId) => listBatches(transport, agentId),
     async report(serviceBatchId) {
       const success = await transport.read(pathOf('GET', collection, serviceBatchId));
-      const page = readPage(jsonOf(success), 'recipients');
-      if (page !== undefined && page.hasMore !== true) return page.items.map(readRecipient);
+      const body = jsonOf(success);
+      const page = readPage(body, 'recipients');
+      const again = (batch.parse(isRecord(body) ? body : {}).retry_count ?? 0) > 0 ? ({ again: true } as const) : {};
+      if (page !== undefined && page.hasMore !== true) return page.items.map((entry) => ({ ...readRecipient(entry), ...again }));
       throw new BadResponseError(success.request, success.status, ['no list of all recipients in it']);
     },
     // The batch is given back whole: `refs` have no say.

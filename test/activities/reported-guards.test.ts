@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import type { CallReport } from '../../src/rules/call-report.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { beginReported, everyCase, once, reporting, tickMs, timesOf } from './reported-campaign.ts';
+
+type Campaign = Awaited<ReturnType<typeof beginReported>>;
+
+async function attemptsOf({ store }: Campaign) {
+  const columns = ['e164', 'state', 'disposition', 'detail', 'conversation_id'] as const;
+  return store.db.selectFrom('attempts').select(columns).orderBy('attempt_id').execute();
+}
+
+const stateOf = async ({ store }: Campaign) =>
+  store.db.selectFrom('campaigns').select(['state', 'state_reason as reason']).executeTakeFirstOrThrow();
+
+async function pause(campaign: Campaign): Promise<void> {
+  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
+  await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
+}
+
+async function resume(campaign: Campaign): Promise<void> {
+  await resumeCampaign(campaign.store, { campaignId: 'spring', now: campaign.sandbox.clock.now() });
+}
+
+async function batchId({ store }: Campaign): Promise<string> {
+  const { service_batch_id: id } = await store.db.selectFrom('batches').select('service_batch_id').executeTakeFirstOrThrow();
+  return id ?? '';
+}
+
+/** Records that name nobody: whose they are, the report alone says. */
+const bare = { world: { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } } as const;
+
+test.each([
+  ['have the names of each other', (one: CallReport, other: CallReport) => ({ ...one, ref: other.ref })],
+  [
+    'have names that are none of ours and numbers of each other',
+    (one: CallReport, other: CallReport) => ({ ...one, ref: `not-${one.ref}`, to: other.to }),
+  ],
+])('of two entries that %s nothing is taken for the other, though no record tells', async (_what, change) => {
+  const swap = ([first, second, ...rest]: readonly CallReport[]): CallReport[] =>
+    first === undefined || second === undefined ? [] : [change(first, second), change(second, first), ...rest];
+  const campaign = await beginReported({ api: 'batch-calling', between: reporting(swap), sandbox: bare });
+  await campaign.run(4 * hourMs);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  const callees = new Map(campaign.sandbox.calls().map(({ conversationId, to }) => [conversationId, to]));
+  const owned = (await attemptsOf(campaign)).filter(({ conversation_id: id }) => id !== null);
+  expect(owned.length).toBeGreaterThanOrEqual(4);
+  for (const { e164, conversation_id: id } of owned) expect(callees.get(id)).toBe(e164);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('a batch that somebody else has the service call again pauses its campaign, once, and what waits is taken back', async () => {
+  const mix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 1 };
+  const campaign = await beginReported({ api: 'batch-calling', people: 12, sandbox: { concurrency: 1, outcomeMix: mix } });
+  await campaign.run(20 * minuteMs, async () => campaign.sandbox.calls().some(({ result }) => result === 'failed'));
+  const { status } = await campaign.sandbox.request('POST', `/v1/convai/batch-calling/${await batchId(campaign)}/retry`);
+  expect(status).toBe(200);
+  const asked = campaign.sandbox.clock.now();
+  await campaign.run(10 * minuteMs);
+  expect(await stateOf(campaign)).toEqual({ state: 'paused', reason: expect.stringMatching(/call people of batch 1 again/) as string });
+  // Who came to ring before the service heard of it.
+  expect(campaign.rang().filter(({ last }) => last > asked + minuteMs)).toEqual([]);
+  await resume(campaign);
+  await campaign.run(minuteMs);
+  expect(await stateOf(campaign)).toMatchObject({ state: 'running' });
+  await campaign.run(8 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  const answered = campaign.sandbox.calls().filter(({ result }) => result === 'answered');
+  expect(new Set(answered.map(({ to }) => to)).size).toBe(answered.length);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('what nobody here asked back, and the service says it took back, counts as a call: %o', async (world) => {
+  const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
+  await campaign.run(tickMs);
+  // Somebody does it in the service's dashboard.
+  await campaign.service.withdraw?.(await batchId(campaign), 'all');
+  await campaign.run(5 * minuteMs);
+  const attempts = await attemptsOf(campaign);
+  expect(attempts.length).toBe(6);
+  expect(attempts.slice(1).map(({ state, detail }) => [state, detail])).toEqual(once(5).map(() => ['settled', 'withdrawn_at_service']));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('a withdrawal whose answer is lost was asked for all the same: %o', async (world) => {
+  const campaign = await beginReported({
+    ...world,
+    sandbox: { concurrency: 1 },
+    between: (service) => ({
+      ...service,
+      async withdraw(id, refs) {
+        await service.withdraw?.(id, refs);
+        throw new Error('nobody heard the answer');
+      },
+    }),
+  });
+  await campaign.run(tickMs);
+  await pause(campaign);
+  await campaign.run(10 * minuteMs);
+  const before = timesOf(campaign.rang());
+  expect(before.filter((times) => times === 0).length).toBeGreaterThan(2);
+  expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(before);
+  await resume(campaign);
+  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('a fence that is told to wait is not sent again before, nor is anything else', async () => {
+  const campaign = await beginReported({ api: 'campaigns', rules: { pacing: { batchSize: 3 } } });
+  const seconds = 600;
+  campaign.sandbox.addFaults([
+    { operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } },
+    { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds } },
+  ]);
+  await campaign.run(40 * minuteMs);
+  const sent = campaign.sandbox.journal().filter(({ operation }) => operation === 'batch_calls');
+  const refused = sent.findIndex(({ status }) => status === 429);
+  expect(refused).toBe(1);
+  const [fence, next] = sent.slice(refused);
+  expect((next?.at ?? 0) - (fence?.at ?? 0)).toBeGreaterThanOrEqual(seconds * 1_000);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('a batch of as many calls as the service has lines has all of them at once: %o', async (world) => {
+  const campaign = await beginReported({ ...world, sandbox: { concurrency: 6 } });
+  await campaign.dial();
+  campaign.sandbox.clock.advance(2 * tickMs);
+  const now = campaign.sandbox.clock.now();
+  const calls = campaign.sandbox.calls();
+  expect(calls.filter(({ dialedAt, endedAt }) => dialedAt !== null && dialedAt <= now && (endedAt ?? now + 1) > now)).toHaveLength(6);
+});
