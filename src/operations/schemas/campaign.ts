@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serviceApis } from '../../rules/service-api.ts';
 import { campaignParams, counts, instant } from './common.ts';
 
 const campaignStates = [
@@ -10,6 +11,7 @@ const campaignSummary = z
   .object({
     campaignId: z.string(),
     name: z.string().nullable(),
+    api: z.enum(serviceApis).meta({ description: 'The interface of the service through which it calls (`SVC_API`).' }),
     state: z.enum(campaignStates),
     stateReason: z.string().nullable().meta({ description: 'Why it is paused or has failed.' }),
     round: z.int(),

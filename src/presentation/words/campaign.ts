@@ -38,6 +38,11 @@ export function stateText(campaign: Campaign): string {
   return stateWords[state];
 }
 
+/** The interface that the campaign calls through, for people; null for the contract's, which is what they expect. */
+export function apiText({ api }: Pick<Campaign, 'api'>): string | null {
+  return api === 'contract' ? null : api;
+}
+
 /** `reminders (Appointment reminders)`. */
 export function campaignTitle(campaign: Campaign): string {
   return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
@@ -71,10 +76,11 @@ export function dispositionCounts(status: CampaignStatus): string {
 
 /** A campaign's status for programs, before `withInstants`; instants are of service time. */
 export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
-  const { campaignId, name, state, stateReason, round, createdAt, rowsRejected } = campaign;
+  const { campaignId, name, api, state, stateReason, round, createdAt, rowsRejected } = campaign;
   return {
     campaignId,
     name,
+    api,
     state,
     stateReason,
     round,

@@ -5,6 +5,7 @@ import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { dialects } from '../../ledger/test-stores.ts';
+import { ConsoleWorld } from '../console/console-world.ts';
 import { ApiWorld } from './api-world.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { withInstants } from '../../../src/shared/input/times.ts';
@@ -39,6 +40,23 @@ test.for(dialects)('campaigns, rows, waiting rows, funnel and course are read: %
   const course = await world.ask('GET /api/v1/campaigns/spring/course');
   expect(course.body.points[0]).toMatchObject({ at: '2030-01-15T12:00:00.000Z', starts: 6 });
   expect((await world.ask('GET /api/v1/campaigns/spring/waiting')).body).toEqual({ waiting: [] });
+});
+
+test('a campaign tells through which interface it calls, as the description of the API has it; the page only where it is another', async () => {
+  const { world } = await openWorld('sqlite');
+  const read = async () => [
+    (await world.ask('GET /api/v1/campaigns')).body.campaigns[0].api,
+    (await world.ask('GET /api/v1/campaigns/spring')).body.api,
+  ];
+  const page = async () => (await (await ConsoleWorld.over(world.store)).get('/campaigns/spring')).text;
+  expect(await read()).toEqual(['contract', 'contract']);
+  expect(await page()).not.toContain('<dt>Interface</dt>');
+  await world.store.db.updateTable('campaigns').set({ api: 'batch-calling' }).execute();
+  expect(await read()).toEqual(['batch-calling', 'batch-calling']);
+  expect(await page()).toMatch(/<dt>Interface<\/dt>\s*<dd>batch-calling<\/dd>/);
+  const { CampaignSummary, Campaign } = (await world.ask('GET /api/v1/openapi.json')).body.components.schemas;
+  for (const { properties } of [CampaignSummary, Campaign])
+    expect(properties.api).toMatchObject({ enum: ['contract', 'batch-calling', 'campaigns'] });
 });
 
 test('numbers are masked until somebody who may asks for them, and the log says who did', async () => {

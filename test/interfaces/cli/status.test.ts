@@ -63,3 +63,21 @@ test('status says when nobody is dialled because clocks are too far apart', asyn
   await setApart(0);
   expect((await ledger.run('status', 'spring')).stdout).not.toContain('Clocks');
 });
+
+test('the interface of a campaign is always there for programs; people are told of another than the contract', async () => {
+  const ledger = await createLedger();
+  const told = async () => ({
+    list: (await ledger.run('status')).stdout,
+    one: (await ledger.run('status', 'spring')).stdout,
+    lists: (JSON.parse((await ledger.run('status', '--json')).stdout) as { campaigns: unknown[] }).campaigns,
+    json: JSON.parse((await ledger.run('status', 'spring', '--json')).stdout) as unknown,
+  });
+  const contract = await told();
+  expect([contract.lists[0], contract.json]).toMatchObject([{ api: 'contract' }, { api: 'contract' }]);
+  expect(contract.list + contract.one).not.toMatch(/Interface|contract/);
+  await ledger.change((store) => store.db.updateTable('campaigns').set({ api: 'campaigns' }).execute());
+  const published = await told();
+  expect([published.lists[0], published.json]).toMatchObject([{ api: 'campaigns' }, { api: 'campaigns' }]);
+  expect(published.list).toMatch(/^spring .*, through campaigns\n$/);
+  expect(published.one).toMatch(/^Interface campaigns$/m);
+});

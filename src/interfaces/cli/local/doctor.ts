@@ -42,6 +42,14 @@ export function checkHookSecret({ CARILLON_HOOK_SECRET: secret }: Config): Findi
   return ok('Hook secret', secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)');
 }
 
+/** Whether `carillon serve` takes what the service sends by itself, and what that spares; without a secret nothing is said of the contract. */
+export function checkSentEvents({ SVC_API: api, SVC_WEBHOOK_SECRET: secret }: Config): Finding[] {
+  const name = 'Records sent';
+  if (secret !== undefined)
+    return [ok(name, 'taken by carillon serve (SVC_WEBHOOK_SECRET is set): the record of an answered call needs no read')];
+  return api === 'contract' ? [] : [ok(name, 'not taken (SVC_WEBHOOK_SECRET is not set): each ended call costs a read of its record')];
+}
+
 /** Which program a dev server would be started with; finding none blocks only when none can be fetched and none is named. */
 export async function checkTemporalBinary(config: Config): Promise<Finding> {
   const name = 'Temporal program';
@@ -222,7 +230,7 @@ async function examine(config: Config, nowMs: number, campaignPath: string | nul
     checkWorkers(config, nowMs),
     checkWebhooks(config, nowMs),
   ]);
-  return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...groups.flat()];
+  return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...checkSentEvents(config), ...groups.flat()];
 }
 
 function render(findings: readonly Finding[], colour: boolean): string {

@@ -6,6 +6,7 @@ import { readCampaignView, type CampaignView } from '../../../ledger/read/campai
 import { withInstants } from '../../../shared/input/times.ts';
 import { writeJson } from '../terminal/answer.ts';
 import {
+  apiText,
   callerUseLines,
   campaignTitle,
   dispositionCounts,
@@ -62,7 +63,9 @@ async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promis
   const stateWidth = Math.max(8, ...rows.map(({ campaign }) => stateText(campaign).length));
   for (const { campaign, status } of rows) {
     const progress = `${count(status.done)} of ${count(status.total)} done, ${plural(status.open, 'call')} open`;
-    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}\n`);
+    const api = apiText(campaign);
+    const by = api === null ? '' : `, through ${api}`;
+    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}${by}\n`);
   }
 }
 
@@ -91,6 +94,7 @@ function describe(
   const planned = status.planned === 0 ? '' : `${count(status.planned)} planned and not sent, `;
   return [
     ...line('Campaign', campaignTitle(campaign)),
+    ...line('Interface', apiText(campaign) ?? ''),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
     ...line('Waiting', whyText(why, { clock, now, atCommandLine: true }) ?? ''),
     ...line(

@@ -5,7 +5,7 @@ import { lastEventSeq } from '../../../ledger/events.ts';
 import type { CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { type Proof, proveCampaigns } from '../../../presentation/report/report-data.ts';
-import { pacingLines } from '../../../presentation/words/campaign.ts';
+import { apiText, pacingLines } from '../../../presentation/words/campaign.ts';
 import { steerLinks } from '../actions/steer.ts';
 import { campaignPath, rowsPath, callPath, rowPath } from '../core/links.ts';
 import { standingFacts } from '../core/press.ts';
@@ -35,6 +35,7 @@ export async function statePanel(request: ViewRequest, view: CampaignView): Prom
       ['Open calls', openText(view)],
       ...lines.map(([label, text]) => [label, text] as const),
       ['Imported', instant(createdAt, 'full')],
+      ['Interface', apiText(campaign)],
       ['Round', round > 1 ? figure(round) : null],
       ['Proof', await proofText(request, campaignId)],
     ]),

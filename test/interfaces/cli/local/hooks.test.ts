@@ -84,6 +84,24 @@ test('the doctor says whether there is a secret, and not which', async () => {
   });
 });
 
+test('the doctor says whether the service sends records, and what that spares, but not with which secret', async () => {
+  const env = { SVC_BASE_URL: `http://${nobody}`, TEMPORAL_ADDRESS: nobody, CARILLON_DB: '/nowhere/c.db' };
+  const told = async (more: Record<string, string>) => {
+    const io = createTerminal({ env: { ...env, ...more } });
+    const findings = await runDoctor(io, { json: true });
+    expect(io.written().stdout).not.toContain(secret);
+    return findings.filter(({ name }) => name === 'Records sent').map(({ status, detail }) => `${status} ${detail}`);
+  };
+  const isSet = 'ok taken by carillon serve (SVC_WEBHOOK_SECRET is set): the record of an answered call needs no read';
+  const isUnset = 'ok not taken (SVC_WEBHOOK_SECRET is not set): each ended call costs a read of its record';
+  expect(await told({})).toEqual([]);
+  expect(await told({ SVC_WEBHOOK_SECRET: secret })).toEqual([isSet]);
+  for (const SVC_API of ['batch-calling', 'campaigns']) {
+    expect(await told({ SVC_API })).toEqual([isUnset]);
+    expect(await told({ SVC_API, SVC_WEBHOOK_SECRET: secret })).toEqual([isSet]);
+  }
+});
+
 test('status tells of a hook that is silent, and whether end and pause were heard', () => {
   const now = Date.UTC(2030, 0, 15, 15);
   const secretly = 'https://planted:secret@hooks.example.com:8443/planted-path?key=planted';
