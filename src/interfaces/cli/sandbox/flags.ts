@@ -2,6 +2,9 @@ import type { Command } from 'commander';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../../sandbox/faults/rule.ts';
 import { checkFixture, FixtureError, readFixture, type FixtureInput } from '../../../sandbox/fixture/check-fixture.ts';
+import { didYouMean } from '../../../rules/nearest-name.ts';
+import { defaultBatchSettings } from '../../../sandbox/core/batch-settings.ts';
+import { defaultCampaignSettings } from '../../../sandbox/core/settings/campaign-settings.ts';
 import { dialects } from '../../../sandbox/core/operations.ts';
 import { retryAfterStyles, defaultPlan, planNames } from '../../../sandbox/core/plans.ts';
 import type { LiveKitSettings } from '../../../sandbox/core/settings/connection-settings.ts';
@@ -47,10 +50,19 @@ const flagTexts = (usualPort: string) =>
     ],
     loose: ['--loose', 'accept unknown request fields, and responses requested with the header x-sandbox-prefer'],
     unansweredRecords: ['--no-unanswered-records', 'create no conversation record for unanswered calls'],
+    setting: [
+      '--setting <name=value>',
+      'what the published API leaves open, such as batchCalling.listLagMs=5000 or maxCallsPerBatch=50; repeat for more',
+    ],
     allowOutbound: [
       '--allow-outbound <host>',
       'host or host:port outside this machine that may be contacted; repeat for more (default: none)',
     ],
+    strictStart: [
+      '--strict-start',
+      'a conversation fails if an override is not permitted or a variable is missing (default: with --dialect published)',
+    ],
+    notStrictStart: ['--no-strict-start', 'it does not, with --dialect published either'],
     modelStream: ['--no-model-stream', "request unstreamed responses from agents' custom models"],
     modelLatency: [
       '--model-latency <kind>',
@@ -63,20 +75,22 @@ const flagTexts = (usualPort: string) =>
   }) as const;
 
 /** False for a `--no-…` that is given. */
-type Switch = 'loose' | 'unansweredRecords' | 'modelStream';
-type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'allowOutbound'>;
+type Switch = 'loose' | 'unansweredRecords' | 'modelStream' | 'strictStart';
+type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'notStrictStart' | 'allowOutbound' | 'setting'>;
 
 /** Flags as typed. */
 export type SandboxFlags = { [Flag in ValueFlag]?: string } & { [Flag in Switch]?: boolean } & {
   allowOutbound?: string[];
+  setting?: string[];
   json?: boolean;
 };
 
 /** The flags that say how a sandbox behaves. `usualPort` is what the help says of the port when none is given. */
 export function addSandboxFlags(command: Command, usualPort: string): Command {
-  const { allowOutbound, ...others } = flagTexts(usualPort);
+  const { allowOutbound, setting, ...others } = flagTexts(usualPort);
   for (const [flags, description] of Object.values(others)) command.option(flags, description);
-  return command.option(...allowOutbound, (host: string, hosts?: string[]) => [...(hosts ?? []), host]);
+  const gather = (value: string, values?: string[]) => [...(values ?? []), value];
+  return command.option(...setting, gather).option(...allowOutbound, gather);
 }
 
 /** Starts the sandbox that the flags ask for; null, and why on standard error, when it cannot start so. */
@@ -93,7 +107,7 @@ export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: st
 
 /** Turns flags into options. Throws `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
 export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
-  const { host, data, seed, allowOutbound, modelStream, loose, callingHours, fixture, faults, world } = flags;
+  const { host, data, seed, allowOutbound, modelStream, loose, strictStart, callingHours, fixture, faults, world } = flags;
   const config = readConfig();
   const pacing = readOneOf('--socket-pacing', flags.socketPacing, ['realtime', 'fast']);
   return given({
@@ -103,6 +117,8 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     allowOutbound,
     modelStream,
     loose,
+    strictStart,
+    ...readSettings(flags.setting),
     port: readNumber('--port', flags.port) ?? defaultPort,
     dialect: readOneOf('--dialect', flags.dialect, dialects) ?? 'extended',
     unansweredCreateRecord: flags.unansweredRecords ?? true,
@@ -150,6 +166,38 @@ function readClock({ clock, speed }: SandboxFlags): Pick<SandboxOptions, 'clock'
   const factor = /^(\d+(?:\.\d+)?)x$/.exec(clock)?.[1];
   if (factor === undefined) throw new UsageError(`--clock is "${clock}"; it must be realtime, manual, or a factor such as 60x.`);
   return { speed: Number(factor) };
+}
+
+/** Settings by name, and what each is where nothing is said. */
+const settable: Readonly<Record<string, string | number | boolean | null>> = {
+  maxCallsPerBatch: 1000,
+  ...Object.fromEntries(Object.entries(defaultBatchSettings).map(([name, value]) => [`batchCalling.${name}`, value])),
+  ...Object.fromEntries(Object.entries(defaultCampaignSettings).map(([name, value]) => [`campaigns.${name}`, value])),
+};
+
+/** What each may be, the sandbox itself checks. Throws UsageError where a name is none. */
+function readSettings(pairs: readonly string[] = []): Pick<SandboxOptions, 'maxCallsPerBatch' | 'batchCalling' | 'campaigns'> {
+  const groups: Record<string, Record<string, unknown>> = {};
+  const alone: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const [, name = pair, text] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    const names = Object.keys(settable);
+    if (!names.includes(name))
+      throw new UsageError(`--setting has no "${name}".${didYouMean(name, names)} There are: ${names.join(', ')}.`);
+    if (text === undefined) throw new UsageError(`--setting ${name} has no value; write ${name}=${settable[name]}, for example.`);
+    const [group = '', inner] = name.split('.');
+    const value = readValue(text, settable[name] ?? null);
+    if (inner === undefined) alone[group] = value;
+    else groups[group] = { ...groups[group], [inner]: value };
+  }
+  return { ...alone, ...groups };
+}
+
+/** A value of the kind of another; null is what a number may be, too. Of another kind it stays text. */
+function readValue(text: string, kind: string | number | boolean | null): unknown {
+  if (typeof kind === 'string') return text;
+  if (typeof kind === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return kind === null && text === 'null' ? null : /^\d+$/.test(text) ? Number(text) : text;
 }
 
 /** Undefined where no LiveKit server is configured. */

@@ -36,10 +36,8 @@ export function checkSettings(settings: SandboxSettings): void {
   for (const name of settings.outbound.hosts)
     check('allowOutbound', name, /^[^\s/@]+$/.test(name), 'a host as it stands in an address: name or name:port');
   for (const [limit, value] of Object.entries(settings.modelLimits)) check(`modelLimits.${limit}`, value, isWhole(value), atLeastOne);
-  const { listLagMs, reportLagMs, dispatchedMs, mostListed } = settings.batchCalling;
-  for (const [name, value] of Object.entries({ listLagMs, reportLagMs, dispatchedMs }))
-    check(`batchCalling.${name}`, value, isWhole(value, 0), 'a whole number of milliseconds, 0 or more');
-  check('batchCalling.mostListed', mostListed, isWhole(mostListed), atLeastOne);
+  for (const [name, value] of Object.entries(settings.batchCalling)) checkOpen(`batchCalling.${name}`, value);
+  for (const [name, value] of Object.entries(settings.campaigns)) checkOpen(`campaigns.${name}`, value);
   const { pacing, ...amounts } = settings.sockets;
   check('sockets.pacing', pacing, pacing === 'realtime' || pacing === 'fast', 'realtime or fast');
   for (const [name, value] of Object.entries(amounts)) check(`sockets.${name}`, value, isWhole(value), atLeastOne);
@@ -48,8 +46,37 @@ export function checkSettings(settings: SandboxSettings): void {
   check('outcomeMix', JSON.stringify(outcomeMix), usable, 'weights of 0 or more, not all 0');
 }
 
-function isWhole(value: number, least = 1, most = Infinity): boolean {
-  return Number.isInteger(value) && value >= least && value <= most;
+/** What a setting may be that stands for something which the published types leave open, where it is a word. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  'batchCalling.unanswered': ['failed', 'completed'],
+  'batchCalling.cancelEnds': ['waiting', 'ringing', 'talking'],
+  'batchCalling.cancelMarks': ['withdrawn', 'all'],
+  'batchCalling.listOrder': ['newest_first', 'oldest_first'],
+  'batchCalling.recipientIds': ['kept', 'replaced'],
+  'campaigns.otherBody': ['existing', 'conflict'],
+  'campaigns.schedule': ['kept', 'ignored'],
+  'campaigns.stopOfScheduled': ['dials_nobody', 'too_late'],
+  'campaigns.recipientIds': ['leads', 'everywhere', 'nowhere'],
+};
+
+function checkOpen(setting: string, value: unknown): void {
+  const allowed = words[setting];
+  if (allowed !== undefined)
+    check(
+      setting,
+      value,
+      allowed.some((word) => word === value),
+      allowed.join(' or '),
+    );
+  else if (setting === 'batchCalling.mostListed') check(setting, value, isWhole(value), 'a whole number of at least 1');
+  else if (setting.endsWith('Ms')) {
+    const isNever = setting === 'campaigns.keyKeptMs' && value === null;
+    check(setting, value, isNever || isWhole(value, 0), 'a whole number of milliseconds, 0 or more');
+  } else check(setting, value, typeof value === 'boolean', 'true or false');
+}
+
+function isWhole(value: unknown, least = 1, most = Infinity): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 }
 
 function check(setting: string, value: unknown, holds: boolean, allowed: string): void {
