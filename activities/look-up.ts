@@ -1,5 +1,12 @@
 import { readLookUpProof } from '../src/ledger/campaign/lookup-proof.ts';
-import { findDeniedRequests, findLostRequests, listPatienceMs, takeLookUp, type LostRequest } from '../src/ledger/collect/look-ups.ts';
+import {
+  findDeniedRequests,
+  findGivenBack,
+  findLostRequests,
+  listPatienceMs,
+  takeLookUp,
+  type LostRequest,
+} from '../src/ledger/collect/look-ups.ts';
 import { holdAccount, readAccount } from '../src/ledger/limits/account-pace.ts';
 import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
@@ -31,7 +38,9 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   const known = lookedUpAt.get(deps.service) ?? new Map<string, number>();
   lookedUpAt.set(deps.service, known);
   let ok = true;
-  const lost = await findLostRequests(deps.store.db, agentId);
+  const isKeyed = deps.service.abilities.lookUp === 'key';
+  const givenBack = isKeyed ? await findGivenBack(deps.store.db, agentId, serviceNow(clock)) : [];
+  const lost = [...(await findLostRequests(deps.store.db, agentId)), ...givenBack];
   for (const mark of known.keys()) if (!lost.some((request) => request.mark === mark)) known.delete(mark);
   for (const request of lost) {
     const now = serviceNow(clock);
@@ -76,7 +85,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   const now = serviceNow(clock);
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
   if (waitMs > 0) await deps.store.transaction((tx) => holdAccount(tx, deps.accountId, now + waitMs));
-  await deps.store.transaction((tx) => takeLookUp(tx, batchId, { found, begunAt, now, provenLagMs }));
+  await deps.store.transaction((tx) => takeLookUp(tx, batchId, { mark, found, begunAt, now, provenLagMs }));
   if (found.kind === 'several') await takeAllBack(deps, batchId, { found, now });
   return found;
 }

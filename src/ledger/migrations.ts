@@ -250,6 +250,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
           await sql.raw(`alter table ${column} bigint`).execute(db);
       },
     },
+    '011-certain-absence': {
+      async up(db: Kysely<Database>) {
+        await sql.raw('alter table posts add column absent_at bigint').execute(db);
+        await sql.raw('alter table agents add column naming_run bigint not null default 0').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

@@ -220,6 +220,8 @@ export interface Database extends ServiceTables {
     /** Between these instants of the service's own clock the request was made; null: its clock was not read. */
     service_from: number | null;
     service_to: number | null;
+    /** When a look-up told for certain that the request was never carried out, and never will be; null: none has. */
+    absent_at: number | null;
   };
   suppressions: {
     e164: string;

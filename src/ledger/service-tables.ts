@@ -83,6 +83,8 @@ export interface ServiceTables {
     newest_start: number | null;
     /** Finished outbound records in a row that showed number or reference. */
     telling_run: Generated<number>;
+    /** Finished records of calls that a report named, in a row, that showed our reference by themselves. */
+    naming_run: Generated<number>;
     /** 1 once an answered record has shown words. */
     words_shown: Generated<number>;
     /** Start of the first and of the last record whose words were those of the attempt that owns it. */

@@ -13,6 +13,11 @@ export const keyHeaders: Readonly<Record<ServiceApi, string>> = {
   campaigns: 'xi-api-key',
 };
 
+/** Whether a service that is asked so tells for certain, by a request's key, whether it was carried out. */
+export function knowsKeys(api: ServiceApi): boolean {
+  return api === 'campaigns';
+}
+
 /** Whether a service that is asked so says itself what became of the call to each recipient, under our own name for it. */
 export function reportsRecipients(api: ServiceApi): boolean {
   return api !== 'contract';

@@ -93,7 +93,8 @@ export function moveBatch({ campaign, numbers, event, data, violate }: JudgedLin
   settleDebt(batch, violate);
   changeState(batch, to, violate);
   if (lookedUp && to === 'not_sent') {
-    // None of its calls was ever made.
+    // None of its calls was ever made, unless a record names one all the same.
+    batch.denied = true;
     for (const { call } of batch.calls) if (call !== null) numbers.unplace(call);
     takeBackStarts(campaign, new Set(batch.calls));
     return -batch.calls.length;

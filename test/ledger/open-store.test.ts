@@ -185,6 +185,7 @@ test('reading makes no schema', async () => {
     '008-row-terms',
     '009-row-rank',
     '010-service-apis',
+    '011-certain-absence',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

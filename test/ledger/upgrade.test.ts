@@ -35,7 +35,8 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`alter table recipients drop column called`.execute(db);
   await sql`alter table recipients rename column rank to tier`.execute(db);
   const columns = ['campaigns drop column api', 'attempts drop column over_at', 'batches drop column not_found_at'];
-  for (const column of [...columns, 'batches drop column withdraw_asked_at']) await sql.raw(`alter table ${column}`).execute(db);
+  const later = ['batches drop column withdraw_asked_at', 'posts drop column absent_at', 'agents drop column naming_run'];
+  for (const column of [...columns, ...later]) await sql.raw(`alter table ${column}`).execute(db);
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 

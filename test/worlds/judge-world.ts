@@ -70,7 +70,7 @@ export function judgeReported(world: World, calls: readonly CallTruth[], { trial
     return { rule: 'rang after it was taken back', to: call.to, straggler: false, what: nameOf(call) };
   });
   for (const row of reported.isDoubtful ? [] : trial.ledger.recipients.filter(({ outcome }) => outcome === 'unresolved'))
-    if (!mayDoubt(world, ours, trial, row))
+    if (!mayDoubt(world, calls, trial, row))
       breaches.push({ rule: 'in doubt without cause', to: row.e164, straggler: false, what: `${row.recipient_id}: ${row.reason}` });
   return breaches;
 }
@@ -91,12 +91,14 @@ function findLate({ mix }: World, calls: readonly CallTruth[], deeds: readonly D
 
 /** By the service's own log: whether there is a reason that nobody knows what became of a person's last call. */
 function mayDoubt({ api, mix }: World, calls: readonly CallTruth[], trial: Trial, row: Ledger['recipients'][number]): boolean {
+  // A mark that no list shows is no proof against a record that fits, as long as too few have shown that ours name themselves.
+  const isMarkProof = mix.provenLagMs !== undefined && calls.every(({ batchId }) => batchId !== null);
   const own = trial.ledger.dials.filter(({ attemptId }) => attemptId.startsWith(`${row.recipient_id}/`));
   return own.some(({ batchId, k, e164 }) => {
     const requestId = `${batchId}/${k}`;
-    const call = calls.find((each) => each.requestId === requestId && each.to === e164);
+    const call = calls.find((each) => each.requestId === requestId && each.to === e164 && !isTakenBack(each));
     // The request was never carried out; or the service left this one out of it.
-    if (call === undefined) return trial.partialReplies.has(requestId) || (api === 'batch-calling' && mix.provenLagMs === undefined);
+    if (call === undefined) return trial.partialReplies.has(requestId) || (api === 'batch-calling' && !isMarkProof);
     // All that is told of it is that it is over.
     return call.conversationId === null && api === 'batch-calling' && mix.sandbox.batchCalling?.unanswered === 'completed';
   });

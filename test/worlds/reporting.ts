@@ -23,13 +23,10 @@ export interface ReportedSide {
   isTwice: boolean;
 }
 
-/** Where records of other calls, or of another time, fit somebody whose request was denied or lost, nobody can know whose they are. */
-const othersDoubt: readonly string[] = ['foreign', 'foreign_while_idle', 'inbound', 'mixed', 'clock_steps'];
-
 /** A world as a service of the published API has it. */
 export function reportingSide(mix: Drawn, { name, api, people, random }: Scene): ReportedSide {
   const side = asReported(mix, api, random);
-  const plain = { mix: side, graceMs: null, isDoubtful: othersDoubt.includes(name), isTwice: false };
+  const plain = { mix: side, graceMs: null, isDoubtful: false, isTwice: false };
   return { ...plain, ...reportedKinds[name]?.side(side, { name, api, people, random }) };
 }
 

@@ -1,19 +1,20 @@
+import { acceptedLate } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import type { Found } from '../../rules/call-report.ts';
 import { moveBatch } from '../batch-moves.ts';
 import { findEvidenceFor } from '../dial/evidence.ts';
 import { applyRefusal } from '../dial/refusal.ts';
-import { confirmBatch, releaseAsAbsent } from '../dial/verdicts.ts';
+import { confirmBatch, countAsUnknown, releaseAsAbsent } from '../dial/verdicts.ts';
 import { readDoubts } from '../doubt/doubts.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
-import { wantSweep } from '../doubt/dial-guard.ts';
+import { keyAskedMs, wantSweep } from '../doubt/dial-guard.ts';
 import { refusalDoubtMs } from '../doubt/open-batches.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { settleAsUnknown } from '../rows/settle.ts';
 import type { Queries, Tx } from '../tx.ts';
-import { updateBatch } from '../updates.ts';
+import { updateAttempt, updateBatch } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 import { hold } from './conclude.ts';
 
@@ -62,10 +63,39 @@ export async function findLostRequests(db: Queries, agentId: string): Promise<Lo
   );
 }
 
-/** The requests of a batch that the service answered, and is said not to have taken. */
+/** The requests of a batch that the service answered, and is said not to have taken, unless that is certain. */
 export async function findDeniedRequests(db: Queries, batchId: string): Promise<LostRequest[]> {
   const denied = requests(db).where('batches.batch_id', '=', batchId).where('batches.state', '=', 'not_sent');
-  return toLost(await denied.where('posts.status', 'is not', null).orderBy('posts.k').execute());
+  return toLost(await denied.where('posts.status', 'is not', null).where('posts.absent_at', 'is', null).orderBy('posts.k').execute());
+}
+
+/** The same of batches that were given back since, while somebody of theirs waits to be called: for a service that can tell for certain. */
+export async function findGivenBack(db: Queries, agentId: string, now: number): Promise<LostRequest[]> {
+  return toLost(
+    await requests(db)
+      .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
+      .where('campaigns.agent_id', '=', agentId)
+      .where('campaigns.state', '=', 'running')
+      .where('batches.state', 'in', ['released', 'refused'])
+      .where('posts.status', 'is not', null)
+      .where('posts.verdict', 'in', ['not_sent', 'refused'])
+      .where('posts.absent_at', 'is', null)
+      .where('posts.verdict_at', '>', now - keyAskedMs)
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('attempts')
+            .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+            .select('attempts.attempt_id')
+            .whereRef('attempts.batch_id', '=', 'batches.batch_id')
+            .where('attempts.state', '=', 'released')
+            .where('recipients.outcome', 'is', null),
+        ),
+      )
+      .orderBy('batches.batch_id')
+      .orderBy('posts.k')
+      .execute(),
+  );
 }
 
 function requests(db: Queries) {
@@ -90,8 +120,9 @@ export function listPatienceMs(provenLagMs: number | null): number {
   return provenLagMs === null ? secondLookMs : 3 * provenLagMs;
 }
 
-/** What a look-up has answered, and when it began. */
+/** What a look-up of the request with the mark has answered, and when it began. */
 export interface LookUp {
+  mark: string;
   found: Found;
   begunAt: number;
   now: number;
@@ -108,9 +139,30 @@ export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise
   const batch = await lockBatch(tx, batchId);
   const { found, now } = look;
   if (found.kind === 'accepted') {
-    await confirmBatch(tx, batch, { acceptedBy: 'look_up', serviceBatchId: found.serviceBatchId, now });
+    const { serviceBatchId } = found;
+    await confirmBatch(tx, batch, { acceptedBy: 'look_up', serviceBatchId, now });
+    if (batch.state === 'released' || batch.state === 'refused') await takeAsCarriedOut(tx, batch, { serviceBatchId, now });
   } else if (found.kind === 'several') await stopTwice(tx, batch, now);
-  else if (found.kind === 'absent') await takeAbsence(tx, batch, { ...look, certain: found.certain });
+  else if (found.kind === 'absent') {
+    const isDenied = batch.state !== 'confirmed';
+    if (found.certain && isDenied) await noteAbsent(tx, batchId, look);
+    await takeAbsence(tx, batch, { ...look, certain: found.certain });
+  }
+}
+
+/** Calls were given back on the service's word that it took none, and it did: nobody is called for them again before their records are read. */
+async function takeAsCarriedOut(tx: Tx, batch: BatchRow, { serviceBatchId, now }: { serviceBatchId: string; now: number }): Promise<void> {
+  const { batch_id: batchId, campaign_id: campaignId } = batch;
+  const released = await attemptsOf(tx, batchId, ['released']);
+  const attemptIds = released.flatMap((row) => (row.posted_at === null || row.evidence !== null ? [] : [row.attempt_id]));
+  await updateBatch(tx, batchId, { service_batch_id: serviceBatchId });
+  for (const attemptId of attemptIds) await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: now });
+  await settleAsUnknown(tx, { campaignId, now }, { attemptIds, detail: acceptedLate });
+}
+
+/** From here on only a record that names a call of the request speaks for its having been carried out. */
+async function noteAbsent(tx: Tx, batchId: string, { mark, now }: Pick<LookUp, 'mark' | 'now'>): Promise<void> {
+  await tx.updateTable('posts').set({ absent_at: now }).where('batch_id', '=', batchId).where('entry', '=', mark).execute();
 }
 
 async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs, certain }: LookUp & { certain: boolean }): Promise<void> {
@@ -134,10 +186,15 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
     if ((await isOpen.limit(1).executeTakeFirst()) !== undefined) return;
   }
   const missing = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
-  // A record that names one of its calls outranks any list.
-  if (await findEvidenceFor(tx, batch, missing)) return;
-  if (batch.state === 'refused') return applyRefusal(tx, batch, now);
-  if (certain || provenLagMs !== null) return releaseAsAbsent(tx, batch, now);
+  const evidence = await findEvidenceFor(tx, batch, missing);
+  // A record that names one of its calls outranks any list, and settles that call before long.
+  if (evidence === 'named') return;
+  if (batch.state === 'refused') {
+    if (evidence === null) return applyRefusal(tx, batch, now);
+    await countAsUnknown(tx, batch, { from: ['refused'], now });
+    return;
+  }
+  if (evidence === null && (certain || provenLagMs !== null)) return releaseAsAbsent(tx, batch, now);
   const doubts = await readDoubts(tx, rules.agentId, { attempts: missing, timing: rules.timing, now });
   await hold(tx, { batch, rules, reported: true, missing, doubts, now }, 'not_listed');
 }

@@ -32,8 +32,8 @@ interface CandidateRow extends AttemptRow {
  * did.
  */
 const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
-  select 1 from posts where posts.batch_id = a.batch_id and posts.status is not null
-    and posts.verdict in ('not_sent', 'refused'))`;
+  select 1 from posts where posts.batch_id = a.batch_id and (posts.absent_at is not null
+    or (posts.status is not null and posts.verdict in ('not_sent', 'refused'))))`;
 
 /**
  * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, ones settled without a record, and ones given
@@ -99,8 +99,10 @@ async function toCorrelation(
     const posted = (row.posted_at ?? 0) + offsetMs;
     const own = bounds.get(row.batch_id) ?? { from: posted, to: posted, clocked: false };
     const supersededAt = row.superseded_at === null ? null : row.superseded_at + offsetMs;
-    const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null };
-    const attempt = correlationOf(row, own, { ...batch, supersededAt, lookAheadMs, timing });
+    const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null, namedOnly: false, reported: false };
+    // While a report or a look-up may still tell of it, nothing weaker is taken for its record.
+    const namedOnly = batch.namedOnly || (batch.reported && row.state !== 'settled');
+    const attempt = correlationOf(row, own, { ...batch, namedOnly, supersededAt, lookAheadMs, timing });
     // Weak evidence needs a time that is nearly exact; what the tolerance is for only keeps a record possible.
     return own.clocked ? attempt : { ...attempt, postedAt: posted };
   });
@@ -224,7 +226,8 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
     .selectAll()
     .where('agent_id', '=', agentId)
     .where('attempt_id', 'is', null)
-    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest)]))
+    // What a report names is its call's whatever the clocks say.
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest), eb('facts', 'like', '%"reported":true%')]))
     .execute();
   const records = rows.flatMap((row) => {
     const facts = JSON.parse(row.facts) as ConversationFacts;

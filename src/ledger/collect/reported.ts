@@ -2,8 +2,9 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { AttemptResult } from '../../rules/disposition.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { CallReport } from '../../rules/call-report.ts';
+import { noteNaming } from '../doubt/agent-habits.ts';
 import { mergeFacts } from '../doubt/conversations.ts';
-import { isNamedByRecord } from '../dial/evidence.ts';
+import { findRecordOf } from '../dial/evidence.ts';
 import { lastEventSeq } from '../events.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
@@ -125,7 +126,7 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   if (rangAt !== attempt.rang_at) await updateAttempt(tx, attemptId, { rang_at: rangAt });
   if (isOver !== (overAt !== null)) await updateAttempt(tx, attemptId, { over_at: isOver ? now : null });
   if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver });
-  if (!isOver || overAt === null || now < overAt + secondLookMs || (await isNamedByRecord(tx, batch, [attempt]))) return;
+  if (!isOver || overAt === null || now < overAt + secondLookMs || (await findRecordOf(tx, batch, [attempt])) !== null) return;
   const at = { campaignId: batch.campaign_id, now };
   if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null && rangAt === null) {
     const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
@@ -185,6 +186,8 @@ async function expectRecord(
   }
   if (row.attempt_id !== null) return;
   const known = JSON.parse(row.facts) as ConversationFacts;
+  // Read before its report came, it did not say whose it is.
+  if (row.final === 1 && known.reported !== true && !known.references.includes(report.ref ?? '')) await noteNaming(tx, row.agent_id, false);
   const facts = JSON.stringify({ ...mergeFacts(known, told), reported: true });
   const isNew = facts !== row.facts;
   // One that was read before its report came did not show whose it is: that is all it lacks.

@@ -7,7 +7,10 @@ import type { Queries, Tx } from '../tx.ts';
 import { countAsUnknown } from './verdicts.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** A batch that is to be sent again although the service answered an earlier POST of it; undefined: it is not such a one. */
+/**
+ * A batch that is to be sent again although the service answered an earlier POST of it, which may have been carried out; undefined: it is
+ * not such a one.
+ */
 export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ campaign_id: string } | undefined> {
   return db
     .selectFrom('batches')
@@ -16,6 +19,7 @@ export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ c
     .where('batches.batch_id', '=', batchId)
     .where('batches.state', '=', 'not_sent')
     .where('posts.status', 'is not', null)
+    .where('posts.absent_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -37,7 +41,7 @@ export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): 
   const { now } = look;
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
   const attempts = await attemptsOf(tx, batch.batch_id, ['planned']);
-  const seen = (await findEvidenceFor(tx, batch, attempts)) ? 'placed' : await judgeDoubts(tx, batch, { attempts, ...look });
+  const seen = (await findEvidenceFor(tx, batch, attempts)) !== null ? 'placed' : await judgeDoubts(tx, batch, { attempts, ...look });
   if (seen !== 'placed') return seen;
   return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }

@@ -1,6 +1,7 @@
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { keepsReferences, readAgent, readBatches } from '../doubt/correlation-rows.ts';
 import type { Tx } from '../tx.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
@@ -30,47 +31,53 @@ export async function hasRecord(tx: Tx, batchId: string): Promise<boolean> {
   return (await query.where('conversation_id', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** What speaks for a call: a record that names it by its reference, or one that fits it by number or opening line. */
+export type Evidence = 'named' | 'fitting';
+
 /**
  * Whether one of the batch's attempts has its conversation already, or a stored conversation since the first POST fits one of
  * its recipients, by reference, number or opening line.
  */
-export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonly AttemptRow[]): Promise<boolean> {
+export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonly AttemptRow[]): Promise<Evidence | null> {
   const agentId = attempts[0]?.agent_id;
-  if (agentId === undefined || batch.first_posted_at === null) return false;
-  if (await hasRecord(tx, batch.batch_id)) return true;
-  return isNamedByRecord(tx, batch, attempts, await findTellingLines(tx, batch.batch_id, attempts));
+  if (agentId === undefined || batch.first_posted_at === null) return null;
+  if (await hasRecord(tx, batch.batch_id)) return 'named';
+  return findRecordOf(tx, batch, attempts, await findTellingLines(tx, batch.batch_id, attempts));
 }
 
 /**
  * Whether a stored conversation that nobody owns, since the first POST of the batch, names one of the attempts, by reference or number, or
- * begins with one of the lines.
+ * begins with one of the lines. Only a reference counts where no request of the batch was carried out for certain, and, of a record that
+ * has been read to its end, where the service shows it in each record of our calls.
  */
-export async function isNamedByRecord(
+export async function findRecordOf(
   tx: Tx,
   batch: BatchRow,
   attempts: readonly AttemptRow[],
   lines: ReadonlySet<string> = new Set(),
-): Promise<boolean> {
+): Promise<Evidence | null> {
   const agentId = attempts[0]?.agent_id;
-  if (agentId === undefined || batch.first_posted_at === null) return false;
+  if (agentId === undefined || batch.first_posted_at === null) return null;
   const since = batch.first_posted_at - clockToleranceMs;
+  const { namedOnly = false, reported = false } = (await readBatches(tx, [batch.batch_id])).get(batch.batch_id) ?? {};
+  const isKept = reported && keepsReferences(await readAgent(tx, agentId));
   const rows = await tx
     .selectFrom('conversations')
-    .select(['facts', 'started_at'])
+    .select(['facts', 'started_at', 'final', 'reads', 'gone'])
     .where('agent_id', '=', agentId)
     .where('attempt_id', 'is', null)
     .where('first_seen_at', '>=', since)
     .execute();
   const numbers = new Set(attempts.map((attempt) => attempt.e164));
   const references = new Set(attempts.map((attempt) => attempt.reference));
-  return rows.some((row) => {
-    if (row.started_at !== null && row.started_at < since) return false;
+  const evidence = rows.map((row): Evidence | null => {
     const facts = JSON.parse(row.facts) as ConversationFacts;
-    if (facts.direction === 'inbound') return false;
-    return (
-      facts.references.some((reference) => references.has(reference)) ||
-      (facts.calleeNumber !== null && numbers.has(facts.calleeNumber)) ||
-      (facts.openingLine !== null && lines.has(facts.openingLine))
-    );
+    if (facts.direction === 'inbound') return null;
+    if (facts.references.some((reference) => references.has(reference))) return 'named';
+    if (row.started_at !== null && row.started_at < since) return null;
+    if (namedOnly || (isKept && row.final === 1 && row.reads > 0 && row.gone === 0)) return null;
+    const isNumber = facts.calleeNumber !== null && numbers.has(facts.calleeNumber);
+    return isNumber || (facts.openingLine !== null && lines.has(facts.openingLine)) ? 'fitting' : null;
   });
+  return evidence.includes('named') ? 'named' : evidence.includes('fitting') ? 'fitting' : null;
 }

@@ -119,7 +119,7 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
 async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promise<void> {
   const { now, notBefore } = input;
   // A record that shows a call outranks the word that there was none: it stays unknown.
-  const seen = batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open'])));
+  const seen = batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open']))) !== null;
   const move = { from: denialStates, now, changes: { verdict_at: now } };
   if (!seen && !(await moveBatch(tx, batch, { ...move, event: { state: 'not_sent' } }))) return;
   if (notBefore != null) {

@@ -10,19 +10,28 @@ const ourReference = /^[0-9a-f]{12}:.+\/\d+\/\d+$/;
 /** A record that was listed later than this after its call was lost for a while; it is no measure for the others. */
 const longestLagMs = 24 * 3_600_000;
 
-/** Notes what a record that has come to its end shows of how the service keeps its records for this agent. */
+/** Notes what a record that has come to its end shows of how the service keeps its records for this agent. `own`: without what others tell. */
 export async function learnFromRecord(
   tx: Tx,
   row: ConversationRow,
-  { facts, shown, offsetMs }: { facts: ConversationFacts; shown: RecordEvidence; offsetMs: number },
+  { facts, own, shown, offsetMs }: { facts: ConversationFacts; own: ConversationFacts; shown: RecordEvidence; offsetMs: number },
 ): Promise<void> {
   if (facts.direction === 'inbound') return;
   const tells = facts.calleeNumber !== null || facts.references.some((reference) => ourReference.test(reference));
+  const isNamed = own.references.some((reference) => ourReference.test(reference));
+  // Of a call that no report has named it is not known whether it was ours.
+  if (isNamed || facts.reported === true) await noteNaming(tx, row.agent_id, isNamed);
   const { spoken, wordless, lastedMs } = shown;
   const emptyMs = wordless ? lastedMs : 0;
   const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + lastedMs);
   const words = { spoken: spoken ? 1 : 0, bare: wordless && emptyMs === 0 ? 1 : 0, emptyMs };
   await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
+}
+
+/** Notes whether the record of a call of ours named it by itself. */
+export async function noteNaming(tx: Tx, agentId: string, isNamed: boolean): Promise<void> {
+  const run = sql<number>`case when ${isNamed ? 1 : 0} = 1 then naming_run + 1 else 0 end`;
+  await tx.updateTable('agents').set({ naming_run: run }).where('agent_id', '=', agentId).execute();
 }
 
 /** What one record has shown; 1 and 0 for yes and no. */

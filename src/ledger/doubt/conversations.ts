@@ -50,6 +50,7 @@ export function mergeFacts(known: ConversationFacts, listed: ConversationFacts):
     terminationReason: known.terminationReason ?? listed.terminationReason,
     ...callerOf(known.callerNumber ?? listed.callerNumber),
     ...pointedOf({ ...listed.pointed, ...known.pointed }),
+    ...(known.reported === true || listed.reported === true ? { reported: true as const } : {}),
   };
 }
 
@@ -197,7 +198,7 @@ export async function storeRead(
   ).rows;
   if (stored === undefined) throw new Overtaken('Another process has stored a read of this record.');
   const becameFinal = shown.final && row.final === 0;
-  if (becameFinal) await learnFromRecord(tx, stored, { facts: read, shown, offsetMs });
+  if (becameFinal) await learnFromRecord(tx, stored, { facts: read, own: facts, shown, offsetMs });
   return { ...stored, becameFinal };
 }
 

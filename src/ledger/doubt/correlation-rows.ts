@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { readRules, type CampaignRules } from '../../rules/campaign-rules.ts';
 import { type CorrelationAttempt } from '../../rules/correlation/evidence.ts';
+import { reportsRecipients } from '../../rules/service-api.ts';
 import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import { readPostBounds, type PostBounds } from './post-bounds.ts';
@@ -11,6 +13,8 @@ export type Timing = CampaignRules['timing'];
 interface Surroundings {
   serviceBatchId: string | null;
   template: string | null;
+  namedOnly: boolean;
+  reported: boolean;
   supersededAt: number | null;
   lookAheadMs: number;
   timing: Pick<Timing, 'clockToleranceMs'>;
@@ -59,25 +63,50 @@ export async function toCorrelation(
   });
 }
 
-/** Of batches: the service's id, and the template of their opening lines. */
-export async function readBatches(
-  db: Queries,
-  batchIds: readonly string[],
-): Promise<Map<string, { serviceBatchId: string | null; template: string | null }>> {
+/** That no request of a batch was carried out, or can be: each that may have arrived was looked up, and is absent for certain. */
+export const isAbsentForCertain = sql<number>`case when
+  exists (select 1 from posts where posts.batch_id = batches.batch_id and posts.absent_at is not null)
+  and not exists (select 1 from posts where posts.batch_id = batches.batch_id and posts.absent_at is null
+    and not (posts.verdict is not null and posts.verdict = 'not_sent' and posts.status is null)) then 1 else 0 end`;
+
+/** What is known of a batch beside its attempts. */
+export interface BatchFacts {
+  serviceBatchId: string | null;
+  /** Of the opening lines of its calls. */
+  template: string | null;
+  /** No request of it was carried out, so that only a record which names a call of it can be of one. */
+  namedOnly: boolean;
+  /** The service reports its calls, and finds its request by mark or key. */
+  reported: boolean;
+}
+
+/** The facts of batches, by their ids. */
+export async function readBatches(db: Queries, batchIds: readonly string[]): Promise<Map<string, BatchFacts>> {
   const rows = await readInParts(batchIds, (part) =>
     db
       .selectFrom('batches')
-      .select(['batch_id', 'service_batch_id as serviceBatchId', 'campaign_id'])
-      .where('batch_id', 'in', part)
+      .innerJoin('campaigns', 'campaigns.campaign_id', 'batches.campaign_id')
+      .select(['batches.batch_id', 'batches.service_batch_id as serviceBatchId', 'batches.campaign_id', 'campaigns.api'])
+      .select(isAbsentForCertain.as('absent'))
+      .where('batches.batch_id', 'in', part)
       .execute(),
   );
   const templates = new Map<string, string | null>();
   for (const id of new Set(rows.map((row) => row.campaign_id))) templates.set(id, (await readRulesOf(db, id)).firstMessage);
   return new Map(
-    rows.map(({ batch_id: id, campaign_id: campaignId, serviceBatchId }) => {
-      return [id, { serviceBatchId, template: templates.get(campaignId) ?? null }];
+    rows.map(({ batch_id: id, campaign_id: campaignId, serviceBatchId, api, absent }) => {
+      const template = templates.get(campaignId) ?? null;
+      return [id, { serviceBatchId, template, namedOnly: absent === 1, reported: reportsRecipients(api) }];
     }),
   );
+}
+
+/** So many finished records in a row have shown what tells calls apart: then it is known that records do. */
+export const recordsThatTell = 20;
+
+/** Whether the service is known to show our reference in the record of each call that was sent with it. */
+export function keepsReferences(agent: Pick<AgentRow, 'naming_run'> | undefined): boolean {
+  return (agent?.naming_run ?? 0) >= recordsThatTell;
 }
 
 /** The rules of a campaign as its file had them. */

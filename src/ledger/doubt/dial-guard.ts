@@ -4,6 +4,7 @@ import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readAgent, type Timing } from './correlation-rows.ts';
 import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
+import { knowsKeys, type ServiceApi } from '../../rules/service-api.ts';
 import { readInParts } from '../parts.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { readPostBounds } from './post-bounds.ts';
@@ -35,11 +36,15 @@ export interface DoubtAbout {
 interface EarlierAttempt extends AttemptRow {
   /** It was given back on the service's word that nothing was queued; the status that said so. */
   denied: number | null;
+  api: ServiceApi;
   /** Another call of its batch is known to have been made. */
   carried_out: number;
 }
 
 const lookAgainMs = 60_000;
+
+/** For so long a request that the service denied is looked up by its key, where there is somebody whom it concerns. */
+export const keyAskedMs = 2 * 3_600_000;
 
 /**
  * Asks of people who would be dialled what their earlier calls leave open: nobody is dialled while a record that may hide a talk with them
@@ -95,8 +100,11 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
         .selectAll()
         .select(
           sql<number | null>`(select max(posts.status) from posts
-            where posts.batch_id = attempts.batch_id and posts.verdict in ('not_sent', 'refused'))`.as('denied'),
+            where posts.batch_id = attempts.batch_id and posts.verdict in ('not_sent', 'refused') and posts.absent_at is null)`.as(
+            'denied',
+          ),
         )
+        .select(sql<ServiceApi>`(select api from campaigns where campaigns.campaign_id = attempts.campaign_id)`.as('api'))
         .select(
           sql<number>`(select count(*) from attempts others
             where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
@@ -181,6 +189,9 @@ interface Asked {
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
+  // The key of the request is asked first (see `findLostRequests`).
+  const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
+  if (doubt !== undefined && doubt.candidates.length > 0 && isKeyAsked) return 'sweep';
   if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';
   // What follows is for the machine alone; a person has decided to dial again.

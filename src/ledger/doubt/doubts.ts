@@ -1,8 +1,9 @@
-import { lookAheadOf, readAgent, readBatches, toCorrelation, type Timing } from './correlation-rows.ts';
+import { keepsReferences, lookAheadOf, readAgent, readBatches, toCorrelation, type Timing } from './correlation-rows.ts';
 import { sql } from 'kysely';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import {
   indexAttempts,
+  isNamed,
   isPossible,
   isSpokenBy,
   readClues,
@@ -80,6 +81,9 @@ export async function readDoubts(
       if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;
       if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
       if (!isPossible(attempt, clue, index)) continue;
+      // Where each record of our calls names its own, one that has been read to its end and names none is of none.
+      const isTold = row.final === 1 && row.reads > 0 && row.gone === 0 && keepsReferences(agent);
+      if (isTold && attempt.reported === true && !isNamed(attempt, clue)) continue;
       const others = othersOf.get(attempt) ?? 0;
       const words = undecided ? null : await judgeWords(reading, { attempt, clue, spoken, others, row });
       if (words === 'others') continue;
@@ -124,7 +128,10 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
     .where('posted_at', '<=', startedAt + marginMs)
     .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', 'not in', strongEvidence)]))
     .execute();
-  const asked = await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing });
+  // Whoever made the call, a wish of somebody with the number of one of ours counts.
+  const asked = (await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing })).map((attempt) => {
+    return { ...attempt, namedOnly: false };
+  });
   const index = indexAttempts(asked, noClock);
   const [clue] = readClues([factsOf(row)], index, noClock);
   if (clue === undefined) return [];

@@ -4,11 +4,8 @@ import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { reportsRecipients, type ServiceApi } from '../../rules/service-api.ts';
 import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../rules/correlation/line-words.ts';
-import { readAgent } from './correlation-rows.ts';
+import { readAgent, recordsThatTell } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
-
-/** So many finished records in a row have shown number or reference: then records tell calls apart, whatever their words. */
-const recordsThatTell = 20;
 
 /**
  * Whether calls of the campaign that begin with the same words are kept from being open together: the service's records could not
@@ -20,6 +17,7 @@ export async function readWordsKept(
 ): Promise<boolean> {
   // What reports each recipient needs no words to tell calls apart.
   if (rules.sharedWords === 'unresolved' || reportsRecipients(api)) return false;
+  // Once they have shown number or reference, they tell calls apart whatever their words.
   const tellingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
   return tellingRun < (rules.firstMessage === null ? 1 : recordsThatTell);
 }

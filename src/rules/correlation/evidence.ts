@@ -16,6 +16,10 @@ export interface CorrelationAttempt {
   supersededAt: number | null;
   /** The service's id of the batch; null when its reply was lost. */
   serviceBatchId: string | null;
+  /** Only a record that echoes its reference, or the service's id of its batch, can be its own. */
+  namedOnly?: boolean;
+  /** The service reports its call under the reference. */
+  reported?: boolean;
   /** What was sent to be echoed back in the record, or null. */
   reference: string | null;
   /** The rendered `first_message`; null when the agent's own line was used. */
@@ -94,14 +98,19 @@ export function readClues(records: readonly ConversationFacts[], index: AttemptI
 export function fitsAttempt(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   if (!agreesInFacts(attempt, clue, index)) return false;
   // What names the attempt needs no clock, and a clock that was set back between POST and sweep must not disown it.
-  const named = clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
-  return named || clue.startedAt === null || clue.startedAt >= attempt.postedAt - index.toleranceMs;
+  return isNamed(attempt, clue) || clue.startedAt === null || clue.startedAt >= attempt.postedAt - index.toleranceMs;
+}
+
+/** Whether the record echoes the attempt's reference, or the service's id of its batch. */
+export function isNamed(attempt: CorrelationAttempt, clue: Clue): boolean {
+  return clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
 }
 
 function agreesInFacts(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   if (clue.agentId !== null && clue.agentId !== attempt.agentId) return false;
   if (clue.calleeNumber !== null && clue.calleeNumber !== attempt.e164) return false;
   if (clue.named.some((named) => named !== attempt)) return false;
+  if (attempt.namedOnly === true && !isNamed(attempt, clue)) return false;
   if (clue.batchId === null || clue.batchId === attempt.serviceBatchId) return true;
   // The batch of an attempt whose reply was lost has an id that is not known, but not that of another batch of ours.
   return attempt.serviceBatchId === null && !index.byBatch.has(clue.batchId);

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
+import type { CallService } from '../../src/service/port/call-service.ts';
+import { noon } from '../sandbox/harness.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { beginReported, everyCase, once, timesOf } from './reported-campaign.ts';
+
+type Campaign = Awaited<ReturnType<typeof beginReported>>;
+
+const lost = { type: 'reset', when: 'before' } as const;
+const keyed = everyCase.filter(({ api }) => api === 'campaigns');
+
+/** Records that show numbers and nothing else of whose call it was. */
+const numbersOnly = { world: { records: { number_shown: 1, batch_shown: 0, reference_shown: 0 } } } as const;
+
+/** Somebody else has the agent talk to one of the list. */
+async function callByAnother({ sandbox }: Campaign, to: string): Promise<void> {
+  const { status } = await sandbox.request('POST', '/_sandbox/outbound', { phone_number_id: 'pn_main', to, result: 'answered' });
+  expect(status).toBe(200);
+}
+
+/** How often each of the list was called by the campaign, by the service's own log. */
+function ownCalls({ sandbox, numbers }: Campaign): number[] {
+  const calls = sandbox.calls().filter(({ batchId, dialedAt }) => batchId !== null && dialedAt !== null);
+  return numbers.map((number) => calls.filter(({ to }) => to === number).length);
+}
+
+async function outcomesOf(campaign: Campaign): Promise<(string | null)[]> {
+  return (await campaign.rows()).map(({ outcome }) => outcome);
+}
+
+/** A service that cannot look a request up for so long. */
+const unreadableFor = (ms: number, now: () => number) => (service: CallService) => ({
+  ...service,
+  find: async (post: Parameters<NonNullable<CallService['find']>>[0]) =>
+    now() < noon + ms ? ({ kind: 'not_readable' } as const) : ((await service.find?.(post)) ?? ({ kind: 'not_readable' } as const)),
+});
+
+test.each(keyed)("another's call to somebody of a denied request keeps nobody in doubt once the key denies it, too: %o", async (world) => {
+  const campaign = await beginReported({ ...world, sandbox: numbersOnly });
+  const effect = { type: 'rate_limited', retryAfter: 'seconds', seconds: 1_200 } as const;
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect });
+  await campaign.dial();
+  await callByAnother(campaign, campaign.numbers[0] ?? '');
+  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
+  expect(ownCalls(campaign)).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(keyed)("another's call is not taken for one of a lost request before the key has told of it: %o", async (world) => {
+  let now = () => noon;
+  const campaign = await beginReported({ ...world, sandbox: numbersOnly, between: unreadableFor(5 * minuteMs, () => now()) });
+  now = () => campaign.sandbox.clock.now();
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
+  await campaign.dial();
+  await callByAnother(campaign, campaign.numbers[0] ?? '');
+  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
+  expect(ownCalls(campaign)).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(keyed)(
+  'calls that were given back, of a request that the key then shows, are made by nobody a second time: %o',
+  async (world) => {
+    let now = () => noon;
+    const unnamed = {
+      world: {
+        records: { number_shown: 0, batch_shown: 0, reference_shown: 0, listed_late: { share: 1, from_seconds: 2_400, to_seconds: 3_000 } },
+      },
+    };
+    const campaign = await beginReported({ ...world, sandbox: unnamed, between: unreadableFor(16 * minuteMs, () => now()) });
+    now = () => campaign.sandbox.clock.now();
+    const effect = { type: 'rate_limited', retryAfter: 'seconds', seconds: 1_000, when: 'after' } as const;
+    campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect });
+    await campaign.run(4 * hourMs);
+    expect(timesOf(campaign.rang())).toEqual(once(6));
+    expect(await campaign.proof()).toEqual([]);
+  },
+);
+
+const proof = { api: 'batch-calling', provenAt: noon, listLagMs: 2_000, order: 'newest_first', keyBehaviour: null } as const;
+
+test.each([
+  ['nobody knows whether records show our references: its people are left to a person', numbersOnly, 'unresolved'],
+  ['each record has shown our reference: they are called', {}, 'completed'],
+] as const)("another's call to somebody of a request that no list shows, where %s", async (_what, sandbox, expected) => {
+  const campaign = await beginReported({ api: 'batch-calling', people: 25, sandbox });
+  await storeLookUpProof(campaign.store, campaign.account.accountId, proof);
+  // The first batch of 20 teaches how records are kept.
+  await campaign.run(10 * minuteMs, async () => {
+    campaign.sandbox.addFaults({ id: 'lost', operation: 'batch_calls', times: 1, effect: lost });
+    return true;
+  });
+  await campaign.dial();
+  const late = campaign.numbers.slice(20);
+  await callByAnother(campaign, late[0] ?? '');
+  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  const outcomes = await outcomesOf(campaign);
+  expect(outcomes.slice(0, 20)).toEqual(once(20).map(() => 'completed'));
+  // Whose number the record shows may have had this talk.
+  expect(outcomes.slice(21)).toEqual(late.slice(1).map(() => expected));
+  expect(ownCalls(campaign)).toEqual([...once(20), ...late.map(() => (expected === 'completed' ? 1 : 0))]);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each(everyCase)('a record that a report names is its call’s though the clock was set back after the request: %o', async (world) => {
+  const campaign = await beginReported(world);
+  await campaign.dial();
+  await campaign.sandbox.request('POST', '/_sandbox/clock/step', { ms: -18 * minuteMs });
+  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+});
