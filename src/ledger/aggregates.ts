@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Outcome } from '../rules/outcome.ts';
 import { prepared } from './prepared.ts';
 import type { Row } from './schema.ts';
 import type { Queries, Tx } from './tx.ts';
@@ -53,6 +54,17 @@ export interface Aggregate {
   key: string;
   value: string;
   count: number;
+}
+
+/** Rows of all campaigns that have this outcome. */
+export async function countOutcome(db: Queries, outcome: Outcome): Promise<number> {
+  const { rows } = await db
+    .selectFrom('aggregates')
+    .select((all) => all.fn.sum<number | string | null>('count').as('rows'))
+    .where('kind', '=', 'outcome')
+    .where('value', '=', outcome)
+    .executeTakeFirstOrThrow();
+  return Number(rows ?? 0);
 }
 
 export async function readAggregates(

@@ -7,6 +7,7 @@ import { problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
+import { countOutcome } from '../../ledger/aggregates.ts';
 import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
 import type { ConsoleAction, Given } from './core/action.ts';
@@ -14,7 +15,17 @@ import { actions } from './actions/all.ts';
 import { callApi, refusalOf, askFile, readRefusal, withSentForm } from './core/call-api.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
-import { forgetSession, isFromOwnPage, keepSession, leaveNotice, sessionOf, takeNotice, SignInLimit } from './core/session.ts';
+import {
+  forgetSession,
+  isFromOwnPage,
+  keepSession,
+  keepTheme,
+  leaveNotice,
+  sessionOf,
+  SignInLimit,
+  takeNotice,
+  themeOf,
+} from './core/session.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
 import { files, searches, views } from './views/all.ts';
@@ -74,6 +85,8 @@ export function installConsole(app: Api, context: ApiContext): void {
             query: (name) => queryOf(request, name),
             sent: request.body instanceof URLSearchParams ? request.body : null,
             cache: context.cache,
+            decisions: await context.cache.read('decisions', () => countOutcome(context.store.db, 'unresolved')),
+            theme: themeOf(request),
             numbersShown: (campaignId) => shown.isShown(holder.tokenId, campaignId, context.now()),
           };
         };
@@ -117,6 +130,10 @@ export function installConsole(app: Api, context: ApiContext): void {
           });
         for (const action of actions) installAction(inside, { action, asked });
         installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
+        inside.post('/theme', hidden, async (request, reply) => {
+          keepTheme(request, reply, (request.body as URLSearchParams).get('theme') ?? '');
+          return reply.redirect(ownPath(new URL(request.headers.referer ?? '/', 'http://page').pathname), 303);
+        });
         inside.post('/campaigns/:campaign/numbers', hidden, async (request, reply) => {
           const { campaign = '' } = request.params as { campaign?: string };
           await showNumbers(request, campaign);
@@ -164,7 +181,7 @@ function signing(page: Api, context: ApiContext): void {
   const { store } = context;
   const limit = new SignInLimit();
   page.get('/sign-in', hidden, async (request, reply) =>
-    sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null }).text),
+    sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null, theme: themeOf(request) }).text),
   );
   page.post('/sign-in', hidden, async (request, reply) => {
     const fields = request.body as URLSearchParams;
@@ -174,12 +191,12 @@ function signing(page: Api, context: ApiContext): void {
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1000);
       const refused = `Too many tokens were refused. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
-      return sendHtml(reply.code(429).header('retry-after', seconds), renderSignIn({ to, refused }).text);
+      return sendHtml(reply.code(429).header('retry-after', seconds), renderSignIn({ to, refused, theme: themeOf(request) }).text);
     }
     const token = await findToken(store, text, context.now());
     if (token === null) {
       const refused = 'This token is unknown, revoked or has expired.';
-      return sendHtml(reply.code(401), renderSignIn({ to, refused }).text);
+      return sendHtml(reply.code(401), renderSignIn({ to, refused, theme: themeOf(request) }).text);
     }
     limit.succeeded(request.ip);
     keepSession(request, reply, await beginSession(store, { tokenId: token.tokenId, nowReal: context.now() }));
@@ -202,7 +219,7 @@ function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): Fa
   const coded = reply.code(view.status ?? 200);
   if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
   const notice = takeNotice(request, reply);
-  return sendHtml(coded, renderDocument(view.title, app, { notice, live: view.follows !== undefined }).text);
+  return sendHtml(coded, renderDocument(view.title, app, { notice, theme: viewed.theme }).text);
 }
 
 function sendHtml(reply: FastifyReply, text: string): FastifyReply {
@@ -240,10 +257,8 @@ function readAssets(): PageAsset[] {
   });
 }
 
-function sendAsset(reply: FastifyReply, { type, text }: PageAsset): FastifyReply {
-  return reply
-    .headers({ ...pageHeaders, 'cache-control': 'no-cache' })
-    .type(`${type}; charset=utf-8`)
-    .serializer(String)
-    .send(text);
+function sendAsset(reply: FastifyReply, { type, body }: PageAsset): FastifyReply {
+  const headed = reply.headers({ ...pageHeaders, 'cache-control': 'no-cache' });
+  if (typeof body !== 'string') return headed.type(type).send(body);
+  return headed.type(`${type}; charset=utf-8`).serializer(String).send(body);
 }

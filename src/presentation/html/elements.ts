@@ -1,10 +1,116 @@
 import { html, type Html, type HtmlValue } from './html.ts';
+import { icon, type IconName } from './icons.ts';
 
 export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';
 
-/** A word with a dot: the colour never says what the word does not. */
-export function badge(tone: Tone, text: string): Html {
-  return html`<span class="badge ${tone}">${text}</span>`;
+const toneIcons: Readonly<Record<Tone, IconName>> = { live: 'phone', wait: 'clock', good: 'check', bad: 'alert', quiet: 'dots' };
+
+/** A word with a shape: the colour never says what the word does not. */
+export function badge(tone: Tone, text: string, drawing: IconName = toneIcons[tone]): Html {
+  return html`<span class="state is-${tone}">${icon(drawing, tone === 'live' ? 'pulse' : '')} ${text}</span>`;
+}
+
+/** What became of people, in the order of every legend, bar and filter. */
+export type OutcomeTone = 'reached' | 'unreached' | 'optout' | 'decide' | 'stopped' | 'calling' | 'waiting' | 'cannot';
+
+/** A word behind the dot of its colour. */
+export function outcome(tone: OutcomeTone, text: HtmlValue): Html {
+  return html`<span class="outcome"><i class="dot ${tone}"></i>${text}</span>`;
+}
+
+/**
+ * Parts of a whole as one bar; the smallest is wide enough to be seen, and between two is a gap. `says`: the same in a sentence; without it
+ * the bar is for the eye alone, since the words stand beside it.
+ */
+export function bar(
+  parts: readonly (readonly [tone: OutcomeTone, size: number])[],
+  { says, big = false }: { says?: string; big?: boolean } = {},
+): Html {
+  const met = parts.filter(([, size]) => size > 0);
+  const whole = met.reduce((sum, [, size]) => sum + size, 0);
+  const gap = 2;
+  const room = 1000 - gap * Math.max(0, met.length - 1);
+  const wide = met.map(([, size]) => Math.max(4, (size / Math.max(1, whole)) * room));
+  const shrink = room / Math.max(room, wide.reduce((sum, width) => sum + width, 0)); // prettier-ignore
+  let x = 0;
+  const drawn = met.map(([tone], index) => {
+    const width = (wide[index] ?? 0) * shrink;
+    const at = x;
+    x += width + gap;
+    return html`<rect
+      class="${tone}"
+      x="${at.toFixed(1)}"
+      width="${width.toFixed(1)}"
+      height="10"
+      ${tone === 'cannot' ? html`fill="url(#hatch)"` : null}
+    ></rect>`;
+  });
+  return html`<svg
+    class="bar${big ? ' big' : ''}"
+    viewBox="0 0 1000 10"
+    preserveAspectRatio="none"
+    ${says === undefined ? html`aria-hidden="true"` : html`role="img" aria-label="${says}"`}
+  >
+    ${drawn}
+  </svg>`;
+}
+
+/** Where somebody has to act: what is wrong, what follows, how to fix it; `action`: one button. */
+export function note(tone: Tone, { title, body, action = null, drawing }: Note): Html {
+  return html`<div class="note is-${tone}" role="note">
+    ${icon(drawing ?? toneIcons[tone])}
+    <h2>${title}</h2>
+    ${body} ${action === null ? null : html`<div class="actions">${action}</div>`}
+  </div>`;
+}
+
+interface Note {
+  title: HtmlValue;
+  /** Paragraphs. */
+  body?: HtmlValue;
+  action?: HtmlValue;
+  drawing?: IconName;
+}
+
+/** A link that looks like a button. At most one of a page is `primary`. */
+export function linkButton(path: string, text: HtmlValue, look: '' | 'primary' | 'danger' | 'bare' | 'sm' = '', drawing?: IconName): Html {
+  return html`<a class="btn ${look}" href="${path}">${drawing === undefined ? null : icon(drawing)} ${text}</a>`;
+}
+
+/** What can be done beside the one button: links or buttons, what cannot be undone last. */
+export function menu(label: string, entries: HtmlValue, drawing: IconName = 'dots'): Html {
+  return html`<details class="menu">
+    <summary class="btn square" aria-label="${label}">${icon(drawing)}</summary>
+    <div class="pop">${entries}</div>
+  </details>`;
+}
+
+/** An entry of a menu. */
+export function menuLink(path: string, text: string, { drawing, small, danger = false }: MenuEntry): Html {
+  return html`<a href="${path}" class="${danger ? 'danger' : ''}">
+    ${icon(drawing)} <span>${text}</span>${small === undefined ? null : html`<small>${small}</small>`}
+  </a>`;
+}
+
+interface MenuEntry {
+  drawing: IconName;
+  /** What it does, in a few words. */
+  small?: string;
+  danger?: boolean;
+}
+
+/** Key figures: what it is, how much, of what. What is not known is a dash, and `of` says why. */
+export function figures(entries: readonly { name: string; value: HtmlValue; of?: HtmlValue }[]): Html {
+  return html`<dl class="figs">
+    ${entries.map(
+      ({ name, value, of = null }) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+          <dd class="of">${of}</dd>
+        </div>`,
+    )}
+  </dl>`;
 }
 
 /**
@@ -44,11 +150,11 @@ export function figure(value: number | string): Html {
 }
 
 export function muted(text: string): Html {
-  return html`<span class="muted">${text}</span>`;
+  return html`<span class="soft">${text}</span>`;
 }
 
 export function aside(text: HtmlValue): Html {
-  return html`<p class="aside">${text}</p>`;
+  return html`<p class="soft small">${text}</p>`;
 }
 
 export function count(value: number, one: string, many = `${one}s`): string {
@@ -99,19 +205,21 @@ export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValu
         )}
       </tr>`,
   );
-  return html`<table>
-    <caption class="hidden">
-      ${caption}
-    </caption>
-    <thead>
-      <tr>
-        ${heads}
-      </tr>
-    </thead>
-    <tbody>
-      ${lines}
-    </tbody>
-  </table>`;
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+    <table class="cards">
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${heads}
+        </tr>
+      </thead>
+      <tbody>
+        ${lines}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 /** Names and values; what is null is left out. */
@@ -120,10 +228,8 @@ export function facts(entries: readonly (readonly [string, HtmlValue])[]): Html 
   return html`<dl class="facts">
     ${known.map(
       ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
     )}
   </dl>`;
 }

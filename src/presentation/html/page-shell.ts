@@ -1,26 +1,27 @@
 import { html, type Html, type HtmlValue } from './html.ts';
+import { drawn } from './icons.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 export interface Shell {
   title: string;
-  /** What stands at the top and leads to the first view. */
-  brand: HtmlValue;
   /** What the script of the page brings up to date. */
   app: HtmlValue;
   /** What the last change did. */
   notice?: string | null;
-  /** Whether the page says if it is live. */
-  isLive: boolean;
   /** Whether what is shown takes a token, and whether it was given. */
   token: 'given' | 'wanted' | null;
+  /** Light or dark where the viewer has chosen one; else as the system has it. */
+  theme?: 'light' | 'dark' | null;
+  /** The page without its frame, such as a sign-in. */
+  isBare?: boolean;
   after?: HtmlValue;
 }
 
 /** The document around what a page shows. */
-export function renderShell({ title, brand, app, notice = null, isLive, token, after = null }: Shell): Html {
+export function renderShell({ title, app, notice = null, token, theme = null, isBare = false, after = null }: Shell): Html {
   return html`<!doctype html>
-    <html lang="en" ${token === null ? null : html`data-token="${token}"`}>
+    <html lang="en" ${token === null ? null : html`data-token="${token}"`} ${theme === null ? null : html`data-theme="${theme}"`}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -33,13 +34,9 @@ export function renderShell({ title, brand, app, notice = null, isLive, token, a
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        <header id="top">
-          <p id="brand"><a href="/">${brand}</a></p>
-          ${isLive ? html`<p id="link" role="status" data-link="off">Not live</p>` : null}
-        </header>
-        <p id="notice" role="status" aria-live="polite">${notice}</p>
-        <div id="app">${app}</div>
-        ${after}
+        <div id="app" class="${isBare ? 'signin' : 'app'}">${app}</div>
+        <p id="notice" class="toast" role="status" aria-live="polite">${notice}</p>
+        ${after} ${drawn}
       </body>
     </html>`;
 }
@@ -51,10 +48,10 @@ export const assetFolder = '/_page';
 export interface PageAsset {
   name: string;
   type: string;
-  text: string;
+  body: string | Buffer;
 }
 
-const sharedStyles = ['colours', 'base', 'frame', 'panels', 'facts', 'controls'];
+const sharedStyles = ['tokens', 'frame', 'parts', 'tables', 'people', 'making', 'kit', 'room'];
 const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'times.js'];
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
@@ -66,15 +63,16 @@ const read = (name: string, folder: string): string => readFileSync(new URL(name
 export function readPageAssets(folder: string, { scripts, styles = '' }: { scripts: readonly string[]; styles?: string }): PageAsset[] {
   const shared = new URL('browser/', import.meta.url).href;
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
-  const script = (name: string, from: string): PageAsset => ({ name, type: 'text/javascript', text: read(name, from) });
+  const script = (name: string, from: string): PageAsset => ({ name, type: 'text/javascript', body: read(name, from) });
   return [
     {
       name: 'page.css',
       type: 'text/css',
-      text: [...sharedStyles.map((name) => read(`styles/${name}.css`, shared)), styles].join('\n'),
+      body: [...sharedStyles.map((name) => read(`styles/${name}.css`, shared)), styles].join('\n'),
     },
-    { name: 'icon.svg', type: 'image/svg+xml', text: read('icon.svg', shared) },
-    { name: 'idiomorph.js', type: 'text/javascript', text: readFileSync(morph, 'utf8') },
+    { name: 'icon.svg', type: 'image/svg+xml', body: read('icon.svg', shared) },
+    { name: 'desk-sans.woff2', type: 'font/woff2', body: readFileSync(new URL('desk-sans.woff2', shared)) },
+    { name: 'idiomorph.js', type: 'text/javascript', body: readFileSync(morph, 'utf8') },
     ...sharedScripts.map((name) => script(name, shared)),
     ...scripts.map((name) => script(name, folder)),
   ];
@@ -87,6 +85,7 @@ export const pageHeaders = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "font-src 'self'",
     "media-src 'self'",
     "connect-src 'self'",
     "form-action 'self'",

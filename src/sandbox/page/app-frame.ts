@@ -1,4 +1,5 @@
 import { instant } from '../../presentation/html/elements.ts';
+import { renderFrame, type FrameEntry } from '../../presentation/html/frame.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { agentsView, agentView } from './agents-view.ts';
@@ -46,54 +47,52 @@ export function renderApp(
   const follows = [...followedByAll, ...(view.follows ?? [])].join(' ');
   return {
     view,
-    markup: html`
-      ${clockBar(service, now)} ${navigation(request, listOf[name] ?? name)}
-      <main id="main" tabindex="-1" data-title="${view.title}" data-follows="${follows}" data-again="${view.againMs}">
-        <h1>${view.title}</h1>
-        ${view.body}
-      </main>
-    `,
+    markup: renderFrame({
+      brand: html`Carillon <span class="soft">sandbox</span>`,
+      entries: navigation(request, listOf[name] ?? name),
+      clock: clockBar(service, now),
+      isLive: true,
+      main: html`<main id="main" tabindex="-1" data-title="${view.title}" data-follows="${follows}" data-again="${view.againMs}">
+        <div class="wrap">
+          <h1>${view.title}</h1>
+          ${view.body}
+        </div>
+      </main>`,
+    }),
   };
 }
 
 function clockBar(service: Service, now: number): Html {
   const { clock, clockMover } = service;
   const stands = clock.speed === 0 && clockMover.clock !== null;
-  return html`<section id="clock" aria-label="Service clock" data-now="${now}" data-speed="${clock.speed}">
-    <p>
-      <span class="muted">Service time</span> <span id="clock-now">${instant(now, 'full')}</span>
-      <span id="clock-zone" class="muted"></span>
-      <span class="muted">${clockWords(service)}</span>
-    </p>
+  return html`<div class="clock" id="clock" data-now="${now}" data-speed="${clock.speed}">
+    <b id="clock-now">${instant(now, 'full')}</b>
+    <span>Service time, <span id="clock-zone">UTC</span></span>
+    <span>${clockWords(service)}</span>
     ${stands ? html`<div class="actions" id="clock-steps">${advanceButtons()}</div>` : null}
-  </section>`;
+  </div>`;
 }
 
-function navigation({ service, webhooks }: ViewRequest, current: string): Html {
+function navigation({ service, webhooks }: ViewRequest, current: string): FrameEntry[] {
   const { state, network, journal } = service;
   const faults = service.faults.list().filter(({ enabled }) => enabled).length;
   const violated = service.conduct.report().checks.filter(({ ok }) => !ok).length;
   const entries = [
-    ['calls', 'Calls', network.linesInUse, 'live'],
-    ['batches', 'Batches', 0, ''],
-    ['agents', 'Agents', state.agents.size, ''],
-    ['numbers', 'Numbers', state.numbers.size, ''],
-    ['journal', 'Journal', journal.inProgress, 'live'],
-    ['webhooks', 'Webhooks', webhooks.list().length, ''],
-    ['faults', 'Faults', faults, 'bad'],
-    ['conduct', 'Conduct', violated, 'bad'],
-    ['control', 'Control', 0, ''],
+    ['calls', 'Calls', 'phone', network.linesInUse, 'live', 'is-live'],
+    ['batches', 'Batches', 'list', 0, ''],
+    ['agents', 'Agents', 'person', state.agents.size, 'agents'],
+    ['numbers', 'Numbers', 'globe', state.numbers.size, 'numbers'],
+    ['journal', 'Journal', 'file', journal.inProgress, 'in progress', 'is-live'],
+    ['webhooks', 'Webhooks', 'hook', webhooks.list().length, 'webhooks'],
+    ['faults', 'Faults', 'alert', faults, 'enabled', 'alert'],
+    ['conduct', 'Conduct', 'shield', violated, 'violated', 'alert'],
+    ['control', 'Control', 'gauge', 0, ''],
   ] as const;
-  return html`<nav id="views" aria-label="Views">
-    <ul>
-      ${entries.map(
-        ([name, words, number, tone]) =>
-          html`<li>
-            <a href="${viewPath(name)}" ${name === current ? html`aria-current="page"` : null}
-              >${words}${number > 0 ? html` <span class="count ${tone}">${number.toLocaleString('en')}</span>` : null}</a
-            >
-          </li>`,
-      )}
-    </ul>
-  </nav>`;
+  return entries.map(([name, words, drawing, number, unit, tone]) => ({
+    path: viewPath(name),
+    words,
+    drawing,
+    isHere: name === current,
+    count: { number, unit, ...(tone === undefined ? {} : { tone }) },
+  }));
 }

@@ -1,4 +1,4 @@
-import { aside, count, empty, figure, id, instant, link, panel, table } from '../../presentation/html/elements.ts';
+import { aside, bar, count, empty, figure, id, instant, link, panel, table } from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import { callsByBatch } from '../core/state/batch.ts';
 import { countStates, type CallState } from '../core/state/call.ts';
@@ -21,7 +21,7 @@ export function batchesView({ service, now }: ViewRequest): View {
           const [{ agentId, phoneNumberId, acceptedAt }] = calls;
           const cells = {
             Batch: link(viewPath('calls', { batch: batchId }), id(batchId)),
-            Progress: progress(countStates(calls, now), calls.length),
+            Progress: progress(countStates(calls, now)),
             Calls: figure(calls.length),
             Agent: agentLink(service, agentId),
             'Caller number': service.state.numbers.get(phoneNumberId)?.label ?? id(phoneNumberId),
@@ -36,25 +36,14 @@ export function batchesView({ service, now }: ViewRequest): View {
   };
 }
 
-function progress(counts: Record<CallState, number>, all: number): Html {
+function progress(counts: Record<CallState, number>): Html {
   const parts = [
-    ['good', counts.done, 'done'],
-    ['bad', counts.failed, 'failed'],
-    ['wait', counts.processing, 'processing'],
-    ['live', counts.dialing + counts.in_progress, 'live'],
-    ['quiet', counts.queued, 'waiting'],
+    ['reached', counts.done, 'done'],
+    ['decide', counts.failed, 'failed'],
+    ['unreached', counts.processing, 'processing'],
+    ['calling', counts.dialing + counts.in_progress, 'live'],
+    ['waiting', counts.queued, 'waiting'],
   ] as const;
-  let left = 0;
-  const met = parts.filter(([, number]) => number > 0);
-  const bars = met.map(([tone, number]) => {
-    const width = (number / all) * 100;
-    const bar = html`<rect class="${tone}" x="${left.toFixed(2)}" width="${width.toFixed(2)}" height="6"></rect>`;
-    left += width;
-    return bar;
-  });
-  const words = met.map(([, number, word]) => `${number.toLocaleString('en')} ${word}`);
-  return html`<div class="progress">
-    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">${bars}</svg>
-    <span>${words.join(', ')}</span>
-  </div>`;
+  const words = parts.filter(([, number]) => number > 0).map(([, number, word]) => `${number.toLocaleString('en')} ${word}`);
+  return html`<div class="progress">${bar(parts.map(([tone, number]) => [tone, number]))} <span>${words.join(', ')}</span></div>`;
 }

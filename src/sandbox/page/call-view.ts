@@ -70,7 +70,7 @@ function courseForms(call: Call, now: number): HtmlValue {
         ${callResults.map((each) => html`<option value="${each}">${each.replace('_', ' ')}</option>`)}
       </select>
     </label>
-    <button>Set</button>
+    <button class="btn">Set</button>
   </form>`;
 }
 
@@ -133,14 +133,14 @@ function outcome({ evaluation, collected }: Assessment): HtmlValue {
         ([id, { result, rationale }]) =>
           html`<li>
             <p><strong>${id}</strong> ${ui.badge(resultTones[result] ?? 'quiet', result)}</p>
-            <p class="muted">${rationale}</p>
+            <p class="soft">${rationale}</p>
           </li>`,
       )}
       ${values.map(
         ([id, { value, rationale }]) =>
           html`<li>
             <p><strong>${id}</strong> <code>${value === null ? 'nothing' : String(value)}</code></p>
-            <p class="muted">${rationale}</p>
+            <p class="soft">${rationale}</p>
           </li>`,
       )}
     </ul>`,

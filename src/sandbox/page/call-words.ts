@@ -34,7 +34,7 @@ export function channelWords({ channel = 'phone' }: Call): string {
 export function agentLink({ state }: Service, agentId: string | null): Html {
   if (agentId === null) return muted('None');
   const agent = state.agents.get(agentId);
-  if (agent === undefined) return html`<span class="muted">${id(agentId)} (deleted)</span>`;
+  if (agent === undefined) return html`<span class="soft">${id(agentId)} (deleted)</span>`;
   return link(viewPath('agent', { id: agentId }), agent.name);
 }
 

@@ -118,7 +118,7 @@ function liveCells(service: Service, call: Call, now: number): ui.Row['cells'] {
               body: { hang_up: 'now' },
               said: `The call with ${call.to} was hung up.`,
             },
-            html`class="small" aria-label="Hang up ${call.to}"`,
+            html`aria-label="Hang up ${call.to}"`,
           )
         : null,
   };
@@ -149,6 +149,6 @@ function filterForm({ state, batchId, number }: CallFilter): Html {
     </label>
     <label>Number ends with <input name="number" inputmode="tel" value="${number ?? ''}" autocomplete="off" /></label>
     ${batchId === undefined ? null : html`<label>Batch <input name="batch" value="${batchId}" autocomplete="off" /></label>`}
-    <button>Filter</button>
+    <button class="btn">Filter</button>
   </form>`;
 }

@@ -21,9 +21,10 @@ export function controlView({ service, now }: ViewRequest): View {
               said: 'The sandbox is as it was at its start.',
               confirm: 'Throw everything away and start over?',
             },
-            html`class="danger"`,
+            null,
+            'btn danger',
           )}
-          <button type="button" id="forget-token" class="token-only">Forget the control token</button>
+          <button class="btn token-only" type="button" id="forget-token">Forget the control token</button>
         </div>`,
       ]),
     ],
@@ -44,11 +45,7 @@ export function advanceButtons(): Html[] {
     ['+1 h', 3600],
   ] as const;
   return steps.map(([text, seconds]) =>
-    button(
-      text,
-      { request: 'POST /_sandbox/clock/advance', body: { seconds }, said: `The clock was moved on: ${text}.` },
-      html`class="small"`,
-    ),
+    button(text, { request: 'POST /_sandbox/clock/advance', body: { seconds }, said: `The clock was moved on: ${text}.` }),
   );
 }
 
@@ -56,12 +53,12 @@ function clockControls(service: Service, now: number): Html {
   const { movable } = describeClock(service);
   if (movable !== true)
     return html`<p>${instant(now, 'full')}</p>
-      <p class="muted">The clock was handed in by the program that started this sandbox; only that program moves it.</p>`;
+      <p class="soft">The clock was handed in by the program that started this sandbox; only that program moves it.</p>`;
   // Where the clock stands, the same buttons are at the top of every view.
   return html`${service.clock.speed === 0 ? null : html`<div class="actions">${advanceButtons()}</div>`}
     <form class="actions" data-request="POST /_sandbox/clock/advance" data-said="The clock was moved on.">
       <label>Move on to <input type="datetime-local" step="1" name="until" required data-kind="instant" /></label>
-      <button>Move on</button>
+      <button class="btn">Move on</button>
     </form>
     <div class="actions">
       ${button('Real time', { request: 'PUT /_sandbox/clock', body: { mode: 'realtime' }, said: 'The clock runs in real time.' })}
@@ -71,7 +68,7 @@ function clockControls(service: Service, now: number): Html {
           >Service seconds per second
           <input type="number" name="speed" min="0.01" max="100000" step="any" required value="60" data-kind="number"
         /></label>
-        <button>Set speed</button>
+        <button class="btn">Set speed</button>
       </form>
     </div>`;
 }

@@ -35,11 +35,11 @@ export interface ButtonRequest {
   confirm?: string;
 }
 
-export function button(text: string, { request, body, said, confirm }: ButtonRequest, attributes: HtmlValue = null): Html {
+export function button(text: string, { request, body, said, confirm }: ButtonRequest, attributes: HtmlValue = null, look = 'btn sm'): Html {
   const asked = confirm === undefined ? null : html`data-confirm="${confirm}"`;
   const sent = body === undefined ? null : html`data-body="${JSON.stringify(body)}"`;
   return html`<form class="inline" data-request="${request}" data-said="${said}" ${sent} ${asked}>
-    <button ${attributes}>${text}</button>
+    <button class="${look}" ${attributes}>${text}</button>
   </form>`;
 }
 

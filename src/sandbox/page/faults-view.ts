@@ -43,7 +43,7 @@ export function faultsView({ service }: ViewRequest): View {
         html`<form class="stack" data-request="POST /_sandbox/faults" data-said="The rule is in force.">
           <label for="rule">A rule as JSON, or an array of them</label>
           <textarea id="rule" name="rule" rows="5" spellcheck="false" required data-kind="whole">${sample}</textarea>
-          <div class="actions"><button>Add rule</button></div>
+          <div class="actions"><button class="btn">Add rule</button></div>
         </form>`,
       ),
     ],
@@ -66,7 +66,7 @@ function ruleRow(rule: ListedRule): Row {
       '': button(
         'Remove',
         { request: `DELETE /_sandbox/faults?id=${encodeURIComponent(id)}`, said: 'The rule is gone.' },
-        html`class="small" aria-label="Remove ${title ?? id}"`,
+        html`aria-label="Remove ${title ?? id}"`,
       ),
     },
   };
@@ -78,7 +78,7 @@ function switchLine(line: { key: string; title: string; description: string; rul
     ${switchOf(line.title, rule, line.add)}
     <div>
       <p class="switch-title">${line.title}</p>
-      <p class="muted">${line.description}</p>
+      <p class="soft">${line.description}</p>
     </div>
     <p class="num hits">
       ${rule === undefined || rule.seen === 0 ? null : `${count(rule.hits, 'hit')} of ${rule.seen.toLocaleString('en')}`}
@@ -92,6 +92,7 @@ function switchOf(title: string, rule: ListedRule | undefined, add: object | und
   return button(
     '',
     { request, body: rule === undefined ? add : { enabled: !on }, said: `${title}: ${on ? 'off' : 'on'}.` },
-    html`role="switch" class="switch" aria-checked="${String(on)}" aria-label="${title}"`,
+    html`role="switch" aria-checked="${String(on)}" aria-label="${title}"`,
+    'switch',
   );
 }

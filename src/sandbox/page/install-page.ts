@@ -25,11 +25,14 @@ export function installPage(app: FastifyInstance, service: Service, webhooks: We
     answer: ({ request, reply }) => send(reply, 'text/html', renderApp({ service, webhooks }, readQuery(request.query)).markup.text),
   });
 
-  for (const { name, type, text } of assets) app.get(`${assetFolder}/${name}`, async (_request, reply) => send(reply, type, text));
+  for (const { name, type, body } of assets) app.get(`${assetFolder}/${name}`, async (_request, reply) => send(reply, type, body));
 }
 
-function send(reply: FastifyReply, type: string, text: string): FastifyReply {
-  return reply.headers(pageHeaders).type(`${type}; charset=utf-8`).send(text);
+function send(reply: FastifyReply, type: string, body: string | Buffer): FastifyReply {
+  return reply
+    .headers(pageHeaders)
+    .type(typeof body === 'string' ? `${type}; charset=utf-8` : type)
+    .send(body);
 }
 
 /** Of a parameter that is given twice, the first counts. */
@@ -41,9 +44,7 @@ function readQuery(query: unknown): Record<string, string> {
 export function renderDocument(view: { title: string; markup: Html } | null): Html {
   return renderShell({
     title: view === null ? 'Sandbox' : `${view.title} · Sandbox`,
-    brand: html`Carillon <span>sandbox</span>`,
     app: view?.markup,
-    isLive: true,
     token: view === null ? 'wanted' : null,
     after: html`${view === null ? signIn() : null}
       <noscript><p class="noscript">Without its script the page shows how things stand, and its buttons do nothing.</p></noscript>`,
@@ -58,8 +59,8 @@ function signIn(): Html {
       <label for="token">Control token</label>
       <input id="token" type="password" autocomplete="off" required aria-describedby="sign-in-said" />
       <p id="sign-in-said" role="alert"></p>
-      <button>Open</button>
+      <button class="btn">Open</button>
     </form>
-    <p class="muted">It is kept in this tab until you close it.</p>
+    <p class="soft">It is kept in this tab until you close it.</p>
   </main>`;
 }

@@ -148,9 +148,9 @@ function message(title: string, told: ToldCapture['reply']): Html {
       ${ui.facts(headers.map(({ name, value }) => [name, html`<code>${value}</code>`] as const))}
     </details>`,
     text === null || text === ''
-      ? html`<p class="muted">${length === 0 ? 'No body.' : `${ui.count(length, 'byte')} that are no text.`}</p>`
+      ? html`<p class="soft">${length === 0 ? 'No body.' : `${ui.count(length, 'byte')} that are no text.`}</p>`
       : ui.code(indent(text), `Body of the ${title.toLowerCase()}`),
-    cut ? html`<p class="muted">Cut here; the body has ${ui.count(length, 'character')}.</p>` : null,
+    cut ? html`<p class="soft">Cut here; the body has ${ui.count(length, 'character')}.</p>` : null,
   ]);
 }
 

@@ -40,7 +40,7 @@ function cellsOf(service: Service, number: PhoneNumber): Row['cells'] {
         request: `POST /_sandbox/numbers/${encodeURIComponent(phoneNumberId)}/${action}`,
         said: `${phoneNumber} is ${verified ? 'no longer' : 'now'} verified.`,
       },
-      html`class="small" aria-label="${verified ? 'Unverify' : 'Verify'} ${phoneNumber}"`,
+      html`aria-label="${verified ? 'Unverify' : 'Verify'} ${phoneNumber}"`,
     ),
   };
 }
@@ -54,6 +54,6 @@ function callInForm(numbers: readonly PhoneNumber[]): Html {
       </select>
     </label>
     <label>Called from <input name="from" inputmode="tel" required value="+12125550123" autocomplete="off" /></label>
-    <button>Call in</button>
+    <button class="btn">Call in</button>
   </form>`;
 }

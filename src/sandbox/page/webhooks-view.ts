@@ -123,7 +123,7 @@ function deliveryRow({ webhook, delivery }: Sent): ui.Row {
                     </li>`,
                 )}
               </ol>`,
-              state === 'dropped' ? html`<p class="muted">${reason}</p>` : null,
+              state === 'dropped' ? html`<p class="soft">${reason}</p>` : null,
             ],
       'Next attempt': state === 'pending' ? ui.instant(nextAttemptAt) : ui.muted('None'),
     },

@@ -30,7 +30,7 @@ async function lookAtCampaign() {
 
 browserTest('a pause that somebody else makes shows on an open page, with who made it and the button that ends it', async () => {
   const { page, console, complaints } = await lookAtCampaign();
-  await page.getByText('Live', { exact: true }).waitFor();
+  await page.locator('#link[data-link="on"]').waitFor();
   await console.submit('/campaigns/spring/pause', {}, 'admin');
   await page.getByText('Paused by a person, since').waitFor();
   await page.getByRole('rowheader', { name: 'admin console: pause' }).waitFor();
@@ -180,7 +180,7 @@ async function openTabs() {
 }
 
 function live(page: Page): Promise<void> {
-  return page.getByText('Live', { exact: true }).waitFor();
+  return page.locator('#link[data-link="on"]').waitFor();
 }
 
 /** What a browser does to a page whose tab is left or chosen. */

@@ -186,7 +186,7 @@ test('a draft is rehearsed with its own two files, told of on the way, and its r
   expect(text).not.toContain('style=');
   const check = (await console.get(`${path}/check`)).text;
   expect(check).toMatch(/Not as it should be\.\s+<a href="[^"]+\/rehearsal">See the rehearsal<\/a>/);
-  expect(check).toContain('<button>Start autumn');
+  expect(check).toContain('<button class="btn">Start autumn');
   // Another process has it from the database, and so has this one when it was started anew.
   const other = await ApiWorld.over(world.console.api.store);
   const cookie = await world.console.api.cookie('operate');

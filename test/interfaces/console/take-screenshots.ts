@@ -13,7 +13,7 @@ import { openWindow } from '../../support/browser.ts';
 import { makePicturedCampaigns, picturedAt } from './pictured-campaigns.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
-const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
+const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
 const pictures = [
   { name: 'campaigns', path: '/', size: 'wide', colorScheme: 'light' },
   { name: 'campaign', path: '/campaigns/reminders', size: 'wide', colorScheme: 'light' },
@@ -43,8 +43,8 @@ for (const { name, path, size, colorScheme } of pictures) {
   const { page } = window;
   await page.clock.setFixedTime(picturedAt);
   await page.goto(`${api.url}/sign-in?to=${path}#token=${text}`);
-  await page.locator('#link[data-link="on"]').waitFor();
-  await page.screenshot({ path: join(folder, `desk-${name}-${size}-${colorScheme}.png`) });
+  await page.locator('.live[data-link="on"]:visible').waitFor();
+  await page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`) });
   for (const complaint of window.complaints) console.error(complaint);
   await window.close();
   await api.close();

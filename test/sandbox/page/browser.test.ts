@@ -4,7 +4,7 @@ import { until } from '../../support/until.ts';
 import { apiKey, browserTest, fillSandbox, look, ownKey, startPageSandbox } from './window.ts';
 
 const slow = { timeout: 60_000, interval: 50 };
-const liveLink = '#link[data-link="on"]';
+const liveLink = '.live[data-link="on"]:visible';
 const controlToken = 'token-of-the-page-test-0123';
 
 browserTest('a call appears, is picked up and ends on a page that is never loaded again', async () => {
@@ -18,7 +18,7 @@ browserTest('a call appears, is picked up and ends on a page that is never loade
   await row.getByText('Dialing').waitFor();
   await sandbox.advance(12);
   await row.getByText('On the line').waitFor();
-  await page.locator('#views .count.live', { hasText: '1' }).waitFor();
+  await page.locator('#views .count.is-live', { hasText: '1' }).waitFor();
   await sandbox.advance(3600);
   await row.waitFor({ state: 'detached' });
   await page.locator('tr[id^="call-"]', { hasText: '+12125550100' }).getByText('Done').waitFor();
@@ -137,7 +137,7 @@ browserTest('a call is hung up, somebody calls in, and a number is verified', as
   await page.locator('#notice.error', { hasText: 'Nobody answered' }).waitFor();
   await page.locator('select').selectOption('pn_main');
   await page.getByRole('button', { name: 'Call in' }).click();
-  await page.locator('#views .count.live', { hasText: '1' }).waitFor();
+  await page.locator('#views .count.is-live', { hasText: '1' }).waitFor();
 });
 
 browserTest('a click waits for the script that sends it', async () => {

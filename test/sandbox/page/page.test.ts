@@ -218,7 +218,7 @@ browserTest('whoever unfolds the waiting calls still sees them when the next one
   const sandbox = await startPageSandbox({ concurrency: 1 });
   await sandbox.batch('+12125550101', '+12125550109', '+13125550130', '+13125550131');
   const { page } = await look(sandbox);
-  await page.locator('#link[data-link="on"]').waitFor();
+  await page.locator('.live[data-link="on"]:visible').waitFor();
   await page.locator('#waiting summary', { hasText: '3 calls waiting, next +12125550109' }).click();
   await sandbox.advance(60);
   await page.locator('#waiting summary', { hasText: '2 calls waiting, next +13125550130' }).waitFor();
@@ -285,7 +285,7 @@ browserTest('the answer of a webhook appears on a page whose clock stands', asyn
   const url = await startReceiver([]);
   await sandbox.ask('POST', '/_sandbox/webhooks', { url, secret: 'not-to-be-shown-anywhere' });
   const { page } = await look(sandbox, '/?view=webhooks');
-  await page.locator('#link[data-link="on"]').waitFor();
+  await page.locator('.live[data-link="on"]:visible').waitFor();
   await sandbox.batch('+12125550101');
   await sandbox.advance(10);
   await page.locator('tr[id^="delivery-"]').getByText('Delivered').waitFor();

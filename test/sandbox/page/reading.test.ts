@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { browserTest, fillSandbox, look, startPageSandbox } from './window.ts';
 
-const liveLink = '#link[data-link="on"]';
+const liveLink = '.live[data-link="on"]:visible';
 
 /** The lowest contrast of any text that is seen, and which text has it. */
 const worstContrast = `(() => {
@@ -88,7 +88,7 @@ const brokenIds = `(() => {
 
 const overflow = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
-  const right = Math.max(...[...document.querySelectorAll('main *')].map((element) => element.getBoundingClientRect().right));
+  const right = Math.max(...[...document.querySelectorAll('main *:not(.scroll *)')].map((element) => element.getBoundingClientRect().right));
   return [scrollWidth, clientWidth, right];
 })()`;
 
@@ -148,7 +148,7 @@ browserTest('everything can be reached and done with the keyboard alone', async 
   await go(/^A page of the gateway$/);
   const outline =
     '(() => { const style = getComputedStyle(document.activeElement); return style.outlineStyle + " " + style.outlineWidth; })()';
-  expect(await page.evaluate(outline)).toBe('solid 3px');
+  expect(await page.evaluate(outline)).toBe('solid 2px');
   await page.keyboard.press('Space');
   await page.getByRole('switch', { name: 'A page of the gateway', checked: true }).waitFor();
   expect(await page.evaluate(focused)).toBe('A page of the gateway');
@@ -189,7 +189,7 @@ browserTest('nothing moves by itself for whoever wants less motion', async () =>
   await sandbox.batch('+12125550109');
   await sandbox.advance(12);
   const { page } = await look(sandbox, '/', { reducedMotion: 'no-preference' });
-  await page.locator('.badge.live').first().waitFor();
+  await page.locator('.state.is-live').first().waitFor();
   const moving = 'document.getAnimations().length';
   expect(await page.evaluate(moving)).toBeGreaterThan(0);
   await page.emulateMedia({ reducedMotion: 'reduce' });

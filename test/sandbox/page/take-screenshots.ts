@@ -39,7 +39,7 @@ for (const [size, viewport] of Object.entries(widths)) {
     for (const [name, path] of Object.entries(views)) {
       if (process.argv[2] === undefined && !pictured.includes(`${name} ${size} ${colorScheme}`)) continue;
       await window.page.goto(sandbox.url + path);
-      await window.page.locator('#link[data-link="on"]').waitFor();
+      await window.page.locator('.live[data-link="on"]:visible').waitFor();
       await window.page.screenshot({ path: join(folder, `page-${name}-${size}-${colorScheme}.png`), fullPage: process.argv[3] === 'full' });
     }
     for (const complaint of window.complaints) console.error(complaint);

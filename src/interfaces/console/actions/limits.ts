@@ -74,7 +74,7 @@ function fields({ now, file }: CampaignLimits, given: Given): Html {
     const means = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
     const before = now[name] === null ? '' : String(now[name]);
     const cells = {
-      Limit: html`${label} <span class="muted">${means}</span>`,
+      Limit: html`${label} <span class="soft">${means}</span>`,
       Now: figure(shown(now[name])),
       'In the file': figure(shown(file[name])),
       Wanted: html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" />

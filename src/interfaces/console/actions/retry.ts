@@ -73,7 +73,7 @@ function choices({ fields }: Given, offered: readonly RetriableOutcome[], rows: 
       'outcome',
       offered.map((outcome) => ({
         value: outcome,
-        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}: <span class="muted">${retryMeanings[outcome]}</span>`,
+        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}: <span class="soft">${retryMeanings[outcome]}</span>`,
       })),
     )}
   </fieldset>`;

@@ -186,7 +186,7 @@ function firstRuns(answer: Record<string, unknown>): Html {
     <ol id="first-runs" class="story">
       ${nextAt
         .slice(0, shownTimes)
-        .map((at) => html`<li>${localMinute(at, timeZone)} <span class="muted">${instant(Date.parse(at), 'full')}</span></li>`)}
+        .map((at) => html`<li>${localMinute(at, timeZone)} <span class="soft">${instant(Date.parse(at), 'full')}</span></li>`)}
     </ol>`;
 }
 

@@ -117,14 +117,14 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
   if (!may(request, 'operate')) return null;
   if (['completed', 'cancelled'].includes(campaign.state))
     return html`<p class="actions">
-      <a class="button" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
+      <a class="btn" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
     </p>`;
   const open = plain.filter(([, { states }]) => states.includes(campaign.state));
   if (open.length === 0) return null;
   return html`<p class="actions">
     ${open.map(
       ([, { action: name, ends }]) =>
-        html`<a class="button ${ends === undefined ? '' : 'danger'}" href="${campaignPath(campaign.campaignId, `/${name}`)}"
+        html`<a class="btn ${ends === undefined ? '' : 'danger'}" href="${campaignPath(campaign.campaignId, `/${name}`)}"
           >${capital(name)}</a
         >`,
     )}
@@ -133,9 +133,9 @@ export function steerLinks(request: ViewRequest, campaign: Campaign): Html | nul
 }
 
 function limitsLink({ campaignId }: Campaign): Html {
-  return html`<a class="button" href="${campaignPath(campaignId, '/limits')}">Limits …</a>`;
+  return html`<a class="btn" href="${campaignPath(campaignId, '/limits')}">Limits …</a>`;
 }
 
 function updateLink({ campaignId }: Campaign): Html {
-  return html`<a class="button" href="${campaignPath(campaignId, '/update')}">Update the list …</a>`;
+  return html`<a class="btn" href="${campaignPath(campaignId, '/update')}">Update the list …</a>`;
 }

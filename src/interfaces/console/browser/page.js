@@ -33,6 +33,27 @@ function followView() {
   }).start();
 }
 
+// Without this, a button sends the choice; the style sheet follows it at once.
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement)) return;
+  const form = target.closest('form#theme');
+  if (!(form instanceof HTMLFormElement)) return;
+  void fetch(form.action, { method: 'POST', body: new URLSearchParams({ theme: target.value }) });
+});
+
+// A menu closes as others do: when another opens, by a click beside it, by Escape.
+document.addEventListener('click', ({ target }) => closeMenus(target instanceof Node ? target : null));
+document.addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return;
+  const open = document.activeElement?.closest('details.menu[open]');
+  closeMenus(null);
+  open?.querySelector('summary')?.focus();
+});
+
+function closeMenus(/** @type {Node | null} */ but) {
+  for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(but)) menu.removeAttribute('open');
+}
+
 // A link of `carillon dev` carries its token behind the `#`, which no server and no log sees.
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 const field = document.getElementById('token');

@@ -1,4 +1,4 @@
-import { count, facts, figure, instant, link, panel, aside, empty, phone, table } from '../../../presentation/html/elements.ts';
+import { bar, count, facts, figure, instant, link, panel, aside, empty, phone, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -10,7 +10,6 @@ import { steerLinks } from '../actions/steer.ts';
 import { campaignPath, rowsPath, callPath, rowPath } from '../core/links.ts';
 import { standingFacts } from '../core/press.ts';
 import { type ViewRequest, may } from '../core/view.ts';
-import { inks } from '../../../presentation/charts/inks.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { dueParts, type ConsoleForecast } from './forecast.ts';
 import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts';
@@ -68,33 +67,16 @@ function judgedText({ ok, found, checks, events, calls, judgedAt }: Proof, repor
 
 /** Where the rows of a campaign stand, as one bar, with the same in words. `forecast`: null while it is being read. */
 export function progressBar(status: CampaignStatus, forecast: ConsoleForecast | null): Html {
-  const { total, done, open, planned, waiting, outcomes, unresolved } = status;
+  const { done, open, planned, waiting, outcomes, unresolved } = status;
   const completed = outcomes.completed ?? 0;
   const { ready, hour, today, later } = forecast === null ? { ready: waiting, hour: 0, today: 0, later: 0 } : dueParts(waiting, forecast);
-  const parts = [
-    ['good', completed],
-    ['quiet', done - completed - unresolved],
-    ['bad', unresolved],
-    ['live', open + planned],
-    ['', ready, inks.ready],
-    ['', hour, inks.hour],
-    ['', today, inks.today],
-    ['', later, inks.later],
-  ] as const;
-  let left = 0;
-  const bars = parts.map(([tone, rows, ink]) => {
-    if (rows <= 0) return null;
-    const width = (rows / Math.max(total, 1)) * 100;
-    const bar = html`<rect
-      class="${tone}"
-      ${ink === undefined ? null : html`fill="${ink}"`}
-      x="${left.toFixed(2)}"
-      width="${width.toFixed(2)}"
-      height="6"
-    ></rect>`;
-    left += width;
-    return bar;
-  });
+  const bars = bar([
+    ['reached', completed],
+    ['unreached', done - completed - unresolved],
+    ['decide', unresolved],
+    ['calling', open + planned],
+    ['waiting', waiting],
+  ]);
   const due = inWords([[ready, 'now'], [hour, 'within the hour'], [today, 'later today'], [later, 'later']]); // prettier-ignore
   const words = inWords([
     [completed, 'completed'],
@@ -104,7 +86,7 @@ export function progressBar(status: CampaignStatus, forecast: ConsoleForecast | 
     [waiting, waiting === ready ? 'waiting' : `waiting (${due})`],
   ]);
   return html`<div class="progress">
-    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">${bars}</svg>
+    ${bars}
     <span>${words === '' ? 'no rows' : words}</span>
   </div>`;
 }

@@ -18,10 +18,10 @@ export function whyPanel(request: ViewRequest, view: CampaignView, { why, waitin
     'Why is nobody called now?',
     [
       html`<p class="why">${withInstants(sentence(request, view, why))}</p>`,
-      look == null ? null : html`<p class="muted">Workflow: ${workflowText(look)}</p>`,
+      look == null ? null : html`<p class="soft">Workflow: ${workflowText(look)}</p>`,
       look?.runs === false && may(request, 'operate')
         ? html`<p class="actions">
-            <a class="button" href="${campaignPath(campaign.campaignId, '/recover')}">Recover …</a>
+            <a class="btn" href="${campaignPath(campaign.campaignId, '/recover')}">Recover …</a>
           </p>`
         : null,
       table(

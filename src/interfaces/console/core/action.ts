@@ -70,7 +70,7 @@ export function actionForm({ refused }: Given, { body, button, tone, back, files
       <input type="hidden" name="key" value="${randomUUID()}" />
       ${body}
       <p class="actions">
-        <button ${tone === 'danger' ? html`class="danger"` : null}>${button}</button>
+        <button class="btn primary${tone === 'danger' ? ' danger' : ''}">${button}</button>
         <a href="${back}">Back, change nothing</a>
       </p>
     </form>

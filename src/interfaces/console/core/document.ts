@@ -1,87 +1,136 @@
+import type { TokenRole } from '../../../ledger/console/tokens.ts';
 import { instant } from '../../../presentation/html/elements.ts';
+import { renderFrame, type FrameEntry } from '../../../presentation/html/frame.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { renderShell } from '../../../presentation/html/page-shell.ts';
-import { may, type Section, type View, type ViewRequest } from './view.ts';
+import type { Section, View, ViewRequest } from './view.ts';
 
-const sections: readonly { name: Section; path: string; words: string; operate?: true }[] = [
-  { name: 'campaigns', path: '/', words: 'Campaigns' },
-  { name: 'new', path: '/new', words: 'New campaign', operate: true },
-  { name: 'do-not-call', path: '/do-not-call', words: 'Do not call' },
-  { name: 'schedules', path: '/schedules', words: 'Schedules' },
-  { name: 'webhooks', path: '/webhooks', words: 'Webhooks' },
+const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { name: Section })[] = [
+  { name: 'campaigns', path: '/', words: 'Campaigns', drawing: 'list' },
+  { name: 'decisions', path: '/decisions', words: 'Needs a decision', drawing: 'person' },
+  { name: 'do-not-call', path: '/do-not-call', words: 'Do not call', drawing: 'ban' },
+  { name: 'schedules', path: '/schedules', words: 'Schedules', drawing: 'calendar' },
+  { name: 'webhooks', path: '/webhooks', words: 'Webhooks', drawing: 'hook' },
 ];
+
+const roleWords: Readonly<Record<TokenRole, string>> = { read: 'Reader', operate: 'Operator', admin: 'Administrator' };
 
 /** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */
 export function renderApp(request: ViewRequest, view: View): Html {
-  const { clock, now, holder } = request;
-  const { title, body, section, follows, againMs, crumbs = [] } = view;
-  return html`
-    <section id="clock" aria-label="Time at the service" data-now="${now}" data-speed="${clock.speed}">
-      <p>
-        <span class="muted">${clock.sandbox ? 'Sandbox time' : 'Service time'}</span>
-        <span id="clock-now">${instant(now, 'full')}</span>
-        <span id="clock-zone" class="muted"></span>
-        ${clock.speed === 1 ? null : html`<span class="muted">×${clock.speed}</span>`}
-      </p>
-      <form class="inline" method="post" action="/sign-out">
-        <span class="muted">${holder.name} (${holder.role})</span> <button class="small">Sign out</button>
+  const { clock, now, holder, decisions, theme } = request;
+  const { title, body, section, follows, againMs, crumbs = [], badge, actions, meta, tabs } = view;
+  const main = html`<main id="main" tabindex="-1" data-title="${title}" data-follows="${follows ?? ''}" data-again="${againMs}">
+    <div class="wrap">
+      <div class="head">
+        ${crumbs.length === 0 ? null : trail(crumbs)}
+        <div class="title">
+          <h1>${title}</h1>
+          ${badge}
+        </div>
+        ${actions === undefined ? null : html`<div class="actions">${actions}</div>`}
+        ${meta === undefined ? null : html`<div class="meta">${meta}</div>`}
+      </div>
+      ${tabs} ${body}
+    </div>
+  </main>`;
+  return renderFrame({
+    brand: 'Carillon',
+    entries: sections.map((entry) => ({
+      ...entry,
+      isHere: entry.name === section,
+      ...(entry.name === 'decisions' ? { count: { number: decisions, unit: 'people', tone: 'alert' } } : {}),
+    })),
+    clock: html`<div class="clock" id="clock" data-now="${now}" data-speed="${clock.speed}">
+      <b id="clock-now">${instant(now, 'full')}</b>
+      <span>${clock.sandbox ? 'Sandbox time' : 'Service time'}, <span id="clock-zone">UTC</span></span>
+      ${clock.speed === 1 ? null : html`<span>${clock.speed.toLocaleString('en')} × real time</span>`}
+    </div>`,
+    isLive: follows !== undefined,
+    foot: html`
+      ${themeSwitch(theme)}
+      <form class="who" method="post" action="/sign-out">
+        <span><b>${holder.name}</b>${roleWords[holder.role]}</span>
+        <button class="btn bare sm square" title="Sign out">${icon('out')}<span class="hidden">Sign out</span></button>
       </form>
-    </section>
-    <nav id="views" aria-label="Sections">
-      <ul>
-        ${sections
-          .filter(({ operate }) => operate === undefined || may(request, 'operate'))
-          .map(
-            ({ name, path, words }) => html`<li><a href="${path}" ${name === section ? html`aria-current="page"` : null}>${words}</a></li>`,
-          )}
-      </ul>
-    </nav>
-    <main id="main" tabindex="-1" data-title="${title}" data-follows="${follows ?? ''}" data-again="${againMs}">
-      ${crumbs.length === 0 ? null : trail(crumbs)}
-      <h1>${title}</h1>
-      ${body}
-    </main>
-  `;
+    `,
+    menuFoot: html`<li>
+      <form method="post" action="/sign-out"><button class="btn bare">${icon('out')} Sign out ${holder.name}</button></form>
+    </li>`,
+    main,
+  });
+}
+
+const themes = [
+  ['system', 'As the system', 'screen'],
+  ['light', 'Light', 'sun'],
+  ['dark', 'Dark', 'moon'],
+] as const;
+
+/** The script sends it as it is switched; the style sheet follows at once. */
+function themeSwitch(theme: ViewRequest['theme']): Html {
+  return html`<form id="theme" method="post" action="/theme">
+    <fieldset class="theme">
+      <legend class="hidden">Colours</legend>
+      ${themes.map(
+        ([name, words, drawing]) =>
+          html`<label title="${words}">
+            <input type="radio" name="theme" value="${name}" ${name === (theme ?? 'system') ? html`checked` : null} />
+            <span class="hidden">${words}</span>${icon(drawing)}
+          </label>`,
+      )}
+    </fieldset>
+    <noscript><button class="btn sm">Use these colours</button></noscript>
+  </form>`;
 }
 
 function trail(crumbs: NonNullable<View['crumbs']>): Html {
-  return html`<nav class="crumb" aria-label="Path">
-    ${crumbs.map(([path, text], index) => [index === 0 ? null : ' / ', html`<a href="${path}">${text}</a>`])}
+  return html`<nav class="crumbs" aria-label="Path">
+    ${crumbs.map(([path, text], index) => [index === 0 ? null : html`<span aria-hidden="true">/</span> `, html`<a href="${path}">${text}</a> `])}
   </nav>`;
 }
 
-/** The whole document. `notice`: what the last change did, said once; `live`: it follows events, and says whether it does. */
-export function renderDocument(title: string, app: HtmlValue, { notice, live }: { notice: string | null; live: boolean }): Html {
-  return renderShell({ title: `${title} · Carillon`, brand: 'Carillon', app, notice, isLive: live, token: 'given' });
+/** The whole document. `notice`: what the last change did, said once. */
+export function renderDocument(
+  title: string,
+  app: HtmlValue,
+  { notice, theme, isBare = false }: { notice: string | null; theme: ViewRequest['theme']; isBare?: boolean },
+): Html {
+  return renderShell({ title: `${title} · Carillon`, app, notice, token: 'given', theme, isBare });
 }
 
 /** The form for the token. `to`: the address to go to after it. */
-export function renderSignIn({ to, refused }: { to: string; refused: string | null }): Html {
+export function renderSignIn({ to, refused, theme }: { to: string; refused: string | null; theme: ViewRequest['theme'] }): Html {
   return renderDocument(
     'Sign in',
-    html`<main id="main" class="sign-in" tabindex="-1" data-title="Sign in" data-follows="">
-      <h1>Sign in</h1>
-      <p>
-        Everybody who works here has a token of their own:
-        <code>carillon token create "front desk" --role operate</code> makes one.
-      </p>
-      <form id="sign-in-form" method="post" action="/sign-in">
+    html`<main id="main" tabindex="-1" data-title="Sign in" data-follows="">
+      <p class="brand">${icon('bell', 'mark')} Carillon</p>
+      <form id="sign-in-form" class="panel" method="post" action="/sign-in">
+        <h1>Sign in</h1>
         <input type="hidden" name="to" value="${to}" />
-        <label for="token">Token</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          autocomplete="off"
-          required
-          ${refused === null ? null : html`aria-invalid="true"`}
-          aria-describedby="sign-in-said"
-        />
-        <p id="sign-in-said" role="alert">${refused}</p>
-        <button>Sign in</button>
+        <div class="field">
+          <label for="token">Token</label>
+          <input
+            id="token"
+            name="token"
+            type="password"
+            autocomplete="off"
+            required
+            ${refused === null ? null : html`aria-invalid="true"`}
+            aria-describedby="token-hint sign-in-said"
+          />
+          <p class="hint" id="token-hint">
+            Ask whoever runs Carillon for yours. You stay signed in until you close the browser, for 12 hours at most.
+          </p>
+        </div>
+        <p class="error" id="sign-in-said" role="alert">${refused === null ? null : [icon('stop'), ` ${refused}`]}</p>
+        <button class="btn primary">Sign in</button>
+        <details class="small soft">
+          <summary>I run Carillon and have no token yet</summary>
+          <p>On the server: <code>carillon token create "front desk" --role operate</code></p>
+        </details>
       </form>
-      <p class="muted">You stay signed in until you sign out or close the browser, for 12 hours at most.</p>
     </main>`,
-    { notice: null, live: false },
+    { notice: null, theme, isBare: true },
   );
 }

@@ -54,12 +54,10 @@ const views = [
 
 /** The views of one campaign, side by side; `here`: the one that is shown. */
 export function campaignNav(campaignId: string, here: (typeof views)[number][0]): Html {
-  return html`<nav aria-label="Campaign">
-    <p class="chips">
-      ${views.map(
-        ([name, path, words]) =>
-          html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}>${words}</a> `,
-      )}
-    </p>
+  return html`<nav class="tabs" aria-label="Campaign">
+    ${views.map(
+      ([name, path, words]) =>
+        html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}>${words}</a> `,
+    )}
   </nav>`;
 }

@@ -54,7 +54,7 @@ export function numbersForm(
   return html`<form id="numbers" class="inline" method="post" action="${search === undefined ? campaignPath(campaignId, '/numbers') : to}">
     ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <input type="hidden" name="show" value="${shown ? 'no' : 'yes'}" />
-    <button class="small" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">
+    <button class="btn sm" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">
       ${shown ? 'Hide numbers' : 'Show numbers'}
     </button>
   </form>`;

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 
 const cookieName = 'carillon_session';
 const noticeName = 'carillon_notice';
+const themeName = 'carillon_theme';
 const mostNotice = 600;
 
 /** What a cookie of the page is sent with: to this server alone, never along with a request that another site has caused. */
@@ -22,6 +23,20 @@ export function keepSession(request: FastifyRequest, reply: FastifyReply, text: 
 
 export function forgetSession(request: FastifyRequest, reply: FastifyReply): void {
   void reply.clearCookie(cookieName, cookieOptions(request));
+}
+
+const themes = ['light', 'dark'] as const;
+
+/** The colours that the viewer has chosen; null: as the system has them. */
+export function themeOf(request: FastifyRequest): (typeof themes)[number] | null {
+  return themes.find((theme) => theme === request.cookies[themeName]) ?? null;
+}
+
+/** Keeps the choice for a year; any other word forgets it. */
+export function keepTheme(request: FastifyRequest, reply: FastifyReply, chosen: string): void {
+  const theme = themes.find((each) => each === chosen);
+  if (theme === undefined) void reply.clearCookie(themeName, cookieOptions(request));
+  else void reply.setCookie(themeName, theme, { ...cookieOptions(request), maxAge: 365 * 24 * 3600 });
 }
 
 /** Says a sentence on the next page that is opened. */

@@ -19,6 +19,10 @@ export interface ViewRequest {
   /** What a form has sent that asks for the view by POST, so that it stands in no address; null where it is asked for by GET. */
   sent: URLSearchParams | null;
   cache: ReadCache;
+  /** How many people of all campaigns wait for a decision. */
+  decisions: number;
+  /** What the viewer has chosen; null: as the system has it. */
+  theme: 'light' | 'dark' | null;
   /** Whether whole numbers of this campaign (or of `account`) were asked for by this holder lately. */
   numbersShown(campaignId: string): boolean;
 }
@@ -27,6 +31,14 @@ export interface ViewRequest {
 export interface View {
   title: string;
   body: HtmlValue;
+  /** How it stands, beside the title. */
+  badge?: HtmlValue;
+  /** At most one filled button, by state, and a menu with what else can be done. */
+  actions?: HtmlValue;
+  /** Below the title: ids, who acted last. */
+  meta?: HtmlValue;
+  /** The views beside this one. */
+  tabs?: HtmlValue;
   /** 404 where it says that something is not there; default 200. */
   status?: number;
   /** Where it belongs, from the outside in. */
@@ -39,7 +51,7 @@ export interface View {
   againMs?: number;
 }
 
-export type Section = 'campaigns' | 'new' | 'do-not-call' | 'schedules' | 'webhooks';
+export type Section = 'campaigns' | 'decisions' | 'do-not-call' | 'schedules' | 'webhooks';
 
 /** Whether the holder may do what takes this role; the page shows no button for what would be refused. */
 export function may({ holder }: Pick<ViewRequest, 'holder'>, role: TokenRole): boolean {

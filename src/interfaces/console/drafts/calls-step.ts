@@ -58,7 +58,7 @@ export async function callsStep(
       <div class="entry-row">${under('pacing')} ${under('caps')}</div>
       <div class="entry-row days">${under('retry')}</div>
       ${zoneList()}
-      <p class="actions"><button>Save and go on: check</button></p>
+      <p class="actions"><button class="btn">Save and go on: check</button></p>
     </form>
   `;
   return stepView(open, 'calls', panel('Who calls, and when', body), status);

@@ -117,14 +117,14 @@ function verdict({ report, obstacle, unstartable, warnings, listNotes }: CheckRe
     unstartable === null ? null : html`<p class="lines">${unstartable}</p>`,
     service.asked
       ? service.refusal === null ? null : html`<p class="entry-problem">${printable(service.refusal)}.</p>`
-      : html`<p class="muted">The service was not asked about agent and caller number: ${printable(service.reason)}</p>`,
+      : html`<p class="soft">The service was not asked about agent and caller number: ${printable(service.reason)}</p>`,
     warnings.length === 0
       ? null
       : html`<h3>Know before you start</h3>
           <ul class="points">
             ${warnings.map((warning) => html`<li>${printable(warning.slice(0, 1).toUpperCase() + warning.slice(1))}.</li>`)}
           </ul>`,
-    listNotes.length === 0 ? null : html`<p class="muted">The list: ${listNotes.map((note) => `${printable(note)}. `)}</p>`,
+    listNotes.length === 0 ? null : html`<p class="soft">The list: ${listNotes.map((note) => `${printable(note)}. `)}</p>`,
   ]; // prettier-ignore
 }
 
@@ -149,7 +149,7 @@ function startForm(
             >Start even if not everyone can be called before the end.</span
           ></label
         >`}
-    <p class="actions"><button>Start ${fields['id'] ?? ''}</button></p>
+    <p class="actions"><button class="btn">Start ${fields['id'] ?? ''}</button></p>
   </form>`; // prettier-ignore
 }
 
@@ -163,7 +163,7 @@ function callable({ report }: CheckResult): HtmlValue {
         cells: { Rows: isPart ? `… ${label}` : capital(label), Number: figure(rows), '': note === '' ? null : muted(note) },
       })),
     ),
-    nextAt === null ? null : html`<p class="muted">The first of those who wait: ${instant(nextAt, 'full')}</p>`,
+    nextAt === null ? null : html`<p class="soft">The first of those who wait: ${instant(nextAt, 'full')}</p>`,
   ]; // prettier-ignore
 }
 
@@ -214,7 +214,7 @@ function forecast({ rules }: CheckResult, found: CampaignForecast): HtmlValue {
       row('slowest', 'Slowest', withInstants(endText(slowest, rules.endsAt)), slowest.calls, slowestMinutes),
       row('most', 'At most', '–', calls.most, minutes.most),
     ]),
-    html`<p class="muted">
+    html`<p class="soft">
       Likely: ${Math.round(found.assumptions.answerRate * 100)} % answer and talk ${found.assumptions.callMs / 1000} s. The service, other
       campaigns and pauses may slow it down.
     </p>`,

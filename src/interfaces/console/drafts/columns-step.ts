@@ -39,9 +39,9 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
         })}
         ${column('id')}
       </div>
-      <p class="muted">${numbersText(open)}</p>
+      <p class="soft">${numbersText(open)}</p>
       <h3>Whose clock counts</h3>
-      <p class="muted">
+      <p class="soft">
         Everybody is called by their own clock. It is known from the number; where a number may belong to several time zones, nobody is
         called outside the hours of any of them. A column makes it certain.
       </p>
@@ -52,7 +52,7 @@ export function columnsStep(open: OpenDraft, problems: FormState['problems'], st
       <h3>What a row says of its own</h3>
       <div class="entry-row">${ownFields.map(({ key }) => column(key))}</div>
       ${zoneList()}
-      <p class="actions"><button>Save and go on: words</button></p>
+      <p class="actions"><button class="btn">Save and go on: words</button></p>
     </form>
   `;
   return stepView(open, 'columns', [panel('What the columns are', body), panel('The first rows', sampleTable(open))], status);

@@ -167,7 +167,7 @@ export function sampleTable(open: OpenDraft): Html {
         </tbody>
       </table>
     </div>
-    <p class="muted">The first rows. Telephone numbers are masked.${more}</p>`;
+    <p class="soft">The first rows. Telephone numbers are masked.${more}</p>`;
 }
 
 /** The first rows, with numbers of people as far as they may be seen. */

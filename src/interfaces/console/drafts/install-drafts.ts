@@ -202,7 +202,7 @@ function sweepAsLongAs(app: Api, context: ApiContext): void {
 function discardView({ draft, fields }: OpenDraft): View {
   return {
     title: 'Discard this draft?',
-    section: 'new',
+    section: 'campaigns',
     crumbs: [['/', 'Campaigns'], ['/new', 'New campaign']], // prettier-ignore
     body: html`<section class="panel">
       <p>
@@ -211,7 +211,7 @@ function discardView({ draft, fields }: OpenDraft): View {
       </p>
       <form class="act" method="post">
         <p class="actions">
-          <button class="danger">Discard the draft</button>
+          <button class="btn danger">Discard the draft</button>
           <a href="${stepPath(draft.draftId, 'list')}">Back, change nothing</a>
         </p>
       </form>

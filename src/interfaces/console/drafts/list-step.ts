@@ -23,7 +23,7 @@ const noForm: FormState = { fields: {}, problems: [] };
 export async function newCampaignView(request: ViewRequest, form: FormState = noForm, status = 200): Promise<View> {
   return {
     title: 'New campaign',
-    section: 'new',
+    section: 'campaigns',
     status,
     crumbs: [['/', 'Campaigns']],
     body: [panel('Begin with the list', uploadForm('/new', form, 'Upload and go on')), panel('Drafts', await draftsTable(request))],
@@ -47,7 +47,7 @@ export function listStep(open: OpenDraft, form: FormState = noForm, status = 200
         ]),
         sampleTable(open),
         html`<p class="actions">
-          <a class="button" href="${stepPath(draft.draftId, 'columns')}">Go on: columns</a>
+          <a class="btn" href="${stepPath(draft.draftId, 'columns')}">Go on: columns</a>
         </p>`,
       ]),
       panel('Send another list instead', uploadForm(path, { ...form, fields: { ...open.fields, ...form.fields } }, 'Replace the list')),
@@ -97,7 +97,7 @@ function uploadForm(path: string, form: FormState, button: string): Html {
         })}
       </div>
     </details>
-    <p class="actions"><button>${button}</button></p>
+    <p class="actions"><button class="btn">${button}</button></p>
   </form>`;
 }
 
@@ -121,7 +121,7 @@ async function draftsTable(request: ViewRequest): Promise<HtmlValue> {
         },
       };
     }),
-    html`<p class="muted">There is none. A campaign that you have begun stands here until it is started.</p>`,
+    html`<p class="soft">There is none. A campaign that you have begun stands here until it is started.</p>`,
   );
 }
 

@@ -99,7 +99,7 @@ function rehearseForm({ draft }: OpenDraft): Html {
       The whole campaign runs on a sandbox of its own on the machine that serves this page, days in minutes, with at most
       ${figure(mostRehearsedRows)} rows under fictional numbers. Nobody is called.
     </p>
-    <p class="actions"><button>Rehearse it</button></p>
+    <p class="actions"><button class="btn">Rehearse it</button></p>
   </form>`;
 }
 
@@ -110,14 +110,14 @@ export function rehearsalPath(draftId: string): string {
 function underWay({ line }: Rehearsal): HtmlValue {
   return [
     html`<p class="why">It is being rehearsed. Nobody is called.</p>`,
-    html`<p class="muted" id="rehearsal-line">${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}</p>`,
+    html`<p class="soft" id="rehearsal-line">${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}</p>`,
   ];
 }
 
 function stopForm({ draft }: OpenDraft): Html {
   return html`<form class="act" method="post" action="${rehearsalPath(draft.draftId)}">
     <input type="hidden" name="stop" value="yes" />
-    <p class="actions"><button class="danger">Stop the rehearsal</button></p>
+    <p class="actions"><button class="btn danger">Stop the rehearsal</button></p>
   </form>`;
 }
 

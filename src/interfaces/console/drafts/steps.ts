@@ -84,7 +84,7 @@ export function stepView(open: OpenDraft, step: StepName, body: HtmlValue, statu
   return {
     title: `New campaign: ${steps.find((own) => own.name === step)?.title.toLowerCase()}`,
     status,
-    section: 'new',
+    section: 'campaigns',
     crumbs: [['/', 'Campaigns'], ['/new', 'New campaign'], [stepPath(draft.draftId, 'list'), printable(name)]], // prettier-ignore
     body: [
       html`<nav class="steps" aria-label="Steps">

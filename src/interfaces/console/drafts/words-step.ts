@@ -28,21 +28,21 @@ export async function wordsStep(
         rows: 4,
       })}
       <div>
-        <p class="muted">Columns that you can use here and below:</p>
+        <p class="soft">Columns that you can use here and below:</p>
         <p class="names">${columnNames(open)}</p>
-        <p class="muted">
+        <p class="soft">
           A row that leaves a used column empty is not called. <code>{{ first_name | default: "there" }}</code> says what to take instead.
         </p>
       </div>
       <h3>Variables of the agent</h3>
-      <p class="muted">
+      <p class="soft">
         What the agent's prompt is told about the row, if it asks for it: the name there, and the text here, such as
         <code>{{ first_name }}</code>.
       </p>
       <div class="pairs">${Array.from({ length: rows }, (_, at) => variableRow(form, at))}</div>
       <p class="actions">
-        <button>Save and go on: calls</button>
-        <button class="plain" formaction="${examplePath}">Show the example</button>
+        <button class="btn">Save and go on: calls</button>
+        <button class="btn bare" formaction="${examplePath}">Show the example</button>
       </p>
     </form>
   `;
@@ -79,7 +79,7 @@ function columnNames({ sample: { columns } }: OpenDraft): Html[] {
       const isNameable = /^[A-Za-z_][\w-]*$/.test(name) && theColumn(name, columns) === column;
       return isNameable
         ? html`<code>{{ ${name} }}</code> `
-        : html`<span class="muted">${printable(column)} (rename the column to use it)</span> `;
+        : html`<span class="soft">${printable(column)} (rename the column to use it)</span> `;
     });
 }
 
@@ -102,7 +102,7 @@ export async function renderExample(open: OpenDraft, now: number): Promise<Html>
     const rows = maskedRows(open).slice(0, shownRows);
     const items = rows.map((cells, at) => {
       const rendered = words.render(recipientFields(open.sample.columns, cells));
-      return html`<li><span class="muted">Row ${at + 1}</span> ${rendered.ok ? spoken(rendered) : refused(rendered)}</li>`;
+      return html`<li><span class="soft">Row ${at + 1}</span> ${rendered.ok ? spoken(rendered) : refused(rendered)}</li>`;
     });
     return html`<ol class="spoken">
       ${items}
@@ -117,7 +117,7 @@ function spoken({ firstMessage, variables }: Spoken): Html[] {
   const line = firstMessage === null ? "The agent's own opening line" : printableLines(firstMessage);
   const own = Object.entries(variables ?? {}).map(([name, value]) => html`<code>${name}</code> = ${printable(value)} `);
   // Blanks in it are those of the line.
-  return [html`<p class="quote">${line}</p>`, ...(own.length === 0 ? [] : [html`<p class="muted">${own}</p>`])];
+  return [html`<p class="quote">${line}</p>`, ...(own.length === 0 ? [] : [html`<p class="soft">${own}</p>`])];
 }
 
 interface Spoken {

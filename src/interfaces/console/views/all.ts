@@ -4,6 +4,7 @@ import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView, reportView } from './report.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
+import { decisionsView } from './decisions.ts';
 import { doNotCallEntriesView, doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
 import { resultsView } from './results.ts';
@@ -25,6 +26,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/unresolved': unresolvedView,
   '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,
+  '/decisions': decisionsView,
   '/do-not-call': doNotCallView,
   '/do-not-call/entries': doNotCallEntriesView,
   '/schedules': schedulesView,

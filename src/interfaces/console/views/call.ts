@@ -59,7 +59,7 @@ function recording({ campaignId, row, call, isRecorded }: ShownCall): Html {
     'Recording',
     [
       html`<audio id="recording" controls preload="none" src="${path}"></audio>`,
-      html`<p class="muted">
+      html`<p class="soft">
         It comes from the service, and is not kept here. If it does not play,
         <a href="${path}" download>download it</a>: what is wrong is told then.
       </p>`,
@@ -86,7 +86,7 @@ function turnLine({ speaker, text, time }: Turn, index: number): Html {
   const isKnown = Object.hasOwn(speakers, speaker);
   return html`<li id="turn-${index}" class="${isKnown ? speaker : 'other'}">
     <p class="speaker">${isKnown ? speakers[speaker] : printable(speaker)} ${timeOf(time)}</p>
-    <p class="said">${text === null ? html`<span class="muted">no words</span>` : printableLines(text)}</p>
+    <p class="said">${text === null ? html`<span class="soft">no words</span>` : printableLines(text)}</p>
   </li>`;
 }
 

@@ -145,7 +145,7 @@ function needsPanel({ campaign, needs }: CampaignView): Html | null {
         const { what, todo } = needText(need);
         return html`<li id="need-${index}-${need.kind}">
           <p class="need">${what}</p>
-          <p class="muted">${todo} ${linkOf(need, campaign.campaignId)}</p>
+          <p class="soft">${todo} ${linkOf(need, campaign.campaignId)}</p>
         </li>`;
       })}
     </ul>

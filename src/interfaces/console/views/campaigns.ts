@@ -132,7 +132,7 @@ function pageLinks({ show, number, pages }: Page): Html {
   const to = (page: number, text: string): Html => link(`/?show=${show}&page=${page}`, text);
   return html`<p class="pages">
     ${number > 1 ? to(number - 1, 'Newer') : null} ${number < pages ? to(number + 1, 'Older') : null}
-    ${pages > 1 ? html`<span class="muted">Page ${number} of ${pages}</span>` : null}
+    ${pages > 1 ? html`<span class="soft">Page ${number} of ${pages}</span>` : null}
   </p>`;
 }
 
@@ -150,7 +150,7 @@ function rowOf({ campaign, status, needs }: CampaignBrief, { why, forecast }: { 
   const { campaignId, name, state } = campaign;
   const cells: Record<string, HtmlValue> = {
     Campaign: html`<div class="named">
-      ${link(campaignPath(campaignId), campaignId)} ${name === null ? null : html`<span class="muted">${printable(name)}</span>`}
+      ${link(campaignPath(campaignId), campaignId)} ${name === null ? null : html`<span class="soft">${printable(name)}</span>`}
     </div>`,
     State: stateBadge(state),
     Rows: progressBar(status, forecast),

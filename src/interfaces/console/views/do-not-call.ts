@@ -44,7 +44,7 @@ export async function doNotCallView(request: ViewRequest): Promise<View> {
         typeof checked === 'string' ? html`<p class="refused" role="alert">${checked}</p>` : null,
         html`<form class="act" method="post" action="/do-not-call">
           ${numberFields(typeof checked === 'string' ? sent : null, { settled: false })}
-          <p class="actions"><button>Check</button></p>
+          <p class="actions"><button class="btn">Check</button></p>
         </form>`,
       ]),
       checked === null || typeof checked === 'string' ? null : panel(verdictOf(checked), checkedTable(checked, now)),
@@ -55,9 +55,9 @@ export async function doNotCallView(request: ViewRequest): Promise<View> {
 function buttons(request: ViewRequest): Html | null {
   if (!may(request, 'operate')) return null;
   return html`<p class="actions">
-    <a class="button" href="/do-not-call/add">Add numbers</a>
-    <a class="button" href="/do-not-call/import">Import a file</a>
-    ${may(request, 'admin') ? html`<a class="button danger" href="/do-not-call/remove">Allow calls again</a>` : null}
+    <a class="btn" href="/do-not-call/add">Add numbers</a>
+    <a class="btn" href="/do-not-call/import">Import a file</a>
+    ${may(request, 'admin') ? html`<a class="btn danger" href="/do-not-call/remove">Allow calls again</a>` : null}
   </p>`;
 }
 
@@ -185,7 +185,7 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
 function removeForm({ e164, scope }: StoredSuppression): Html {
   return html`<form class="inline" method="post" action="/do-not-call/remove">
     ${hidden({ step: 'check', numbers: e164, campaign: scope === accountScope ? '' : scope })}
-    <button class="small danger">Allow calls again …</button>
+    <button class="btn sm danger">Allow calls again …</button>
   </form>`;
 }
 
@@ -194,7 +194,7 @@ function filterForm({ scope }: Asked, scopes: readonly string[]): Html {
   const options = known.map((each) => [each, each === accountScope ? 'all campaigns' : `only ${each}`] as const);
   return html`<form id="entries-filter" class="filter" method="get" action="${entriesPath({})}">
     ${selectField({ name: 'scope', label: 'For', none: 'all there are', chosen: scope }, options)}
-    <button>Show</button>
+    <button class="btn">Show</button>
   </form>`;
 }
 
@@ -205,7 +205,7 @@ function searchForm({ scope, search }: Asked): Html {
       >Number, who said so, or reason
       <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${search}" required
     /></label>
-    <button>Search</button>
+    <button class="btn">Search</button>
     ${search === '' ? null : link(entriesPath({ scope }), 'All entries')}
   </form>`;
 }
@@ -216,11 +216,11 @@ function pages({ scope, search, page }: Asked, hasMore: boolean): Html {
       ? link(entriesPath({ scope, page: number }), words)
       : html`<form class="inline" method="post" action="${entriesPath({})}">
           ${hidden({ scope, search, page: String(number) })}
-          <button class="small">${words}</button>
+          <button class="btn sm">${words}</button>
         </form>`;
   return html`<div class="pages">
     ${page > 1 ? to(page - 1, 'Page before') : null} ${hasMore ? to(page + 1, 'Next page') : null}
-    ${page > 1 || hasMore ? html`<span class="muted">Page ${page.toLocaleString('en')}</span>` : null}
+    ${page > 1 || hasMore ? html`<span class="soft">Page ${page.toLocaleString('en')}</span>` : null}
   </div>`;
 }
 

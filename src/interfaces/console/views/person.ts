@@ -84,7 +84,7 @@ function buttons(request: ViewRequest, campaignId: string, { row, e164, state, o
 }
 
 function buttonTo(path: string, text: string): Html {
-  return html`<a class="button" href="${path}">${text}</a>`;
+  return html`<a class="btn" href="${path}">${text}</a>`;
 }
 
 function holds({ expiresAt }: StoredSuppression, now: number): boolean {
@@ -135,7 +135,7 @@ function story(callee: Callee | null): HtmlValue {
     return empty('Nothing yet', 'Each plan, call, result and decision about this number will stand here as it is made.');
   const shared = new Set(callee.rows.map(({ campaign }) => campaign.campaignId)).size > 1;
   return [
-    callee.truncated ? html`<p class="muted">The log holds older lines: carillon events prints them.</p>` : null,
+    callee.truncated ? html`<p class="soft">The log holds older lines: carillon events prints them.</p>` : null,
     html`<ol class="story">
       ${callee.events.map(
         (event) =>
@@ -174,7 +174,7 @@ function personCalls(request: ViewRequest, rows: readonly CalleeRow[]): HtmlValu
       ? null
       : panel(
           'What was collected',
-          may(request, 'operate') ? collected.map(valuesOf) : html`<p class="muted">What people have said takes the role operate.</p>`,
+          may(request, 'operate') ? collected.map(valuesOf) : html`<p class="soft">What people have said takes the role operate.</p>`,
         ),
   ];
 }
@@ -191,7 +191,7 @@ function cellsOf(request: ViewRequest, { attempt, facts: known, row }: PlacedCal
   return {
     Call: shared ? link(rowPath(campaignId, row.recipient.row_number), `${campaignId}, call ${number}`) : html`Call ${figure(number)}`,
     Result: resultOf(attempt),
-    Requested: postedAt === null ? html`<span class="muted">planned ${instant(plannedAt, 'full')}</span>` : instant(postedAt, 'full'),
+    Requested: postedAt === null ? html`<span class="soft">planned ${instant(plannedAt, 'full')}</span>` : instant(postedAt, 'full'),
     'Result known': instant(settledAt, 'full'),
     Duration: durationMs === null ? '–' : figure(duration(durationMs)),
     Conversation: [
@@ -205,15 +205,15 @@ function resultOf({ disposition, detail, counted, state }: CalleeCall['attempt']
   if (disposition === null) return reasonText(state);
   return [
     dispositionText(disposition),
-    detail === null ? null : html`<span class="muted"> (${reasonText(detail)})</span>`,
-    counted === 0 ? html`<span class="muted">, uses up no attempt</span>` : null,
+    detail === null ? null : html`<span class="soft"> (${reasonText(detail)})</span>`,
+    counted === 0 ? html`<span class="soft">, uses up no attempt</span>` : null,
   ];
 }
 
 function valuesOf({ attempt, facts: known }: PlacedCall): Html {
   const entries = Object.entries({ ...known?.collected, ...known?.evaluation });
   return html`<div id="values-${attempt.attempt_id}" class="stack">
-    <p class="muted">Call ${attempt.number}, ${instant(attempt.posted_at, 'full')}</p>
+    <p class="soft">Call ${attempt.number}, ${instant(attempt.posted_at, 'full')}</p>
     ${facts(entries.map(([name, value]) => [printable(name), valueText(value)] as const))}
   </div>`;
 }

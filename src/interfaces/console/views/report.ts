@@ -38,7 +38,7 @@ export async function reportView(request: ViewRequest): Promise<View> {
               >`
             : null
         }
-        <p class="actions"><button>Download the report</button></p>
+        <p class="actions"><button class="btn">Download the report</button></p>
       </form>`,
     ),
   };

@@ -43,7 +43,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   };
 }
 
-const forOperators = html`<p class="muted">The files hold whole numbers, so downloading them takes the role operate.</p>`;
+const forOperators = html`<p class="soft">The files hold whole numbers, so downloading them takes the role operate.</p>`;
 
 function outcomeTable(campaignId: string, { outcomes: counts, total, done }: CampaignStatus): HtmlValue {
   const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
@@ -61,7 +61,7 @@ function outcomeTable(campaignId: string, { outcomes: counts, total, done }: Cam
       })),
       empty('No row has an outcome yet', 'Each row gets one when its last call is settled. The files can be had before.'),
     ),
-    html`<p class="muted">
+    html`<p class="soft">
       ${
         left === 0
           ? `All ${count(total, 'row')} ${total === 1 ? 'has its' : 'have their'} outcome.`
@@ -83,7 +83,7 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
       ></label
     >
     <p class="actions">
-      ${formats.map(([format, name]) => html`<button formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`)}
+      ${formats.map(([format, name]) => html`<button class="btn" formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`)}
     </p>
   </form>`;
 }

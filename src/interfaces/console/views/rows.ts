@@ -104,7 +104,7 @@ function filterForm(path: string, asked: Asked, { status, waiting }: { status: C
     ${selectField({ name: 'state', label: 'State', none: 'any', chosen: asked.state }, states)}
     ${selectField({ name: 'outcome', label: 'Outcome', none: 'any', chosen: asked.outcome }, ended)}
     ${selectField({ name: 'waiting', label: 'Waits for', none: 'any', chosen: asked.waiting }, known ? rules : [...rules, other])}
-    <button>Show</button>
+    <button class="btn">Show</button>
   </form>`;
 }
 
@@ -115,7 +115,7 @@ function searchForm(path: string, asked: Asked): Html {
       >Number, ID, or # and a row
       <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${asked.search}" required
     /></label>
-    <button>Search</button>
+    <button class="btn">Search</button>
     ${asked.search === '' ? null : link(withQuery(path, filtersOf(asked)), 'All rows')}
   </form>`;
 }
@@ -141,7 +141,7 @@ function pages(asked: Asked, { path, next, isSearch }: { path: string; next: num
     if (isSearch)
       return html`<form class="inline" method="post" action="${path}">
         ${hidden({ ...filters, search: asked.search, ...(after === null ? {} : { after: String(after) }) })}
-        <button class="small">${after === null ? 'First rows' : 'Next rows'}</button>
+        <button class="btn sm">${after === null ? 'First rows' : 'Next rows'}</button>
       </form>`;
     return link(withQuery(path, { ...filters, after: after ?? undefined }), after === null ? 'First rows' : 'Next rows');
   };

@@ -57,7 +57,7 @@ export async function schedulesView(request: ViewRequest): Promise<View> {
           ),
         ),
       ],
-      mayCreate ? html`<a class="button" href="${newPath}">Make a schedule</a>` : html`<p class="aside">Times of Temporal</p>`,
+      mayCreate ? html`<a class="btn" href="${newPath}">Make a schedule</a>` : html`<p class="aside">Times of Temporal</p>`,
     ),
   };
 }
@@ -67,8 +67,8 @@ function cellsOf(view: ScheduleView, mayChange: boolean): Record<string, HtmlVal
   const [tone, word] = states[state];
   return {
     Campaign: campaignId.length > longestWhole ? campaignId : html`<span class="word">${campaignId}</span>`,
-    State: [badge(tone, word), note === null ? null : html`<p class="muted">${printable(note)}</p>`],
-    When: when === null ? muted('–') : html`<div class="long">${printable(when)} <span class="muted">${timeZone}</span></div>`,
+    State: [badge(tone, word), note === null ? null : html`<p class="soft">${printable(note)}</p>`],
+    When: when === null ? muted('–') : html`<div class="long">${printable(when)} <span class="soft">${timeZone}</span></div>`,
     'Next runs': nextRuns(view),
     List: html`<div class="long">${printable(list)}</div>`,
     'Last run': lastRun(view),
@@ -89,7 +89,7 @@ function lastRun({ last }: ScheduleView): HtmlValue {
   if (last === null) return muted('none yet');
   const { campaignId, result, reason } = last;
   const name = ['failed', 'beginning', 'gone'].includes(result) ? campaignId : link(campaignPath(campaignId), campaignId);
-  return [name, html`<p class="muted">${printable(reason === null ? result : `${result}: ${reason}`)}</p>`];
+  return [name, html`<p class="soft">${printable(reason === null ? result : `${result}: ${reason}`)}</p>`];
 }
 
 function buttons({ campaignId, state, isRunning, last }: ScheduleView): Html {
@@ -98,6 +98,6 @@ function buttons({ campaignId, state, isRunning, last }: ScheduleView): Html {
   const run = isLost ? ['continue', 'Continue …'] : ['trigger', 'Run now …'];
   const operations = [...(operation === null ? [] : [operation, run]), ['delete', 'Delete …']];
   return html`<span class="choices many">
-    ${operations.map(([name, text]) => html`<a class="button" href="${schedulePath(campaignId, `/${name}`)}">${text}</a> `)}
+    ${operations.map(([name, text]) => html`<a class="btn" href="${schedulePath(campaignId, `/${name}`)}">${text}</a> `)}
   </span>`;
 }

@@ -76,8 +76,8 @@ function summary(request: ViewRequest, { campaignId, open, apart }: { campaignId
     ${
       may(request, 'operate')
         ? html`<p class="actions">
-            ${open > apart ? html`<a class="button" href="${path}?decision=redial">Dial them again …</a>` : null}
-            <a class="button" href="${path}?decision=give_up">Leave them all as they are …</a>
+            ${open > apart ? html`<a class="btn" href="${path}?decision=redial">Dial them again …</a>` : null}
+            <a class="btn" href="${path}?decision=give_up">Leave them all as they are …</a>
           </p>`
         : null
     }
@@ -142,9 +142,9 @@ function unrecordedRows(request: ViewRequest, { campaignId }: Campaign, rows: re
 
 function wholeRow(path: string): HtmlValue {
   return [
-    html`<a class="button" href="${path}/resolve?decision=redial">Dial again …</a>`,
+    html`<a class="btn" href="${path}/resolve?decision=redial">Dial again …</a>`,
     ' ',
-    html`<a class="button" href="${path}/resolve?decision=give_up">Leave it …</a>`,
+    html`<a class="btn" href="${path}/resolve?decision=give_up">Leave it …</a>`,
   ];
 }
 
@@ -159,7 +159,7 @@ function recordTable(
   { attempt, records, several }: { attempt: DoubtfulRow['calls'][number]['attempt']; records: PossibleRecord[]; several: boolean },
 ): HtmlValue {
   return [
-    several ? html`<p class="muted">Call ${attempt.number}, requested ${instant(attempt.posted_at, 'full')}</p>` : null,
+    several ? html`<p class="soft">Call ${attempt.number}, requested ${instant(attempt.posted_at, 'full')}</p>` : null,
     table(
       `Records that may be that of call ${attempt.number}`,
       records.map(({ conversationId, facts: known }) => ({
@@ -189,6 +189,6 @@ function decide(
     <input type="hidden" name="key" value="${randomUUID()}" />
     <input type="hidden" name="decision" value="${decision}" />
     <input type="hidden" name="conversation" value="${conversationId}" />
-    <button class="small">${text}</button>
+    <button class="btn sm">${text}</button>
   </form>`;
 }

@@ -40,7 +40,7 @@ export async function webhooksView(request: ViewRequest): Promise<View> {
               : 'The role admin can add the address of a system, which is notified when rows end and campaigns change.',
           ),
         ),
-        mayChange ? html`<p class="actions"><a class="button" href="/webhooks/add">Add a webhook</a></p>` : null,
+        mayChange ? html`<p class="actions"><a class="btn" href="/webhooks/add">Add a webhook</a></p>` : null,
       ],
       html`<p class="aside">Times of this server</p>`,
     ),
@@ -57,7 +57,7 @@ function cellsOf(
   const standing = webhookStanding(webhook, nowReal);
   return {
     Address: [html`<div class="named">${printable(place)}</div>`, id(webhookId)],
-    State: [badge(tone, word), standing === state ? null : html`<p class="muted">${printable(standing)}</p>`],
+    State: [badge(tone, word), standing === state ? null : html`<p class="soft">${printable(standing)}</p>`],
     Campaigns: html`<div class="named">${campaignId ?? 'all'}</div>`,
     Events: html`<div class="whole">${types === null ? 'all' : types.join(', ')}</div>`,
     'Last taken': succeededReal === null ? 'never' : instant(succeededReal, 'full'),
@@ -73,6 +73,6 @@ function buttons({ webhookId, state }: Webhook): Html {
     ['remove', 'Remove …'],
   ] as const;
   return html`<span class="choices many">
-    ${operations.map(([operation, text]) => html`<a class="button" href="${webhookPath(webhookId, `/${operation}`)}">${text}</a> `)}
+    ${operations.map(([operation, text]) => html`<a class="btn" href="${webhookPath(webhookId, `/${operation}`)}">${text}</a> `)}
   </span>`;
 }

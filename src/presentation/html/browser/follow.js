@@ -148,8 +148,9 @@ export function createFollower(/** @type {Followed} */ { view, events, ask, conc
 
 /** A view that changes by itself and for no event says nothing of it. */
 function setLink(/** @type {'on' | 'off'} */ state, /** @type {string} */ words) {
-  const link = document.getElementById('link');
-  if (link === null) return;
-  link.dataset.link = state;
-  if (link.textContent !== words) link.textContent = words;
+  for (const link of document.querySelectorAll('.live')) {
+    if (!(link instanceof HTMLElement)) continue;
+    link.dataset.link = state;
+    if (link.textContent !== words) link.textContent = words;
+  }
 }

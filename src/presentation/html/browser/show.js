@@ -10,9 +10,9 @@ document.addEventListener('input', ({ target }) => {
 /** Brings what is shown in line with what was fetched, and leaves the rest alone: focus, open details, typed text, playing audio. */
 export function show(/** @type {string} */ markup) {
   const template = document.createElement('template');
-  template.innerHTML = `<div id="app">${markup}</div>`;
-  writeTimes(template.content);
   const app = byId('app');
+  template.innerHTML = `<div id="app" class="${app.className}">${markup}</div>`;
+  writeTimes(template.content);
   const focused = document.activeElement;
   const wasInside = app.contains(focused);
   Idiomorph.morph(app, template.innerHTML, {

@@ -157,6 +157,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
     '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
     '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],
+    '/decisions': ['/decisions'],
     '/do-not-call': ['/do-not-call'],
     '/do-not-call/entries': ['/do-not-call/entries', '/do-not-call/entries?scope=reminders'],
     '/do-not-call/add': ['/do-not-call/add'],
