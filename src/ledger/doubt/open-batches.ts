@@ -79,6 +79,11 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
     .executeTakeFirstOrThrow();
   const isRecent = (agent?.swept_begun_at ?? 0) > now - deepSweepPauseMs && (agent?.swept_from ?? Infinity) <= (back ?? 0);
   if (back !== null && !isRecent) since.push(back);
+  // Nothing is known of a request that no look-up finds before the list was read since then, too.
+  const missed = open.filter(
+    ({ batch }) => batch.state !== 'confirmed' && batch.not_found_at !== null && (agent?.swept_begun_at ?? 0) <= batch.not_found_at,
+  );
+  since.push(...missed.map(({ batch, rules }) => (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs));
   return since.length === 0 ? null : Math.min(...since);
 }
 

@@ -119,5 +119,11 @@ async function checkAgents(service: CallService): Promise<Finding[]> {
   if (agents === 0 || numbers === 0) return [warning('Agents', detail, 'A campaign needs one of each in this account: is the key of it?')];
   if (silent.length === 0) return [ok('Agents', detail)];
   const advice = 'Permit it in their settings (overrides), or leave first_message out of campaigns that they call for.';
-  return [warning('Agents', `${detail}; ${silent.join(', ')} let no call have an opening line of its own`, advice)];
+  return [
+    warning(
+      'Agents',
+      `${detail}; ${silent.join(', ')} ${silent.length === 1 ? 'lets' : 'let'} no call have an opening line of its own`,
+      advice,
+    ),
+  ];
 }

@@ -26,12 +26,23 @@ export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, dial
   return {
     ...base,
     metadata: { ...base.metadata, created_at_unix_secs: unixSeconds(agent.createdAt), updated_at_unix_secs: unixSeconds(agent.updatedAt) },
-    platform_settings: agent.platform,
+    platform_settings: dialect === 'published' ? { overrides: nothingPermitted, ...agent.platform } : agent.platform,
     ...describeWorkflow(agent),
     phone_numbers: own.map((number) => describeNumber(number, agent, dialect)),
     access_info: accessInfo,
   };
 }
+
+/** What a call may change of an agent whose settings do not say it. */
+const nothingPermitted = {
+  conversation_config_override: {
+    agent: { first_message: false, language: false, prompt: { prompt: false, llm: false } },
+    conversation: { text_only: false },
+    tts: { voice_id: false },
+  },
+  custom_llm_extra_body: false,
+  enable_conversation_initiation_client_data_from_webhook: false,
+};
 
 /** Typed clients want its parts together, or none of it (gaps A.4). */
 function describeWorkflow({ workflow = {} }: Agent): { workflow?: object } {

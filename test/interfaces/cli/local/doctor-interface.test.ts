@@ -60,22 +60,36 @@ test('the header that a service wants the key in is named', () => {
 });
 
 test.each([
-  { what: 'is in order', from: 'pn_main', status: 'ok', says: /agent agent_reminders and 1 caller number are there/ },
-  { what: 'names a number of another account', from: 'pn_elsewhere', status: 'fault', says: /pn_elsewhere/ },
-])('a campaign file that $what', async ({ from, status, says }) => {
+  {
+    what: 'is in order',
+    agent: 'agent_reminders',
+    from: 'pn_main',
+    status: 'ok',
+    says: /agent agent_reminders and 1 caller number are there/,
+  },
+  { what: 'names a number of another account', agent: 'agent_reminders', from: 'pn_elsewhere', status: 'fault', says: /pn_elsewhere/ },
+  {
+    what: 'changes what its agent does not permit',
+    agent: 'agent_survey',
+    from: 'pn_second',
+    status: 'fault',
+    says: /^Agent agent_survey does not let a call change agent\.first_message, so every call would fail: permit it/,
+  },
+])('a campaign file that $what', async ({ agent, from, status, says }) => {
   const folder = await makeFolder();
   const path = join(folder, 'campaign.yaml');
   await writeFile(
     path,
-    `id: spring\nagent_id: agent_reminders\nfrom_phone_number_id: ${from}\nlist: { file: list.csv, phone: phone }\nhours: any\n`,
+    `id: spring\nagent_id: ${agent}\nfirst_message: Hello.\nfrom_phone_number_id: ${from}\nlist: { file: list.csv, phone: phone }\nhours: any\n`,
   );
   const { Campaign: found } = await examine({ dialect: 'published' }, { SVC_API: 'batch-calling' }, path);
   expect(found?.detail).toMatch(says);
   expect(found?.status).toBe(status);
 });
 
-test('agents and numbers are counted, and whether the look-up was proven is said', async () => {
+test('agents and numbers are counted, those without opening lines of their own are named, and whether the look-up was proven is said', async () => {
   const { Agents, 'Look-up': lookUp } = await examine({ dialect: 'published' }, { SVC_API: 'campaigns', CARILLON_DB: '/nowhere/c.db' });
-  expect(Agents?.detail).toMatch(/^\d+ agents, \d+ caller numbers?$/);
+  expect(Agents?.detail).toMatch(/^2 agents, 3 caller numbers; agent_survey lets no call have an opening line of its own$/);
+  expect(Agents?.advice).toContain('Permit it in their settings (overrides)');
   expect(lookUp).toMatchObject({ status: 'warning', detail: 'not proven for this account' });
 });
