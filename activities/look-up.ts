@@ -86,7 +86,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
   if (waitMs > 0) await deps.store.transaction((tx) => holdAccount(tx, deps.accountId, now + waitMs));
   await deps.store.transaction((tx) => takeLookUp(tx, batchId, { mark, found, begunAt, now, provenLagMs }));
-  if (found.kind === 'several') await takeAllBack(deps, batchId, { found, now });
+  if (found.kind === 'several') await takeAllBack(deps, { batchId, serviceBatchIds: found.serviceBatchIds, now });
   return found;
 }
 
@@ -99,14 +99,13 @@ async function readProvenLag(deps: ActivityDependencies): Promise<number | null>
 const notReadable: Found = { kind: 'not_readable' };
 
 /** Nobody is to be called by either of two batches with the same people. */
-async function takeAllBack(
+export async function takeAllBack(
   deps: ActivityDependencies,
-  batchId: string,
-  { found, now }: { found: Extract<Found, { kind: 'several' }>; now: number },
+  { batchId, serviceBatchIds, now }: { batchId: string; serviceBatchIds: readonly string[]; now: number },
 ): Promise<void> {
   const at = { campaignId: campaignIdOf(batchId), now };
   await deps.store.transaction((tx) => noteWithdrawing(tx, at, { batchId, reason: 'carried_out_twice' }));
-  for (const serviceBatchId of found.serviceBatchIds) {
+  for (const serviceBatchId of serviceBatchIds) {
     await deps.service.withdraw?.(serviceBatchId, 'all').catch((error: unknown) => {
       deps.logger.error({ batchId, serviceBatchId, error: codeOf(error) }, 'a batch that the service has twice could not be taken back');
     });

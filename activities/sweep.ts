@@ -6,6 +6,7 @@ import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
 import { listDueReads, noteVanished, readOvertaken, storeRead, noteUnreadable, type ReadRow } from '../src/ledger/doubt/conversations.ts';
 import { concludeSweep } from '../src/ledger/collect/conclude.ts';
 import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
+import { findMadeTwice } from '../src/ledger/collect/made-twice.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
 import { settleRead } from '../src/ledger/collect/record-results.ts';
 import { lockCampaignsOf } from '../src/ledger/locks.ts';
@@ -19,7 +20,7 @@ import { assumedClock } from './watch-clocks.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
-import { lookUpLost } from './look-up.ts';
+import { lookUpLost, takeAllBack } from './look-up.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
 import { readReports } from './report.ts';
 import { walkList, type ListWalk, type Sweep } from './walk-list.ts';
@@ -169,19 +170,25 @@ export async function sweepAgent(
     if (!(await read(clockReading))) complete = false;
     // Before anything is concluded: what was open while a clock was set ends in nothing negative.
     await watchClocks(deps, clock, timing.clockToleranceMs);
-    await deps.store.transaction(async (tx) => {
+    const madeTwice = await deps.store.transaction(async (tx) => {
       if (!(await keep(tx))) {
         complete = false;
-        return;
+        return [];
       }
       await lockCampaignsOf(tx, agentId);
       const now = serviceNow(clock);
       if (walk !== null && walk.ordered && walk.oldestSeen !== null)
         await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
+      const twice = deps.service.abilities.lookUp === 'mark' ? await findMadeTwice(tx, agentId, { since: until, now }) : [];
       await matchRecords(tx, agentId, { clock: clockReading, since: until, timing, now });
       await followPossibleOptOuts(tx, agentId, { timing, now });
       if (complete && walk !== null) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });
+      return twice;
     });
+    for (const twice of madeTwice) {
+      deps.logger.error({ batchId: twice.batchId }, 'the service has made another batch of a request that it had answered');
+      await takeAllBack(deps, { ...twice, now: serviceNow(clock) });
+    }
     const isComplete = complete && isReported;
     return { kind: isComplete ? 'complete' : 'incomplete', listed: walk !== null && walk.coveredFrom !== null, waitMs: 0 };
   } catch (error) {

@@ -28,6 +28,9 @@ export const notToldApart = 'records_not_told_apart';
 /** Detail of a call that was taken for not placed, until an answer or a record showed that it was. */
 export const acceptedLate = 'accepted_late';
 
+/** Detail of an attempt, and reason of a batch, whose request the service has more than once. */
+export const carriedOutTwice = 'carried_out_twice';
+
 /** Result of one attempt. Equal facts always give an equal result. */
 export interface AttemptResult {
   disposition: Disposition;

@@ -32,6 +32,13 @@ export function attemptIdOf(recipientId: string, number: number): string {
   return `${recipientId}/${number}`;
 }
 
+const reference = /^[0-9a-f]{12}:(.+\/\d+\/\d+)$/;
+
+/** The attempt that a reference names, as it is sent along with a call: the database, and the attempt in it; null: it is none. */
+export function attemptNamedBy(text: string): string | null {
+  return reference.exec(text)?.[1] ?? null;
+}
+
 /** Workflow id of a round. Temporal runs one workflow per id at a time, so no round runs twice at once. */
 export function campaignWorkflowId(campaignId: string, round: number): string {
   return `campaign/${campaignId}/${round}`;

@@ -39,7 +39,14 @@ export async function beginReported({
   between = (service) => service,
 }: ReportedWorld) {
   const sandbox = await startTestSandbox({ outcomeMix: everybody, meanTalkSeconds: 60, ...options });
-  const direct = connectService({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok', api, retriesAfter429: { reads: 0 } });
+  const direct = connectService({
+    baseUrl: sandbox.url,
+    apiKey: 'sk_sandbox_ok',
+    api,
+    retriesAfter429: { reads: 0 },
+    // What the service says of its time is read by the same clock.
+    nowReal: () => sandbox.clock.now(),
+  });
   onTestFinished(() => direct.close());
   const service = between(direct);
   const store = await openTestStore(dialect);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
+import { resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { noon } from '../sandbox/harness.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -113,3 +115,66 @@ test.each(everyCase)('a record that a report names is its call’s though the cl
   expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
   expect(timesOf(campaign.rang())).toEqual(once(6));
 });
+
+test('a batch that the service silently makes twice is noticed by the records; nobody of it is called again by itself', async () => {
+  let first = true;
+  const between = (service: CallService): CallService => ({
+    ...service,
+    async place(request, sent) {
+      const placed = await service.place(request, sent);
+      if (first) await service.place(request, sent);
+      first = false;
+      return placed;
+    },
+  });
+  // The list is read every half hour, and nobody is called again before that.
+  const retry = { delays: { ...defaultRetryDelays, no_answer: [2 * hourMs] } };
+  const campaign = await beginReported({ api: 'batch-calling', between, sandbox: { concurrency: 6 }, rules: { retry } });
+  const { sandbox, numbers, store } = campaign;
+  for (const to of numbers) {
+    await sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'no_answer' });
+    await sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'answered' });
+  }
+  const stateOf = async () => store.db.selectFrom('campaigns').select(['state', 'state_reason']).executeTakeFirstOrThrow();
+  await campaign.run(2 * hourMs, async () => (await stateOf()).state === 'paused');
+  expect(await stateOf()).toEqual({ state: 'paused', state_reason: expect.stringMatching(/batch 1 more than once/) });
+  const before = timesOf(campaign.rang());
+  await resumeCampaign(store, { campaignId: 'spring', now: sandbox.clock.now() });
+  await campaign.run(12 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(timesOf(campaign.rang())).toEqual(before);
+  expect(await outcomesOf(campaign)).toEqual(numbers.map(() => 'unresolved'));
+  const details = await store.db.selectFrom('attempts').select('detail').distinct().execute();
+  expect(details).toEqual([{ detail: 'carried_out_twice' }]);
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test.each([429, 422, 500, 408])(
+  'a request that is answered with %i and carried out twice: nobody of it is called again by itself, also after the campaign is resumed',
+  async (status) => {
+    let first = true;
+    const answer = { status, requestId: null, serviceMs: null, fault: 'lost' };
+    const between = (service: CallService): CallService => ({
+      ...service,
+      async place(request, sent) {
+        const placed = await service.place(request, sent);
+        if (!first) return placed;
+        first = false;
+        await service.place(request, sent);
+        if (status === 429) return { kind: 'not_sent', retryAfterMs: 2_000, ...answer };
+        return status === 422 ? { kind: 'refused', wholeRequest: false, message: null, ...answer } : { kind: 'unknown', ...answer };
+      },
+    });
+    const campaign = await beginReported({ api: 'batch-calling', between, sandbox: { concurrency: 12 } });
+    const { sandbox, numbers, store } = campaign;
+    for (const result of ['no_answer', 'answered'])
+      for (const to of numbers) await sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result });
+    const stateOf = async () => (await store.db.selectFrom('campaigns').select('state').executeTakeFirstOrThrow()).state;
+    await campaign.run(hourMs, async () => (await stateOf()) === 'paused');
+    expect(await stateOf()).toBe('paused');
+    await campaign.run(10 * minuteMs);
+    await resumeCampaign(store, { campaignId: 'spring', now: sandbox.clock.now() });
+    await campaign.run(6 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    for (const { times } of campaign.rang()) expect(times).toBeLessThanOrEqual(2);
+    expect(await campaign.proof()).toEqual([]);
+  },
+);

@@ -126,8 +126,9 @@ export const reportedKinds: Record<string, ReportedKind> = {
     draw: () => ({}),
     side: (mix, { api, random }) => {
       const nths = new Set([1, 2, 3].filter(() => random.chance(0.7)));
+      const status = random.pick([null, 500, 408, 429, 422]);
       return {
-        mix: { ...mix, wrapService: (service) => lost(service, nths, 2) },
+        mix: { ...mix, wrapService: (service) => lost(service, nths, 2, status) },
         isDoubtful: api === 'batch-calling',
         isTwice: true,
       };
@@ -209,8 +210,8 @@ function untrue(service: CallService, share: number, seed: number): CallService 
   };
 }
 
-/** A service that makes so many batches of its nth requests, whose answers are lost. */
-function lost(service: CallService, nths: ReadonlySet<number>, times: number): CallService {
+/** A service that makes so many batches of its nth requests, and answers with this status; null: the answers are lost. */
+function lost(service: CallService, nths: ReadonlySet<number>, times: number, status: number | null = null): CallService {
   let nth = 0;
   return {
     ...service,
@@ -219,7 +220,9 @@ function lost(service: CallService, nths: ReadonlySet<number>, times: number): C
       const placed = await service.place(request, once);
       if (!nths.has(nth) || placed.kind !== 'accepted') return placed;
       for (let more = 1; more < times; more += 1) await service.place(request, once);
-      return { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'lost' };
+      const answer = { status, requestId: null, serviceMs: null, fault: 'lost' };
+      if (status === 429) return { kind: 'not_sent', retryAfterMs: 2_000, ...answer };
+      return status === 422 ? { kind: 'refused', wholeRequest: false, message: null, ...answer } : { kind: 'unknown', ...answer };
     },
   };
 }

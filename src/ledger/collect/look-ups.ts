@@ -1,4 +1,4 @@
-import { acceptedLate } from '../../rules/disposition.ts';
+import { acceptedLate, carriedOutTwice } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import type { Found } from '../../rules/call-report.ts';
 import { moveBatch } from '../batch-moves.ts';
@@ -17,6 +17,7 @@ import type { Queries, Tx } from '../tx.ts';
 import { updateAttempt, updateBatch } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 import { hold } from './conclude.ts';
+import { twiceReason } from './made-twice.ts';
 
 /** Between the two look-ups that must both have read the whole list without finding a request. */
 const secondLookMs = 60_000;
@@ -201,12 +202,13 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
 
 /** The same people stand in two batches of the service: whoever is called, how often is not known. */
 async function stopTwice(tx: Tx, batch: BatchRow, now: number): Promise<void> {
-  const detail = 'carried_out_twice';
+  const detail = carriedOutTwice;
   const changes = { reason: detail, verdict_at: now };
+  // What the service has in its books outranks its word that it took nothing.
+  if (batch.state === 'not_sent' || batch.state === 'refused') await countAsUnknown(tx, batch, { from: ['not_sent', 'refused'], now });
   if (!(await moveBatch(tx, batch, { from: ['unknown'], event: { state: 'held' }, now, changes }))) return;
   const at = { campaignId: batch.campaign_id, now };
   const open = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
   await settleAsUnknown(tx, at, { attemptIds: open.map((attempt) => attempt.attempt_id), detail });
-  const reason = `The service has the request for batch ${batch.n} more than once. Look there which of its calls were made, decide about its rows, then resume.`;
-  await changeCampaignState(tx, at, { to: 'paused', reason });
+  await changeCampaignState(tx, at, { to: 'paused', reason: twiceReason(batch.n) });
 }

@@ -1,5 +1,5 @@
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
-import type { AttemptResult } from '../../rules/disposition.ts';
+import { carriedOutTwice, type AttemptResult } from '../../rules/disposition.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { CallReport } from '../../rules/call-report.ts';
 import { noteNaming } from '../doubt/agent-habits.ts';
@@ -103,7 +103,7 @@ export async function takeReport(
 /** Once for each batch: its people may be on another call, and those whose call has failed are called again by two. */
 async function stopCalledAgain(tx: Tx, { batch_id: batchId, campaign_id: campaignId, n, reason: known }: BatchRow, now: number) {
   const calledAgain = 'called_again';
-  if (known === calledAgain) return;
+  if (known === calledAgain || known === carriedOutTwice) return;
   await updateBatch(tx, batchId, { reason: calledAgain });
   const reason = `The service was told by somebody else to call people of batch ${n} again. Look there who was called, decide about its rows, then resume.`;
   await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });

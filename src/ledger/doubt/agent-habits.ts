@@ -1,12 +1,11 @@
 import { sql, type ExpressionBuilder } from 'kysely';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { RecordEvidence } from '../../rules/correlation/record.ts';
+import { attemptNamedBy } from '../../rules/ids.ts';
 import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import type { ConversationRow, Database } from '../schema.ts';
 
-/** A reference as Carillon sends it: the database, and the attempt in it. */
-const ourReference = /^[0-9a-f]{12}:.+\/\d+\/\d+$/;
 /** A record that was listed later than this after its call was lost for a while; it is no measure for the others. */
 const longestLagMs = 24 * 3_600_000;
 
@@ -17,8 +16,8 @@ export async function learnFromRecord(
   { facts, own, shown, offsetMs }: { facts: ConversationFacts; own: ConversationFacts; shown: RecordEvidence; offsetMs: number },
 ): Promise<void> {
   if (facts.direction === 'inbound') return;
-  const tells = facts.calleeNumber !== null || facts.references.some((reference) => ourReference.test(reference));
-  const isNamed = own.references.some((reference) => ourReference.test(reference));
+  const tells = facts.calleeNumber !== null || facts.references.some(isOurs);
+  const isNamed = own.references.some(isOurs);
   // Of a call that no report has named it is not known whether it was ours.
   if (isNamed || facts.reported === true) await noteNaming(tx, row.agent_id, isNamed);
   const { spoken, wordless, lastedMs } = shown;
@@ -26,6 +25,10 @@ export async function learnFromRecord(
   const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + lastedMs);
   const words = { spoken: spoken ? 1 : 0, bare: wordless && emptyMs === 0 ? 1 : 0, emptyMs };
   await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
+}
+
+function isOurs(reference: string): boolean {
+  return attemptNamedBy(reference) !== null;
 }
 
 /** Notes whether the record of a call of ours named it by itself. */

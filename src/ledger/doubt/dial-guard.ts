@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { readRules } from '../../rules/campaign-rules.ts';
-import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
+import { acceptedLate, carriedOutTwice, notToldApart } from '../../rules/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readAgent, type Timing } from './correlation-rows.ts';
 import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
@@ -37,6 +37,7 @@ interface EarlierAttempt extends AttemptRow {
   /** It was given back on the service's word that nothing was queued; the status that said so. */
   denied: number | null;
   api: ServiceApi;
+  batch_reason: string | null;
   /** Another call of its batch is known to have been made. */
   carried_out: number;
 }
@@ -105,6 +106,7 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
           ),
         )
         .select(sql<ServiceApi>`(select api from campaigns where campaigns.campaign_id = attempts.campaign_id)`.as('api'))
+        .select(sql<string | null>`(select reason from batches where batches.batch_id = attempts.batch_id)`.as('batch_reason'))
         .select(
           sql<number>`(select count(*) from attempts others
             where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
@@ -117,7 +119,7 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
   const rows = [...(await read('recipient_id', attempted)), ...(await read('e164', numbers))];
   const found = new Map(rows.map((row) => [row.attempt_id, row]));
   // Of a request that never reached the service nothing can be heard, nor of a call that the service gave back.
-  return [...found.values()].filter((row) => row.state === 'settled' || (row.denied !== null && row.evidence !== 'report'));
+  return [...found.values()].filter((row) => row.state === 'settled' || isMadeTwice(row) || (row.denied !== null && !isGivenBack(row)));
 }
 
 /** Numbers of which a conversation is known whose analysis may still tell that nobody is to call again. */
@@ -153,7 +155,9 @@ async function judgeEarlier(
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
     // A talk that was found by number or words may be another one than that in which they opted out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
-    const ofAgent = earlier.filter((row) => row.agent_id === agentId && (isOpenQuestion(row) || (answersCount && isWeaklyAnswered(row))));
+    const ofAgent = earlier.filter(
+      (row) => row.agent_id === agentId && (isOpenQuestion(row) || isMadeTwice(row) || (answersCount && isWeaklyAnswered(row))),
+    );
     if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
@@ -178,6 +182,18 @@ function isWeaklyAnswered(row: EarlierAttempt): boolean {
   return row.disposition === 'answered' && !strongEvidence.some((evidence) => evidence === row.evidence);
 }
 
+/** Whether the service has another batch with the call, so that its own record does not tell how often it was made. */
+function isMadeTwice(row: EarlierAttempt): boolean {
+  return (
+    row.batch_reason === carriedOutTwice && row.posted_at !== null && row.disposition !== 'answered' && row.disposition !== 'opted_out'
+  );
+}
+
+/** A call that the service gave back: it was not made, whatever else was. */
+function isGivenBack({ state, evidence }: EarlierAttempt): boolean {
+  return state === 'released' && evidence === 'report';
+}
+
 /** An earlier call, and what is known of it and of the list. */
 interface Asked {
   row: EarlierAttempt;
@@ -189,13 +205,15 @@ interface Asked {
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
-  // The key of the request is asked first (see `findLostRequests`).
+  // The key of the request is asked first (see `findGivenBack`).
   const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
   if (doubt !== undefined && doubt.candidates.length > 0 && isKeyAsked) return 'sweep';
   if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';
   // What follows is for the machine alone; a person has decided to dial again.
-  if (row.reason === 'redial' || row.conversation_id !== null) return null;
+  if (row.reason === 'redial') return null;
+  if (isMadeTwice(row)) return { kind: 'doubt', earlier: row, candidates: [] };
+  if (row.conversation_id !== null) return null;
   const denied = row.state === 'released';
   const isLeft = row.disposition === 'unknown' && (row.detail === notToldApart || row.detail === acceptedLate);
   if (isLeft || (denied && row.carried_out > 0)) return { kind: 'doubt', earlier: row, candidates: [] };
@@ -263,14 +281,15 @@ export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Pro
 /** Ends the rows of people who cannot be dialled again without a person's word, by recipient: the earlier call counts as made. */
 export async function leaveInDoubt(tx: Tx, at: At, doubtful: ReadonlyMap<string, DoubtAbout>): Promise<void> {
   for (const [recipientId, { earlier, candidates }] of doubtful) {
+    const detail = isMadeTwice(earlier) ? carriedOutTwice : notToldApart;
     // The outcome of another row is not this one's to decide.
-    if (earlier.recipient_id === recipientId) {
+    if (earlier.recipient_id === recipientId && !isGivenBack(earlier)) {
       const { attempt_id: attemptId } = earlier;
       if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);
       if (earlier.state === 'released') await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: at.now });
-      await settleAsUnknown(tx, at, { attemptIds: [attemptId], detail: notToldApart });
+      await settleAsUnknown(tx, at, { attemptIds: [attemptId], detail });
     }
     const { outcome } = await requireRecipient(tx, recipientId);
-    if (outcome === null) await finishRecipients(tx, at, [{ recipientId, outcome: 'unresolved', reason: notToldApart }]);
+    if (outcome === null) await finishRecipients(tx, at, [{ recipientId, outcome: 'unresolved', reason: detail }]);
   }
 }
