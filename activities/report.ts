@@ -1,5 +1,6 @@
 import { findReportedBatches, takeReport, type Reported, type ReportedBatch } from '../src/ledger/collect/reported.ts';
-import { findWithdrawal, noteWithdrawing, type Withdrawal } from '../src/ledger/plan/withdrawals.ts';
+import { findWithdrawals, noteWithdrawing, type Withdrawal } from '../src/ledger/plan/withdrawals.ts';
+import { groupBy } from '../src/rules/collections.ts';
 import { RateLimitedError, RefusedError } from '../src/service/port/errors.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
@@ -23,6 +24,7 @@ export async function readReports(sweep: Sweep): Promise<boolean> {
   const known = askedAt.get(deps.service) ?? new Map<string, number>();
   askedAt.set(deps.service, known);
   const batches = await findReportedBatches(deps.store.db, agentId);
+  const withdrawals = await readWithdrawals(sweep, batches);
   const queue = batches.values();
   let ok = true;
   let failure: unknown;
@@ -30,8 +32,8 @@ export async function readReports(sweep: Sweep): Promise<boolean> {
     for (const batch of queue) {
       if (failure !== undefined) return;
       const now = serviceNow(clock);
-      const withdrawal = await findWithdrawal(deps.store.db, { campaignId: batch.campaignId, now }, batch.batchId);
-      const mayAsk = withdrawal !== null && (batch.withdrawAskedAt === null || now >= batch.withdrawAskedAt + askAgainMs);
+      const withdrawal = withdrawals.get(batch.batchId);
+      const mayAsk = withdrawal !== undefined && (batch.withdrawAskedAt === null || now >= batch.withdrawAskedAt + askAgainMs);
       if (!mayAsk && now < (known.get(batch.batchId) ?? -Infinity) + reportEveryMs) continue;
       known.set(batch.batchId, now);
       try {
@@ -47,6 +49,17 @@ export async function readReports(sweep: Sweep): Promise<boolean> {
   for (const batchId of known.keys()) if (!batches.some((batch) => batch.batchId === batchId)) known.delete(batchId);
   if (failure !== undefined) throw failure;
   return ok;
+}
+
+/** What is to be taken back, by batch. */
+async function readWithdrawals({ deps, clock }: Sweep, batches: readonly ReportedBatch[]): Promise<ReadonlyMap<string, Withdrawal>> {
+  const found: [string, Withdrawal][] = [];
+  for (const [campaignId, own] of groupBy(batches, (batch) => batch.campaignId)) {
+    const at = { campaignId, now: serviceNow(clock) };
+    const batchIds = own.map(({ batchId }) => batchId);
+    found.push(...(await findWithdrawals(deps.store.db, at, batchIds)));
+  }
+  return new Map(found);
 }
 
 async function readOne({ deps, clock, onStep }: Sweep, batch: ReportedBatch, withdrawal: Withdrawal | null): Promise<void> {

@@ -256,6 +256,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('alter table agents add column naming_run bigint not null default 0').execute(db);
       },
     },
+    '012-taken-out': {
+      async up(db: Kysely<Database>) {
+        await sql.raw('alter table recipients add column taken_out_at bigint').execute(db);
+        await sql.raw('alter table campaigns add column let_queued bigint not null default 0').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

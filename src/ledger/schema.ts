@@ -44,6 +44,8 @@ export interface Database extends ServiceTables {
     draining: DrainReason | null;
     /** A paused campaign goes on by itself at this instant. */
     resume_at: number | null;
+    /** 1: while it is paused, what waits at the service is left to ring, as far as each of its people may be called. */
+    let_queued: Generated<0 | 1>;
     /** When it last began to dial: what ended before does not open the breaker. */
     dials_since: number;
   };
@@ -129,6 +131,8 @@ export interface Database extends ServiceTables {
     outcome: Outcome | null;
     reason: string | null;
     last_attempt_id: string | null;
+    /** When a person took it out while its call was open: it ends with that call, and is not called again. Null: nobody did. */
+    taken_out_at: number | null;
     /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
     words_key: string | null;
   };

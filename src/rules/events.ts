@@ -10,7 +10,8 @@ import type { LoggedTerms } from './row-terms.ts';
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
 
 /** Why calls that wait at the service are taken back: the campaign is stopped, or one of them may not be made any more. */
-export type WithdrawReason = 'paused' | 'ended' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice';
+export type WithdrawReason =
+  'paused' | 'ended' | 'withdrawn' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice';
 
 interface CallEnd {
   disposition: Disposition;
@@ -72,7 +73,8 @@ export interface EventData {
   };
   /** Keyed hashes of the rows from this one on, as base64url; each is split as in `RowHash`. */
   'campaign.rows': { from: number; hashes: string; cells: string; version?: RowHashVersion };
-  'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number };
+  /** `letQueued`: what waits at the service is left to ring while it is paused. */
+  'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number; letQueued?: true };
   'campaign.edited': { added: number; corrected: number; withdrawn: number };
   'campaign.adjusted': { from: Limits; to: Limits; by: 'person' };
   /** Limits of the account, or the address of its service. */
@@ -133,7 +135,8 @@ export interface EventData {
   'recipient.added': RowHash;
   /** `outcome`: what the correction takes back. */
   'recipient.corrected': RowHash & { outcome: Outcome | null; numberChanged: boolean };
-  'recipient.withdrawn': { by: 'person'; note?: string };
+  /** `callOpen`: its call was planned or open, and what waits of it at the service is to be asked back. */
+  'recipient.withdrawn': { by: 'person'; note?: string; callOpen?: true };
   /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
   'operator.acted': { name: string; action: string };
   /** Never its address, of which a part may be a secret. */

@@ -22,3 +22,14 @@ export function knowsKeys(api: ServiceApi): boolean {
 export function reportsRecipients(api: ServiceApi): boolean {
   return api !== 'contract';
 }
+
+/** What a pause does to calls that wait at the service. */
+export const queuedFates = ['taken_back', 'left_to_ring', 'never_taken_back'] as const;
+/** One of them. */
+export type QueuedFate = (typeof queuedFates)[number];
+
+/** What becomes of the calls of a paused campaign that wait at its service; `letQueued`: whoever paused it left them to ring. */
+export function fateOfQueued({ api, letQueued }: { api: ServiceApi; letQueued: boolean }): QueuedFate {
+  if (!reportsRecipients(api)) return 'never_taken_back';
+  return letQueued ? 'left_to_ring' : 'taken_back';
+}

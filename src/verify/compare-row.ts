@@ -21,6 +21,8 @@ export function compareRow({ judge, campaign, id, violate }: Compared, row: Reci
   const calls = callsOf(campaign, id);
   const waits = calls.some(({ state }) => state === null) ? 'open' : 'waiting';
   if (row.outcome === known || isRejected) compare('state', row.state, row.outcome === null ? waits : 'done');
+  if (known === null && waits === 'open' && campaign.withdrawn.has(id) && row.taken_out_at === null)
+    differ('was withdrawn with its open call by the log, and not in the tables');
   compare('number', row.row_number, number);
   compare('calls', row.attempts, calls.length);
   compare('last call', row.last_attempt_id, calls.findLast(({ postedAt }) => postedAt !== null)?.attemptId ?? null);

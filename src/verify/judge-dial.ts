@@ -109,7 +109,9 @@ export function release(line: JudgedLine, attempt: AttemptBook | undefined): voi
   const { attemptId = '', at } = event;
   if (attempt === undefined) return violate('log_incomplete', `call ${attemptId} was given back and never planned`);
   if (attempt.state !== null) violate('illegal_change', `call ${attemptId} was given back, and was ${attempt.state} before`);
-  if (data['reason'] === 'withdrawn' && campaign.batches.get(attempt.batchId)?.askedBack !== true)
+  // One that was not sent yet is given back by the word of the person alone.
+  const isOwn = data['by'] !== 'report' && campaign.withdrawn.has(rowOf(attemptId));
+  if (data['reason'] === 'withdrawn' && !isOwn && campaign.batches.get(attempt.batchId)?.askedBack !== true)
     violate('cause_missing', `call ${attemptId} was given back as withdrawn, and the service was never asked for it`);
   if (data['by'] === 'report') takeReport(line, attempt);
   attempt.state = 'released';

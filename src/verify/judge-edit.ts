@@ -14,7 +14,7 @@ export function judgeEdit(line: JudgedLine): void {
   if (event.type === 'recipient.withdrawn') {
     edits.withdrawn += 1;
     campaign.withdrawn.add(recipientId);
-    return judgeOpen(line, 'withdrawn');
+    return data['callOpen'] === true ? judgeWish(line, recipientId) : judgeOpen(line, 'withdrawn');
   }
   if (event.type === 'recipient.added') campaign.rows += 1;
   const row = rowNumber(campaign, recipientId);
@@ -44,6 +44,13 @@ export function judgeRetry({ campaign, event: { recipientId = '' }, violate }: J
 export function judgeWithdrawn({ campaign, event, violate }: JudgedLine, recipientId: string): void {
   if (campaign.withdrawn.has(recipientId))
     violate('withdrawn_dialled', `call ${event.attemptId} was placed although ${recipientId} was withdrawn`);
+}
+
+/** Only a service that gives calls back is asked for one that is planned or open, and then there is one. */
+function judgeWish({ campaign, violate }: JudgedLine, recipientId: string): void {
+  if (!campaign.looksUp) violate('open_changed', `${recipientId} was withdrawn while a call was open that its service gives not back`);
+  if (callsOf(campaign, recipientId).at(-1)?.state !== null)
+    violate('log_incomplete', `${recipientId} was withdrawn with its open call, and the log has no such call`);
 }
 
 function judgeOpen({ campaign, event: { recipientId }, violate }: JudgedLine, what: 'withdrawn' | 'changed'): void {

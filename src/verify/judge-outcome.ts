@@ -78,6 +78,7 @@ function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: 
   if (reason === 'campaign_end' && (endsAt === null || at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
+  if (reason === 'withdrawn' && !campaign.withdrawn.has(rowId)) return 'nobody had withdrawn it';
   if (reason === 'invalid_number' && !ends.includes('invalid_number')) return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;
 }

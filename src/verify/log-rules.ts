@@ -11,7 +11,7 @@ export const logRules = {
   retry_too_early: 'nobody is planned or called again before the delay that the end of the last call asks for',
   reached_dialled: 'nobody is called again who was reached or opted out',
   withdrawn_dialled: 'nobody is called whom a person withdrew and did not put back',
-  open_changed: 'no row is changed or withdrawn while a call to its recipient is planned or open',
+  open_changed: 'no row is changed while a call to its recipient is planned or open, or withdrawn unless its service gives calls back',
   unscreened_dialled: 'nobody is called without a fresh yes of the pre-dial hook, where the campaign has one',
   dialled_while_stopped: 'no call begins while the campaign is not running',
   caller_out_dialled: 'no call begins from a number that has been taken out',

@@ -113,6 +113,7 @@ export async function readRecipients(db: Queries, scope: Scope) {
     .selectFrom('recipients')
     .select(['recipient_id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
     .select(['not_before', 'expires_at', 'terms', 'outcome', 'reason', 'state', 'row_number', 'cells', 'attempts', 'last_attempt_id'])
+    .select('taken_out_at')
     .where((eb) => ('ids' in scope ? eb('recipient_id', 'in', scope.ids) : eb('recipient_id', '>', scope.after)))
     .orderBy('recipient_id')
     .limit(perPage)

@@ -4,6 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
+import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
 import type { CallReport } from '../../src/rules/call-report.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
@@ -22,6 +23,8 @@ export interface ReportedWorld {
   sandbox?: SandboxOptions;
   rules?: RulesChanges;
   people?: number;
+  /** Whom the list has, where it matters. */
+  numbers?: string[];
   /** What stands between the program and the service. */
   between?: (service: CallService) => CallService;
 }
@@ -36,25 +39,25 @@ export async function beginReported({
   sandbox: options,
   rules: changes,
   people = 6,
+  numbers = plainNumbers(people),
   between = (service) => service,
 }: ReportedWorld) {
   const sandbox = await startTestSandbox({ outcomeMix: everybody, meanTalkSeconds: 60, ...options });
+  const now = () => sandbox.clock.now();
   const direct = connectService({
     baseUrl: sandbox.url,
     apiKey: 'sk_sandbox_ok',
     api,
     retriesAfter429: { reads: 0 },
     // What the service says of its time is read by the same clock.
-    nowReal: () => sandbox.clock.now(),
+    nowReal: now,
   });
   onTestFinished(() => direct.close());
   const service = between(direct);
   const store = await openTestStore(dialect);
   const account = { accountId: sandbox.url, api };
-  const now = () => sandbox.clock.now();
   const deps = buildDependencies({ store, service, now, ...account });
   const { plan, submit } = createActivities(deps);
-  const numbers = plainNumbers(people);
   const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
   const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
   const rows = (async function* () {
@@ -80,6 +83,11 @@ export async function beginReported({
     numbers,
     dial,
     sweep,
+    /** A person takes these rows out. */
+    async withdraw(...rows: number[]) {
+      const options = { campaignId: 'spring', note: null, dryRun: false, now: now() };
+      return (await withdrawRecipients(store, options, { rows })).map(({ result }) => result);
+    },
     /** Lets time pass, and dials and collects meanwhile. */
     async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
       for (const end = now() + ms; now() < end;) {
@@ -119,7 +127,7 @@ export async function beginReported({
   };
 }
 
-const apis: readonly Api[] = ['batch-calling', 'campaigns'];
+export const apis: readonly Api[] = ['batch-calling', 'campaigns'];
 export const everyCase = apis.flatMap((api) => dialects.map((dialect) => ({ api, dialect })));
 export const once = (people: number) => Array.from({ length: people }, () => 1);
 export const timesOf = (rang: { times: number }[]) => rang.map(({ times }) => times);

@@ -186,6 +186,7 @@ test('reading makes no schema', async () => {
     '009-row-rank',
     '010-service-apis',
     '011-certain-absence',
+    '012-taken-out',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

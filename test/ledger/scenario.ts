@@ -18,6 +18,7 @@ import { type Campaign, findCampaign } from '../../src/ledger/rows/campaigns.ts'
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
@@ -35,6 +36,8 @@ export interface ScenarioOptions {
   campaignId?: string;
   rules?: RulesChanges;
   rows?: ImportRow[];
+  /** By which API the service is asked; default: the contract's. */
+  api?: ServiceApi;
   now?: number;
 }
 
@@ -43,7 +46,7 @@ export async function beginCampaign(store: Store, options: ScenarioOptions = {})
   const { campaignId = 'spring', now = noon } = options;
   const rules = buildRules(options.rules);
   const rows = options.rows ?? buildRows(numbers(6), (index) => `Guest ${index}`);
-  const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service' };
+  const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service', api: options.api ?? 'contract' };
   await importCampaign(store, campaign, { chunks: once(rows), now });
   await openRound(store, campaignId, now);
   return new Scenario(store, campaignId);

@@ -34,9 +34,10 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`update recipients set rank = case when state = 'waiting' and called = 1 then 0 else 1 end`.execute(db);
   await sql`alter table recipients drop column called`.execute(db);
   await sql`alter table recipients rename column rank to tier`.execute(db);
-  const columns = ['campaigns drop column api', 'attempts drop column over_at', 'batches drop column not_found_at'];
-  const later = ['batches drop column withdraw_asked_at', 'posts drop column absent_at', 'agents drop column naming_run'];
-  for (const column of [...columns, ...later]) await sql.raw(`alter table ${column}`).execute(db);
+  const columns = ['recipients drop column taken_out_at', 'campaigns drop column let_queued', 'campaigns drop column api'];
+  const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
+  const later = ['posts drop column absent_at', 'agents drop column naming_run'];
+  for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 

@@ -143,6 +143,19 @@ const suppression: Draft = {
   data: { e164: ben, scope: 'account', expiresAt: null },
 };
 const day = 24 * hourMs;
+/** The campaign calls through an API that gives calls back. */
+const givesBack = data(of('campaign.imported'), { api: 'campaigns' });
+/** A person takes a row out while its call is open. */
+const wished = (row: number): Draft[] => [
+  { at: ten + 5 * minuteMs, type: 'recipient.withdrawn', recipientId: `spring/${row}`, data: { by: 'person', callOpen: true } },
+  { at: ten + 5 * minuteMs, type: 'campaign.edited', data: { added: 0, corrected: 0, withdrawn: 1 } },
+];
+/** Ben is taken out while his first call rings, which ends as busy: he is not called again. */
+const takenOut = all(
+  before(of('attempt.settled', 'spring/2/1'), ...wished(2), outcome(2, ten + 5 * minuteMs, 'cancelled', 'withdrawn')),
+  without(ofBatch(3, 'spring/2/2')),
+  (log) => log.filter((event) => event.data?.['outcome'] !== 'exhausted'),
+);
 
 /** Each change of a clean log names these rules, and no other. */
 // prettier-ignore
@@ -206,6 +219,13 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
   [['open_changed'], 'a row is changed while its call is open', before(of('recipient.outcome', 'spring/3'),
     { at: ten + 15 * minuteMs, type: 'recipient.withdrawn', recipientId: 'spring/3', data: {} },
     { at: ten + 15 * minuteMs, type: 'campaign.edited', data: { added: 0, corrected: 0, withdrawn: 1 } })],
+  [['open_changed'], 'a row is withdrawn with its open call, which the contract gives not back', takenOut],
+  [['withdrawn_dialled'], 'a row that was withdrawn with its open call', all(givesBack,
+    before(of('attempt.settled', 'spring/2/1'), ...wished(2)))],
+  [['log_incomplete'], 'a row is withdrawn with an open call that there is not', all(givesBack,
+    before(of('batch.planned', 'spring/1/2'), ...wished(1)))],
+  [['outcome_unproven'], 'a row that nobody withdrew ends as withdrawn', all(givesBack, takenOut,
+    without(of('recipient.withdrawn'), of('campaign.edited')))],
   [['unscreened_dialled'], 'a call that the hook was not asked about', campaignRules({ preDial })],
   [['dialled_while_stopped'], 'a request while the campaign is paused',
     all(before(of('batch.posting', 'spring/1/3'), { at: ten + 70 * minuteMs, type: 'campaign.state',
@@ -262,6 +282,10 @@ function elsewhere(number: string | undefined, at: number): Draft[] {
 
 test('a log in which every promise was kept is proven', () => {
   expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 4, campaigns: ['spring'] });
+});
+
+test('a row that is withdrawn with its open call ends with that call, where the service gives calls back', () => {
+  expect(named(all(givesBack, takenOut)([...kept]))).toEqual([]);
 });
 
 test.each(corruptions)('%j and no other: %s', (expected, _what, corrupt) => {

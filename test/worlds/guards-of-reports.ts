@@ -201,7 +201,7 @@ export const guardsOfReports: readonly Guard[] = [
   {
     name: 'withdrawal: of a campaign that does not dial',
     keeps: 'What waits at the service does not ring after a pause, a cancellation or a drain.',
-    edits: [edit(withdrawals, "if (campaign.state !== 'running')", "if (campaign.state === 'draft')")],
+    edits: [edit(withdrawals, "if (state !== 'running' &&", "if (state === 'draft' &&")],
     api: 'batch-calling',
     worlds: ['paused'],
     test: { file: calls, name: 'a pause takes back what waits' },
@@ -209,7 +209,7 @@ export const guardsOfReports: readonly Guard[] = [
   {
     name: 'withdrawal: of who must not be called any more',
     keeps: 'A do-not-call entry, the end of the hours and the end of the campaign reach calls that wait.',
-    edits: [edit(withdrawals, 'if (first === undefined) return null;', 'if (first === undefined || now > 0) return null;')],
+    edits: [edit(withdrawals, "verdict.verdict === 'dial' ? []", "verdict.verdict === 'dial' || now > 0 ? []")],
     api: 'campaigns',
     worlds: ['suppressed', 'closing'],
     test: { file: calls, name: 'an entry on the do-not-call list stops a call' },

@@ -81,7 +81,11 @@ export const guardsOfRows: readonly Guard[] = [
     name: 'open calls and corrections',
     keeps: 'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
     edits: [
-      edit('src/ledger/people/edit-verdict.ts', "if (isOpen || target.state === 'open') {", "if (isOpen && target.state === 'done') {"),
+      edit(
+        'src/ledger/people/edit-verdict.ts',
+        "const hasCall = isOpen || target.state === 'open';",
+        "const hasCall = isOpen && target.state === 'done';",
+      ),
     ],
     worlds: [],
     test: { file: 'test/ledger/people/edit-recipients.test.ts', name: 'nobody is changed whose call is open' },

@@ -237,6 +237,7 @@ async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChang
   await updateRecipient(tx, recipientId, {
     ...listColumnsOf(row),
     words_key: key,
+    taken_out_at: null,
     called,
     rank: rankOf(called, row),
     due_at: dueAt,

@@ -1,4 +1,5 @@
 import { listColumnsOf, type ImportRow } from '../campaign/import-campaign.ts';
+import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** A row of an upload that the list reader has accepted, with the user's own id. */
@@ -10,9 +11,6 @@ export interface UploadRow extends ImportRow {
 
 /** Why a row of an upload changes nothing, apart from what the list reader finds wrong with it. */
 export type EditFailure = 'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone';
-
-/** Reason of outcome `cancelled` when a person took the row out. */
-export const withdrawnReason = 'withdrawn';
 
 export type EditVerdict =
   | { kind: 'add' }
@@ -37,22 +35,26 @@ export function judgeEdit(
   { isOpen, restore }: { isOpen: boolean; restore: boolean },
 ): EditVerdict {
   if (target === undefined) return { kind: 'add' };
+  const { outcome, reason, taken_out_at: takenOutAt } = target;
   const isSame = isSameRow(row, target);
-  const isWithdrawn = target.outcome === 'cancelled' && target.reason === withdrawnReason;
-  if (isWithdrawn && restore && !isOpen) return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: 'cancelled' };
+  const hasCall = isOpen || target.state === 'open';
+  const claimsNumber = target.e164 !== row.e164;
+  const mayComeBack = outcome === null || outcome === 'undialable' || outcome === 'cancelled';
+  const isWithdrawn = mayComeBack && (outcome === 'cancelled' ? reason === withdrawnReason : takenOutAt !== null);
+  if (mayComeBack && isWithdrawn && restore && !hasCall) return { kind: 'correct', claimsNumber, takesBack: outcome };
   // Of one that was withdrawn the user is told, or nobody would notice that it is not called.
-  if (isSame && target.outcome !== 'rejected' && !isWithdrawn) return { kind: 'unchanged' };
-  if (isOpen || target.state === 'open') {
-    const hint = 'its call is planned or open; upload the row again when the call has ended';
-    return { kind: 'failed', code: 'call_open', hint };
+  if (isSame && outcome !== 'rejected' && !isWithdrawn) return { kind: 'unchanged' };
+  if (hasCall) {
+    const what = isWithdrawn ? 'it was withdrawn while its call was planned or open' : 'its call is planned or open';
+    return { kind: 'failed', code: 'call_open', hint: `${what}; upload the row again when the call has ended` };
   }
-  switch (target.outcome) {
+  if (isWithdrawn) return { kind: 'failed', code: 'withdrawn', hint: 'it was withdrawn; --restore puts it back in line' };
+  switch (outcome) {
     case null:
-      return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: null };
-    case 'rejected':
-      return { kind: 'correct', claimsNumber: true, takesBack: 'rejected' };
     case 'undialable':
-      return { kind: 'correct', claimsNumber: target.e164 !== row.e164, takesBack: 'undialable' };
+      return { kind: 'correct', claimsNumber, takesBack: outcome };
+    case 'rejected':
+      return { kind: 'correct', claimsNumber: true, takesBack: outcome };
     case 'completed':
     case 'exhausted':
     case 'opted_out':
@@ -60,9 +62,7 @@ export function judgeEdit(
     case 'expired':
     case 'cancelled':
     case 'unresolved':
-      return isWithdrawn
-        ? { kind: 'failed', code: 'withdrawn', hint: 'it was withdrawn; --restore puts it back in line' }
-        : { kind: 'failed', code: 'already_ended', hint: `its outcome is ${target.outcome}, and stays` };
+      return { kind: 'failed', code: 'already_ended', hint: `its outcome is ${outcome}, and stays` };
   }
 }
 

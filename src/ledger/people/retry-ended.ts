@@ -5,7 +5,7 @@ import type { NewEvent } from '../../rules/events.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { RefusedError } from '../ledger-error.ts';
-import { withdrawnReason } from './edit-verdict.ts';
+import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
@@ -82,6 +82,7 @@ function retriableOf(db: Queries, campaignId: string, outcomes: readonly Retriab
       .where('campaign_id', '=', campaignId)
       .where('state', '=', 'done')
       .where('outcome', 'in', outcomes)
+      .where('taken_out_at', 'is', null)
       // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
       .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
   );

@@ -1,12 +1,14 @@
-import { findCampaign } from '../rows/campaigns.ts';
+import { reportsRecipients } from '../../rules/service-api.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { findOpen } from './edit-targets.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
-import { withdrawnReason } from './edit-verdict.ts';
+import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { Queries } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
+import { updateRecipient } from '../updates.ts';
 
 /** Which rows a person takes out: by the user's own ids, or by row of the campaign. */
 export type WithdrawKeys = { ids: readonly string[] } | { rows: readonly number[] };
@@ -16,7 +18,11 @@ export interface WithdrawResult {
   /** Id or row number as it was named. */
   key: string | number;
   campaignRow: number | null;
-  result: 'withdrawn' | 'call_open' | 'already_ended' | 'not_found';
+  /**
+   * `withdrawing`: its call is planned or open, and what waits of it at the service is asked back; the row ends with that call, or without
+   * one. `call_open`: nothing can be asked back, and the row is left as it is.
+   */
+  result: 'withdrawn' | 'withdrawing' | 'call_open' | 'already_ended' | 'not_found';
 }
 
 export interface WithdrawOptions {
@@ -28,8 +34,9 @@ export interface WithdrawOptions {
 }
 
 /**
- * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. Whoever has a call planned or open is left to its
- * end. One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
+ * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. For whoever has a call planned or open the wish is
+ * stored where the service can give calls back, and from then on no other call is made; else that one is left to its end. One transaction,
+ * so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
  */
 export async function withdrawRecipients(
   store: Store,
@@ -37,52 +44,66 @@ export async function withdrawRecipients(
   keys: WithdrawKeys,
 ): Promise<WithdrawResult[]> {
   const look = async (db: Queries) => {
-    refuseUnlessEditable(await findCampaign(db, campaignId), now);
-    return judge(db, campaignId, keys);
+    const campaign = await findCampaign(db, campaignId);
+    refuseUnlessEditable(campaign, now);
+    return judge(db, campaign, keys);
   };
   if (dryRun) return (await look(store.db)).results;
   return lockedTransaction(store, campaignId, async (tx) => {
-    const { results, withdrawn } = await look(tx);
-    if (withdrawn.length === 0) return results;
+    const { results, withdrawn, wished } = await look(tx);
+    const taken = withdrawn.length + wished.length;
+    if (taken === 0) return results;
     const data = { by: 'person' as const, ...(note === null ? {} : { note }) };
     const type = 'recipient.withdrawn' as const;
-    const counts = { added: 0, corrected: 0, withdrawn: withdrawn.length };
+    const counts = { added: 0, corrected: 0, withdrawn: taken };
     await appendEvents(tx, [
       ...withdrawn.map((recipientId) => ({ at: now, campaignId, type, recipientId, data })),
+      ...wished.map((recipientId) => ({ at: now, campaignId, type, recipientId, data: { ...data, callOpen: true as const } })),
       { at: now, campaignId, type: 'campaign.edited', data: counts },
     ]);
     const end = { outcome: 'cancelled', reason: withdrawnReason } as const;
     const finishes = withdrawn.map((recipientId) => ({ recipientId, ...end }));
     await finishRecipients(tx, { campaignId, now }, finishes);
+    for (const recipientId of wished) await updateRecipient(tx, recipientId, { taken_out_at: now });
     return results;
   });
 }
 
-async function judge(db: Queries, campaignId: string, keys: WithdrawKeys): Promise<{ results: WithdrawResult[]; withdrawn: string[] }> {
-  if (('ids' in keys ? keys.ids : keys.rows).length === 0) return { results: [], withdrawn: [] };
+/** What becomes of those who are named, who ends at once, and of whom the wish is new. */
+interface Judgement {
+  results: WithdrawResult[];
+  withdrawn: string[];
+  wished: string[];
+}
+
+async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawKeys): Promise<Judgement> {
+  if (('ids' in keys ? keys.ids : keys.rows).length === 0) return { results: [], withdrawn: [], wished: [] };
   let query = db
     .selectFrom('recipients')
-    .select(['recipient_id', 'row_number', 'external_id', 'state'])
+    .select(['recipient_id', 'row_number', 'external_id', 'state', 'taken_out_at'])
     .where('campaign_id', '=', campaignId);
   query = 'ids' in keys ? query.where('external_id', 'in', keys.ids) : query.where('row_number', 'in', keys.rows);
   // Sorted here: SQLite would go through the whole campaign for the order.
   const rows = (await query.execute()).sort((a, b) => a.row_number - b.row_number);
   const ids = rows.map((row) => row.recipient_id);
   const open = await findOpen(db, ids);
+  const ofOpen = reportsRecipients(api) ? 'withdrawing' : 'call_open';
   const withdrawn: string[] = [];
+  const wished: string[] = [];
   const found = new Map<string | number, WithdrawResult>();
   for (const row of rows) {
     const key = 'ids' in keys ? (row.external_id ?? '') : row.row_number;
     const isOpen = row.state === 'open' || open.has(row.recipient_id);
-    const result = isOpen ? 'call_open' : row.state === 'waiting' ? 'withdrawn' : 'already_ended';
+    const result = isOpen ? ofOpen : row.state === 'waiting' ? 'withdrawn' : 'already_ended';
     if (result === 'withdrawn') withdrawn.push(row.recipient_id);
+    if (result === 'withdrawing' && row.taken_out_at === null) wished.push(row.recipient_id);
     // Of several rows with one id only one was ever accepted.
     const known = found.get(key);
     if (known === undefined || known.result === 'already_ended') found.set(key, { key, campaignRow: row.row_number, result });
   }
   const named: readonly (string | number)[] = 'ids' in keys ? keys.ids : keys.rows;
   const results = named.map((key) => found.get(key) ?? { key, campaignRow: null, result: 'not_found' as const });
-  return { results, withdrawn };
+  return { results, withdrawn, wished };
 }
 
 /** Waiting recipients with an id, in row order, in pages: for finding those that an upload no longer has. */

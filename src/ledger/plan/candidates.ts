@@ -48,11 +48,14 @@ export interface DialFacts {
   dialBlock: DialBlock | undefined;
 }
 
-/** Asks the ledger all that the rules want to know of these recipients. Only reads. */
+/**
+ * Asks the ledger all that the rules want to know of these recipients. Only reads. `areBegun`: their calls are under way, so caps and
+ * budgets, which limit how many are begun, are not asked again.
+ */
 export async function readQuestions(
   db: Queries,
   campaign: Campaign,
-  { recipients, now }: { recipients: readonly RecipientRow[]; now: number },
+  { recipients, now, areBegun = false }: { recipients: readonly RecipientRow[]; now: number; areBegun?: boolean },
 ): Promise<(row: RecipientRow, numberBusy: boolean) => EligibilityInput> {
   const { campaignId, rules } = campaign;
   const suppressed = await findSuppressed(db, { campaignId, now }, numbersOf(recipients));
@@ -61,8 +64,8 @@ export async function readQuestions(
     const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
     return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };
   };
-  const capsAllowAt = await readCaps(db, rules, { callees: recipients.map(calleeOf), now });
-  const budgetAllowsAt = await readBudgets(db, rules.retry, { recipients: recipients.map(budgetedOf), now });
+  const capsAllowAt = areBegun ? () => now : await readCaps(db, rules, { callees: recipients.map(calleeOf), now });
+  const budgetAllowsAt = areBegun ? () => now : await readBudgets(db, rules.retry, { recipients: recipients.map(budgetedOf), now });
   return (row, numberBusy) => ({
     at: now,
     endsAt: rules.endsAt,
@@ -71,6 +74,7 @@ export async function readQuestions(
     calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
     zones: JSON.parse(row.zones) as string[],
     marginMs: rules.timing.dispatchMarginMs,
+    takenOut: row.taken_out_at !== null,
     suppressed: row.e164 !== null && suppressed.has(row.e164),
     numberBusy,
     capsAllowAt: capsAllowAt(calleeOf(row)),

@@ -33,6 +33,8 @@ export interface Campaign {
   draining: DrainReason | null;
   /** A paused campaign goes on by itself at this instant. */
   resumeAt: number | null;
+  /** While it is paused, what waits at the service is left to ring. */
+  letQueued: boolean;
   /** When it last began to dial. */
   dialsSince: number;
 }
@@ -56,6 +58,7 @@ export function toCampaign(row: Row<'campaigns'>): Campaign {
     canaryFrom: row.canary_from,
     draining: row.draining,
     resumeAt: row.resume_at,
+    letQueued: row.let_queued === 1,
     dialsSince: row.dials_since,
   };
 }
@@ -112,6 +115,8 @@ interface StateChange {
   resumeAt?: number | null;
   /** Of a pause: whether a person wished it. */
   wished?: boolean;
+  /** Of a pause: leaves what waits at the service to ring. */
+  letQueued?: boolean;
 }
 
 /**
@@ -121,7 +126,7 @@ interface StateChange {
 export async function changeCampaignState(
   tx: Tx,
   { campaignId, now }: At,
-  { to, reason = null, resumeAt = null, wished = false }: StateChange,
+  { to, reason = null, resumeAt = null, wished = false, letQueued = false }: StateChange,
 ): Promise<boolean> {
   const query = tx.selectFrom('campaigns').select('state').where('campaign_id', '=', campaignId);
   const before = await query.executeTakeFirst();
@@ -129,8 +134,9 @@ export async function changeCampaignState(
   if (before.state === to) return true;
   if (!campaignTransitions[before.state].includes(to)) return false;
   const begins = to === 'running' ? { dials_since: now } : {};
-  await updateCampaign(tx, campaignId, { state: to, state_reason: reason, resume_at: resumeAt, ...begins });
-  const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }) };
+  const change = { state: to, state_reason: reason, resume_at: resumeAt, let_queued: letQueued ? 1 : 0 } as const;
+  await updateCampaign(tx, campaignId, { ...change, ...begins });
+  const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }), ...(letQueued && { letQueued }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data }]);
   if (to === 'paused' && !wished) await noteControlRequest(tx, { campaignId, now, change: 'pause' });
   return true;
@@ -160,24 +166,23 @@ export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignR
   return changeCampaignState(tx, at, { to: startsAt !== null && at.now < startsAt ? 'scheduled' : 'running' });
 }
 
-/** Pauses dialling: what is planned is given back at its next look, what is open is still collected. `round`: another one goes on. */
+/**
+ * Pauses dialling: what is planned is given back at its next look, what is open is still collected. `letQueued`: what waits at the service
+ * is not taken back; of two pauses the later one decides that. `round`: another one goes on.
+ */
 export async function pauseCampaign(
   store: Store,
   at: At,
-  { reason, wish, round }: { reason: string; wish?: ControlRequest | undefined; round?: number },
+  { reason, wish, round, letQueued = false }: { reason: string; wish?: ControlRequest | undefined; round?: number; letQueued?: boolean },
 ): Promise<boolean> {
   return lockedTransaction(store, at.campaignId, (tx) =>
     grantControlRequest(tx, { ...at, change: 'pause', wish }, async () => {
       if (round !== undefined && (await findCampaign(tx, at.campaignId))?.round !== round) return false;
+      const ofPaused = tx.updateTable('campaigns').where('campaign_id', '=', at.campaignId).where('state', '=', 'paused');
+      await ofPaused.set({ let_queued: letQueued ? 1 : 0 }).execute();
       // One that would go on by itself stays paused from here on.
-      await tx
-        .updateTable('campaigns')
-        .set({ state_reason: reason, resume_at: null })
-        .where('campaign_id', '=', at.campaignId)
-        .where('state', '=', 'paused')
-        .where('resume_at', 'is not', null)
-        .execute();
-      return changeCampaignState(tx, at, { to: 'paused', reason, wished: true });
+      await ofPaused.set({ state_reason: reason, resume_at: null }).where('resume_at', 'is not', null).execute();
+      return changeCampaignState(tx, at, { to: 'paused', reason, wished: true, letQueued });
     }),
   );
 }

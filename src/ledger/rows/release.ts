@@ -1,5 +1,6 @@
 import { compareAndSetBatch } from '../batch-state.ts';
 import { openAttemptStates, unsentStates } from '../../rules/ledger.ts';
+import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { batchStateEvent } from '../batch-moves.ts';
@@ -48,6 +49,7 @@ export async function releaseAttempts(
     // What came of an earlier call while this one was open: nobody is to be called again.
     const talk = (await findTalks(tx, [recipientId])).get(recipientId);
     if (talk !== undefined) await finish({ outcome: talk, reason: reachedEarlier });
+    else if (recipient.taken_out_at !== null) await finish({ outcome: 'cancelled', reason: withdrawnReason });
     else {
       const dueAt = Math.max(next.dueAt, recipient.due_at);
       await requeueRecipient(tx, { campaignId, now }, { ...recipient, dueAt });

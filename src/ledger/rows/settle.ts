@@ -1,6 +1,7 @@
 import { hasClosed } from '../../rules/lifecycle.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import type { AttemptResult } from '../../rules/disposition.ts';
+import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { afterAttempt } from '../../rules/attempts/retry-schedule.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
@@ -95,6 +96,7 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
   // Whom a person took out stays out.
   else if (counts.isLatest && isLast && recipient.outcome !== 'cancelled') {
     if (next.kind === 'final') await finish(next.outcome, next.reason);
+    else if (recipient.taken_out_at !== null) await finish('cancelled', withdrawnReason);
     else if (recipient.expires_at !== null && next.at + rules.timing.dispatchMarginMs >= recipient.expires_at)
       await finish('expired', 'row_expired');
     // A campaign that has ended calls nobody again for a record that comes late.

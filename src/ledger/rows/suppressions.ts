@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { lockToWrite, requireDoNotCallLock } from '../locks.ts';
 import { appendEvents } from '../events.ts';
-import { partsOf } from '../parts.ts';
+import { partsOf, readInParts } from '../parts.ts';
 import type { Store } from '../open-ledger.ts';
 import { countRows } from '../reads.ts';
 import type { At, Queries, Tx } from '../tx.ts';
@@ -150,14 +150,15 @@ export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
 
 /** Which of these numbers this campaign must not dial now. */
 export async function findSuppressed(db: Queries, { campaignId, now }: At, numbers: readonly string[]): Promise<Set<string>> {
-  if (numbers.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('suppressions')
-    .select('e164')
-    .where('e164', 'in', numbers)
-    .where('scope', 'in', [accountScope, campaignId])
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .execute();
+  const rows = await readInParts(numbers, (part) =>
+    db
+      .selectFrom('suppressions')
+      .select('e164')
+      .where('e164', 'in', part)
+      .where('scope', 'in', [accountScope, campaignId])
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+      .execute(),
+  );
   return new Set(rows.map((row) => row.e164));
 }
 

@@ -75,7 +75,7 @@ export async function withdraw(
   const results: WithdrawResult[] = [];
   for await (const keys of keysOf(named, idColumn ?? ''))
     results.push(...(await withdrawRecipients(control.store, { campaignId, note, dryRun, now }, keys)));
-  const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn');
+  const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn' || result === 'withdrawing');
   return { results, notice: hasChanged ? await tellToLook(control, campaignId) : { told: true } };
 }
 

@@ -36,6 +36,8 @@ interface PauseInput {
   campaignId: string;
   /** Of the look at which it was decided: another one is not paused. Default: whichever runs. */
   round?: number;
+  /** Leaves what waits at the service to ring; else it is taken back where the service can do that. */
+  letQueued?: boolean;
   /** Hears of the pause before the workflow is told. */
   onCommitted?: (campaign: Campaign) => void;
 }
@@ -46,14 +48,14 @@ interface PauseInput {
  */
 export async function pause(
   control: Control,
-  { campaignId, round, onCommitted = () => {} }: PauseInput,
+  { campaignId, round, letQueued = false, onCommitted = () => {} }: PauseInput,
 ): Promise<{ campaign: Campaign; notice: Notice }> {
   const { store } = control;
   const before = await requireCampaign(store, campaignId);
   refuseOtherRound(before, round);
   refuseUnfit(before, 'pause');
   const now = await readServiceTime(control);
-  if (!(await pauseCampaign(store, { campaignId, now }, { reason: pausedByPerson, round: before.round })))
+  if (!(await pauseCampaign(store, { campaignId, now }, { reason: pausedByPerson, round: before.round, letQueued })))
     throw new WrongStateError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
   const campaign = await requireCampaign(store, campaignId);
   onCommitted(campaign);

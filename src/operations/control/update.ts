@@ -147,14 +147,15 @@ export async function withdrawMissing(
   { store }: Pick<Control, 'store'>,
   { campaign, listed, now: readNow }: ListUpdate,
   { missing, dryRun }: { missing: readonly number[]; dryRun: boolean },
-): Promise<{ withdrawn: number; callOpen: number }> {
+): Promise<{ withdrawn: number; withdrawing: number; callOpen: number }> {
   if (listed.unreadable > 0) throw new UnreadableIdsError(listed.unreadable);
   const { campaignId } = campaign;
-  const counts = { withdrawn: 0, callOpen: 0 };
+  const counts = { withdrawn: 0, withdrawing: 0, callOpen: 0 };
   const options = { campaignId, note: 'no longer in the list', dryRun, now: readNow() };
   for (const rows of partsOf(missing, rowsPerPart))
     for (const { result } of await withdrawRecipients(store, options, { rows })) {
       if (result === 'withdrawn') counts.withdrawn += 1;
+      if (result === 'withdrawing') counts.withdrawing += 1;
       if (result === 'call_open') counts.callOpen += 1;
     }
   return counts;

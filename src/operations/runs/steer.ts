@@ -4,6 +4,7 @@ import { recoverCampaign } from '../control/recover.ts';
 import { lookBeforeSteering, pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
+import { fateOfQueued } from '../../rules/service-api.ts';
 import type { OperationId } from '../list.ts';
 import { noticeText, type PlainRun, type Runs } from './run.ts';
 
@@ -37,14 +38,21 @@ export const plainRuns = {
     next: 'Resume it: carillon resume',
     help: `
 Returns when the pause is committed. No call is placed after that, except a batch that was on its way to the service at that
-moment. Open calls continue, and their results are collected. Needs only the database; Temporal, worker and service may be down.`,
+moment. Open calls continue, and their results are collected. Needs only the database; Temporal, worker and service may be down.
+
+Calls that the service has taken and that do not ring yet are taken back by a worker and planned again after the resume, unless
+--let-queued leaves them to ring (who is put on the do-not-call list, or whose hours end, is still taken back). With SVC_API=contract
+nothing can be taken back, with or without --let-queued.`,
     run: async (doing, { campaign: campaignId, body }) => {
       const { onCommitted } = doing;
-      const { campaign, notice } = await pause(doing, {
-        campaignId,
-        ...withoutUndefined({ onCommitted, round: body?.round }),
-      });
-      return steered(campaign, notice);
+      const { round, letQueued } = body ?? {};
+      const { campaign, notice } = await pause(doing, { campaignId, ...withoutUndefined({ onCommitted, round, letQueued }) });
+      return { ...steered(campaign, notice), queued: fateOfQueued(campaign) };
+    },
+    choice: {
+      field: 'letQueued',
+      flag: '--let-queued',
+      says: 'leave calls that wait at the service to ring',
     },
   },
   resumeCampaign: {

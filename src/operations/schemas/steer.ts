@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import type { AdjustableLimit, PacingLimits } from '../../rules/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
+import { queuedFates } from '../../rules/service-api.ts';
 import { campaignParams } from './common.ts';
 
 /** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
@@ -14,21 +15,32 @@ const steered = z
     notice: z.string().nullable().meta({
       description: 'Null; or why the workflow was not notified: the change holds, and it sees it at its next plan.',
     }),
+    queued: z.enum(queuedFates).optional().meta({
+      description:
+        'Of a pause: what becomes of calls that wait at the service. `never_taken_back`: its interface (SVC_API) cannot give calls back.',
+    }),
   })
   .meta({ id: 'Steered' });
 
 const recovered = steered
-  .omit({ notice: true })
+  .omit({ notice: true, queued: true })
   .extend({ workflowId: z.string().nullable().meta({ description: 'Null: nothing was left to run.' }) })
   .meta({ id: 'Recovered' });
 
-const wishBody = z
-  .object({
-    round: z.int().min(0).optional().meta({
-      description: 'The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).',
-    }),
-    pausesSeen: z.int().min(0).optional().meta({
-      description: 'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',
+const wish = z.object({
+  round: z.int().min(0).optional().meta({
+    description: 'The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).',
+  }),
+  pausesSeen: z.int().min(0).optional().meta({
+    description: 'How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.',
+  }),
+});
+const wishBody = wish.nullish();
+
+const pauseBody = wish
+  .extend({
+    letQueued: z.boolean().optional().meta({
+      description: 'True: calls that wait at the service may still ring. Else they are taken back, where its interface can do that.',
     }),
   })
   .nullish();
@@ -73,10 +85,13 @@ export const withdrawn = z.object({
       z.object({
         key: z.union([z.string(), z.int()]),
         row: z.int().nullable(),
-        why: z.enum(['call_open', 'already_ended', 'not_found']),
+        why: z.enum(['withdrawing', 'call_open', 'already_ended', 'not_found']).meta({
+          description:
+            '`withdrawing`: its planned or open call is asked back from the service; if it has rung, the row ends with it, and is not called again. `call_open`: the service cannot give it back, and the row is left as it is.',
+        }),
       }),
     )
-    .meta({ description: 'Rows that were not withdrawn.' }),
+    .meta({ description: 'Rows that are not withdrawn, or not yet.' }),
   notice: steered.shape.notice,
 });
 
@@ -93,7 +108,7 @@ const wished = { ...ofCampaign, body: wishBody, answer: steered };
 
 /** Of what an operator does to a campaign and its rows. */
 export const steerShapes = {
-  pauseCampaign: wished,
+  pauseCampaign: { ...wished, body: pauseBody },
   resumeCampaign: wished,
   drainCampaign: wished,
   cancelCampaign: wished,

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import { callsAmong } from '../../rules/disposition.ts';
 import { outcomes } from '../../rules/outcome.ts';
+import { fateOfQueued, type QueuedFate } from '../../rules/service-api.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { instantText } from '../../shared/input/times.ts';
@@ -48,12 +49,21 @@ export function campaignTitle(campaign: Campaign): string {
   return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
 }
 
+/** What a pause does to calls that wait at the service, as a sentence. */
+export const queuedWords: Readonly<Record<QueuedFate, string>> = {
+  taken_back: 'Calls that still wait at the service are taken back.',
+  left_to_ring: 'Calls that wait at the service may still ring.',
+  never_taken_back:
+    'Calls that the service has taken ring in any case: with SVC_API=contract none can be taken back, so --let-queued changes nothing.',
+};
+
 /** Why it is paused and what to do about it; nothing in other states. */
 export function pauseLines(campaign: Campaign): string[] {
   if (campaign.state !== 'paused') return [];
   const reason = campaign.stateReason === null ? 'no reason is on record' : printable(campaign.stateReason);
   return [
     `Paused: ${reason}`,
+    ...(campaign.letQueued ? [`  ${queuedWords[fateOfQueued(campaign)]}`] : []),
     `  No call is placed until: carillon resume ${campaign.campaignId}   (or end it: carillon cancel ${campaign.campaignId})`,
   ];
 }

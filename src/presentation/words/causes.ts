@@ -34,6 +34,7 @@ const plannerWaits: Readonly<Record<string, string>> = {
 
 /** Why an accepted row would never be called. */
 const exclusions: Readonly<Record<ExclusionReason, ExclusionText>> = {
+  withdrawn: { one: 'an operator withdrew it', label: 'withdrawn', note: 'carillon update --restore puts it back' },
   campaign_end: { one: 'the campaign ends before', label: 'due after the end', note: 'ends_at comes first' },
   row_expired: { one: 'the row expires before', label: 'row expired', note: 'list.expires_at has passed' },
   suppressed: { one: 'the number is on the do-not-call list', label: 'on the do-not-call list', note: '' },

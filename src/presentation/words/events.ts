@@ -13,6 +13,7 @@ type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>)
 const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
   paused: 'the campaign is paused',
   ended: 'the campaign calls nobody new',
+  withdrawn: 'an operator withdrew a row of it',
   suppressed: 'a number of it is on the do-not-call list now',
   outside_hours: 'the calling hours of a recipient end',
   campaign_end: 'the end of the campaign is near',

@@ -39,7 +39,8 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'recipient.retried': () => 'an operator put it into the next round',
   'recipient.added': () => 'an operator added the row',
   'recipient.corrected': ({ data }) => `an operator corrected the row${data.numberChanged ? ', and its number' : ''}`,
-  'recipient.withdrawn': () => 'an operator withdrew the row',
+  'recipient.withdrawn': ({ data }) =>
+    `an operator withdrew the row${data.callOpen === true ? '; its open call is asked back from the service' : ''}`,
 };
 
 /** What an event of one row's life says, in words. No number and nothing that was said is in it. */

@@ -23,6 +23,8 @@ export interface EligibilityInput {
   /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
   marginMs: number;
   suppressed: boolean;
+  /** A person took the row out of its campaign. */
+  takenOut?: boolean;
   /** Another attempt to the same number is open, in whatever campaign. */
   numberBusy: boolean;
   /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
@@ -33,11 +35,15 @@ export interface EligibilityInput {
   attempted: boolean;
 }
 
+/** Reason of outcome `cancelled` when a person took the row out. */
+export const withdrawnReason = 'withdrawn';
+
 /** What keeps a recipient until later. */
 export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' | 'hours';
 
 /** What may keep a recipient for ever, in the order in which a report lists it. */
 export const exclusionReasons = [
+  withdrawnReason,
   'campaign_end',
   'row_expired',
   'suppressed',
@@ -56,12 +62,14 @@ export type Eligibility =
   | { verdict: 'final'; outcome: Outcome; reason: ExclusionReason };
 
 /**
- * Whether a recipient may be dialled now. Rules in order, the first that applies decides: campaign and row end, suppression,
- * budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient who may not be
- * dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further attempts fell away.
+ * Whether a recipient may be dialled now. Rules in order, the first that applies decides: the word of a person, campaign and row end,
+ * suppression, budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient
+ * who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further
+ * attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;
+  if (input.takenOut === true) return { verdict: 'final', outcome: 'cancelled', reason: withdrawnReason };
   const endsAt = earliest(input.endsAt, input.rowEndsAt ?? null);
   if (endsAt !== null && at + marginMs >= endsAt) {
     const reason = endsAt === input.endsAt ? 'campaign_end' : 'row_expired';

@@ -203,6 +203,23 @@ test('limits are changed within the bounds of the campaign file, and restored', 
   expect(await world.ask(`${spring}/adjust`, { role: 'read', body: { reset: true } })).toMatchObject({ status: 403 });
 });
 
+test('where the service gives calls back, a pause says what becomes of them, and rows are withdrawn with their open call', async () => {
+  const store = await openCleanStore('sqlite');
+  const scenario = await beginProven(store, { api: 'campaigns' });
+  const world = await ApiWorld.over(store, { settings: { SVC_API: 'campaigns' } });
+  await scenario.dial(1);
+  const withdrawn = await world.ask(`${spring}/withdraw`, { body: { rows: [1, 99] } });
+  expect(withdrawn.body).toMatchObject({
+    withdrawn: 0,
+    left: [{ key: 1, row: 1, why: 'withdrawing' }, { key: 99, row: null, why: 'not_found' }],
+  }); // prettier-ignore
+  const pause = async (body: object) => (await world.ask(`${spring}/pause`, { body })).body.queued;
+  expect(await pause({ letQueued: true })).toBe('left_to_ring');
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused', letQueued: true });
+  expect(await pause({})).toBe('taken_back');
+  expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused', letQueued: false });
+});
+
 test('waiting rows are withdrawn, open ones stay, and a dry run changes nothing', async () => {
   const { world, scenario, store } = await openWorld();
   await scenario.dial(1);

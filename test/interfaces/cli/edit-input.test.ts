@@ -243,6 +243,7 @@ test('withdrawn rows are named when they are named again, and come back with --r
     campaign: 'spring',
     dryRun: false,
     withdrawn: 0,
+    withdrawing: 0,
     call_open: 0,
     already_ended: 1,
     not_found: 1,

@@ -28,6 +28,16 @@ test('pause works with the database alone, and says so', async () => {
   );
 });
 
+test('pause --let-queued says that it changes nothing where nothing can be taken back', async () => {
+  const ledger = await createLedger();
+  expect(await ledger.run('pause', 'spring', '--let-queued')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /spring is paused\. .*SVC_API=contract none can be taken back, so --let-queued changes nothing\. Resume it/,
+    ),
+  });
+});
+
 test('with --json the answer to a wish is JSON, and so is what failed', async () => {
   const ledger = await createLedger();
   const paused = await ledger.run('pause', 'spring', '--json');

@@ -7,7 +7,9 @@ import type { UploadRow } from '../../../src/ledger/people/edit-verdict.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { settleAsUnknown, settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
+import { redialRecipient } from '../../../src/ledger/people/resolve.ts';
 import { withdrawRecipients, type WithdrawKeys } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -117,6 +119,54 @@ test.for(dialects)('who has a call planned or open is not touched, and is report
   expect(attempts.map((row) => row.e164)).toEqual([numberOf(0), numberOf(20)]);
   expect(await violations(scenario.store)).toEqual([]);
 });
+
+test.for(dialects)(
+  'where the service gives calls back, who is withdrawn with a planned or open call is never called again: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect, { rules: { ...idRules, ...small }, api: 'batch-calling' });
+    const same = (index: number) => [uploadRow(1, idOf(index), numberOf(index))];
+    await scenario.plan(1);
+    expect((await withdraw(scenario, { ids: ['id0'] }, noon, true)).map(({ result }) => result)).toEqual(['withdrawing']);
+    expect((await scenario.recipients())[0]).toMatchObject({ taken_out_at: null });
+    expect((await withdraw(scenario, { ids: ['id0'] })).map(({ result }) => result)).toEqual(['withdrawing']);
+    // A corrected list does not undo it, and says so.
+    expect(told(await upload(scenario.store, same(0)))).toEqual([['failed', 'call_open']]);
+    const step = await scenario.post(1);
+    expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([numberOf(1)]);
+    await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
+    expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
+    // One whose call is open ends with that call, whatever it comes to, and whatever its record says later.
+    expect((await withdraw(scenario, { ids: ['id1'] })).map(({ result }) => result)).toEqual(['withdrawing']);
+    await settle(scenario, 'spring/2/1', 'unknown', noon + minuteMs);
+    await settle(scenario, 'spring/2/1', 'busy', noon + 2 * minuteMs);
+    expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn', counted: 1 });
+    expect(await violations(scenario.store)).toEqual([]);
+    // A person's word about the row brings it back, and nothing else.
+    expect(told(await upload(scenario.store, same(1)))).toEqual([['failed', 'withdrawn']]);
+    expect(told(await upload(scenario.store, same(1), { restore: true }, noon + 3 * minuteMs))).toEqual(['corrected']);
+    expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', outcome: null, taken_out_at: null });
+    expect(await violations(scenario.store)).toEqual([]);
+  },
+);
+
+test.for(dialects)(
+  'a withdrawn row whose call leaves doubt is called neither by a decision to redial nor by a retry: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect, { rules: { ...idRules, ...small }, api: 'campaigns' });
+    await scenario.dial(1);
+    await withdraw(scenario, { ids: ['id0'] });
+    await scenario.store.transaction((tx) =>
+      settleAsUnknown(tx, { campaignId: 'spring', now: noon }, { attemptIds: ['spring/1/1'], detail: 'no_conversation' }),
+    );
+    expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'unresolved' });
+    expect(await countRetriable(scenario.store.db, 'spring')).toEqual({});
+    const [row] = await scenario.recipients();
+    await scenario.store.transaction((tx) => redialRecipient(tx, row as NonNullable<typeof row>, noon + minuteMs));
+    await scenario.dial(2, noon + minuteMs);
+    expect((await scenario.attempts()).filter((attempt) => attempt.recipient_id === 'spring/1')).toHaveLength(1);
+    expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
+  },
+);
 
 test.for(dialects)('rows that never could be dialled are corrected and go back in line: %s', async (dialect) => {
   const scenario = await begin(dialect, {

@@ -130,6 +130,7 @@ async function* observe(parts: AsyncIterable<UpdatedRow[]>, counts: UpdateCounts
 interface MissingRows {
   missing: number;
   withdrawn: number;
+  withdrawing: number;
   callOpen: number;
 }
 
@@ -137,7 +138,7 @@ interface MissingRows {
 async function withdrawOthers(io: Io, control: Control, { update, flags }: Work): Promise<MissingRows> {
   const { dryRun } = flags;
   const missing = await findMissing(control, update);
-  const counts = { missing: missing.length, withdrawn: 0, callOpen: 0 };
+  const counts = { missing: missing.length, withdrawn: 0, withdrawing: 0, callOpen: 0 };
   if (missing.length === 0) return counts;
   const { unreadable } = update.listed;
   if (unreadable > 0) {
@@ -152,9 +153,10 @@ async function withdrawOthers(io: Io, control: Control, { update, flags }: Work)
 
 function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
   if (missing === null) return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
-  const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open`;
+  const asked = missing.withdrawing === 0 ? '' : `; ${count(missing.withdrawing)} more have a call planned or open, which is asked back`;
+  const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open, and are left as they are`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
-  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${open}.\n`;
+  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${asked}${open}.\n`;
 }
 
 const meanings = [

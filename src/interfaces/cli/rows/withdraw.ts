@@ -10,11 +10,14 @@ import type { Io } from '../terminal/io.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
 
 const examples = `
-Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn. A planned
-or open call continues and is reported as call_open; rows with an outcome keep it. Nobody is added to the do-not-call list (use
-carillon suppress). carillon update --restore restores withdrawn rows.
+Removes rows from a campaign that has not ended. Waiting recipients are not called and end as cancelled, reason withdrawn; rows with an
+outcome keep it. Nobody is added to the do-not-call list (use carillon suppress). carillon update --restore restores withdrawn rows.
 
-Exit code 1 if a named row does not exist, or has a planned or open call.
+A row with a planned or open call: where the service can give calls back (SVC_API=batch-calling, campaigns), the call is asked back
+(withdrawing). If it has not rung, the row ends as withdrawn; if it has, the row ends with that call. It is not called again either way.
+With SVC_API=contract nothing can be taken back: the call continues, and the row is left as it is (call_open).
+
+Exit code 1 if a named row does not exist, or is left as it is because of a planned or open call.
 
 Examples:
   carillon withdraw reminders --id A17,A18 --reason "moved away"
@@ -69,7 +72,7 @@ function readNamed({ id, row, file }: RowFlags): NamedRows {
 }
 
 function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
-  const counts = { withdrawn: 0, call_open: 0, already_ended: 0, not_found: 0 };
+  const counts = { withdrawn: 0, withdrawing: 0, call_open: 0, already_ended: 0, not_found: 0 };
   for (const { result } of results) counts[result] += 1;
   return { campaign, dryRun, ...counts, left: results.filter(({ result }) => result !== 'withdrawn') };
 }
@@ -77,7 +80,8 @@ function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawRes
 const mostShown = 20;
 const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
   withdrawn: 'withdrawn',
-  call_open: 'its call is planned or open, and continues; run the command again when it has ended',
+  withdrawing: 'its planned or open call is asked back; if it has rung, the row ends with it; it is not called again',
+  call_open: 'its call is planned or open, and this service cannot give it back; run the command again when it has ended',
   already_ended: 'it has its outcome, and keeps it',
   not_found: 'the campaign has no such row',
 };

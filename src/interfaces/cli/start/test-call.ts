@@ -185,6 +185,8 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
       return 'The frequency caps of the campaign or of the law allow no call to this number before its end.';
     case 'attempts_used_up':
       return 'The budget of attempts to this number is used up.';
+    case 'withdrawn':
+      return 'The row was withdrawn.';
   }
 }
 

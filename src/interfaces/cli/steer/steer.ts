@@ -10,31 +10,40 @@ import { commandOf } from '../terminal/command.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { recoverCampaign } from '../../../operations/control/recover.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
-import { pauseLines } from '../../../presentation/words/campaign.ts';
+import { pauseLines, queuedWords } from '../../../presentation/words/campaign.ts';
+import { withoutUndefined } from '../../../rules/collections.ts';
+import { fateOfQueued, type QueuedFate } from '../../../rules/service-api.ts';
 
 const asks = '\nThis cannot be undone. The command asks for confirmation; without a terminal it needs --yes.';
 
 /** The command of an operation on a campaign as a whole, such as `carillon pause`: its words are those of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
-  const { action: name, ends, done, next, help, look, run }: PlainRun = plainRuns[id];
-  return commandOf({
+  const { action: name, ends, done, next, help, look, run, choice }: PlainRun = plainRuns[id];
+  return commandOf<{ letQueued?: boolean }>({
     name,
     argument: ['<campaign>', 'id of the campaign'],
     ...(ends && { asks: true }),
+    ...(choice && { flags: [[choice.flag, choice.says]] }),
     help: `${help}${ends ? asks : ''}`,
     examples: [`carillon ${name} reminders`, ...(ends ? [`carillon ${name} reminders --yes`] : [])],
-    run: (io, { yes, json }, campaignId) =>
+    run: (io, { yes, json, letQueued }, campaignId) =>
       withControl(io, async (control) => {
         let isTold = false;
-        const tell = ({ state, stateReason, round }: Pick<Campaign, 'stateReason' | 'round'> & { state: string }): void => {
+        const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
           isTold = true;
-          const data = { campaignId, state, stateReason, round };
-          writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done}. ${next} ${campaignId}\n` });
+          const { state, stateReason, round } = told;
+          // Where nothing can be taken back, only whoever asks for that is told.
+          const queued = told.queued === 'never_taken_back' && !letQueued ? undefined : told.queued;
+          const data = { campaignId, state, stateReason, round, ...withoutUndefined({ queued }) };
+          const besides = queued === undefined ? '' : ` ${queuedWords[queued]}`;
+          writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done}.${besides} ${next} ${campaignId}\n` });
         };
-        const body = await look?.(control, campaignId);
+        const onCommitted = (campaign: Campaign) => tell({ ...campaign, ...(choice && { queued: fateOfQueued(campaign) }) });
+        const seen = await look?.(control, campaignId);
+        const body = letQueued === undefined ? seen : { ...seen, letQueued };
         const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
-        const answer = await run({ ...control, by: null, onCommitted: tell }, { campaign: campaignId, query: undefined, body });
+        const answer = await run({ ...control, by: null, onCommitted }, { campaign: campaignId, query: undefined, body });
         if (!isTold) tell(answer);
         if (answer.notice !== null)
           io.stderr.write(`The ${name} is committed, but the workflow could not be notified (see carillon status).\n`);

@@ -12,7 +12,9 @@ import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import type { WorkflowLook } from '../../../presentation/words/why.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
-import { hidden } from '../core/fields.ts';
+import { checkboxes, hidden } from '../core/fields.ts';
+import { queuedWords } from '../../../presentation/words/campaign.ts';
+import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
 import { campaignPath } from '../core/links.ts';
 import { pressView, standingFacts } from '../core/press.ts';
 import { may, type ViewRequest } from '../core/view.ts';
@@ -39,13 +41,14 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
 }
 
 /** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
-export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: name, states, ends, done }]) => ({
+export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: name, states, ends, done, choice }]) => ({
   path: `/campaigns/:campaign/${name}`,
   role: operations[id].role,
   form: async (request, given) => {
     const { store } = request.context;
     const { campaign } = await openCampaign(request);
     const { campaignId, round } = campaign;
+    const isOffering = choice !== undefined && reportsRecipients(campaign.api);
     const isOffered = states.includes(campaign.state);
     const pausesSeen = given.fields?.get('pauses-seen') ?? (await countOwnPauses(store.db, campaignId));
     return pressView(given, {
@@ -55,7 +58,9 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
       says: sentencesOf(id),
       button: `${capital(name)} ${campaignId}`,
       danger: ends,
-      body: hidden({ round: String(round), 'pauses-seen': String(pausesSeen) }),
+      body: html`${hidden({ round: String(round), 'pauses-seen': String(pausesSeen) })}${
+        isOffering ? checkboxes(given.fields, choice.field, [{ value: 'yes', label: capital(choice.says) }]) : null
+      }`,
     });
   },
   call: ({ params, fields }) => ({
@@ -63,12 +68,16 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
     body: {
       pausesSeen: Number(fields.get('pauses-seen')),
       ...(fields.has('round') ? { round: Number(fields.get('round')) } : {}),
+      ...(choice !== undefined && fields.has(choice.field) ? { [choice.field]: true } : {}),
     },
   }),
   done: ({ params }, { body }) => {
     const campaign = params['campaign'] ?? '';
     const notice = typeof body['notice'] === 'string' ? ` ${body['notice']}` : '';
-    return { to: campaignPath(campaign), said: `${campaign} ${done}.${notice}` };
+    const queued = [undefined, 'never_taken_back'].includes(body['queued'] as string)
+      ? ''
+      : ` ${queuedWords[body['queued'] as QueuedFate]}`;
+    return { to: campaignPath(campaign), said: `${campaign} ${done}.${queued}${notice}` };
   },
 }));
 

@@ -13,7 +13,9 @@ import { operations } from '../../../operations/list.ts';
 
 const says: Readonly<Record<WithdrawResult['result'], string>> = {
   withdrawn: 'The row ends as cancelled, and nobody is called for it. A corrected list can restore it while the campaign goes on.',
-  call_open: 'A call to it is planned or open: it goes on, and the row is not withdrawn.',
+  withdrawing:
+    'The planned or open call is asked back from the service. If it has not rung, the row ends as withdrawn; if it has, the row ends with that call. Nobody is called for it again.',
+  call_open: 'A call to it is planned or open, and this service cannot give it back: it goes on, and the row is not withdrawn.',
   already_ended: 'The row has its outcome, and keeps it.',
   not_found: 'The campaign has no such row.',
 };
@@ -27,17 +29,22 @@ export const withdrawRow: ConsoleAction = {
     const row = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row.row);
     const tried = await tryOut(request, campaignId, row.row);
-    const why = typeof tried === 'string' ? tried : tried.result === 'withdrawn' ? null : says[tried.result];
+    const result = typeof tried === 'string' ? null : tried.result;
+    const isTaken = result === 'withdrawn' || result === 'withdrawing';
+    const why = typeof tried === 'string' ? tried : isTaken ? null : says[tried.result];
     return pressView(given, {
       title: `Withdraw row ${row.row}?`,
       ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]),
       back: [back, `row ${row.row}`],
       obstacle: why === null ? null : { why, status: 200 },
-      says: says.withdrawn,
+      says: says[isTaken ? result : 'withdrawn'],
       standing: [
         ['Now', rowBadge(row)],
         ['Rows that are withdrawn', figure(why === null ? 1 : 0)],
-        ['Planned or open calls that go on', figure(await countOpenCalls(request, campaignId, row.row))],
+        [
+          result === 'withdrawing' ? 'Planned or open calls that are asked back' : 'Planned or open calls that go on',
+          figure(await countOpenCalls(request, campaignId, row.row)),
+        ],
       ],
       button: `Withdraw row ${row.row}`,
       danger: true,
@@ -54,7 +61,10 @@ export const withdrawRow: ConsoleAction = {
     const notice = typeof body['notice'] === 'string' ? ` ${body['notice']}` : '';
     return {
       to: rowPath(params['campaign'] ?? '', row),
-      said: left === undefined ? `Row ${row} is withdrawn.${notice}` : `Nothing was changed. ${says[left.why]}`,
+      said:
+        left === undefined
+          ? `Row ${row} is withdrawn.${notice}`
+          : `${left.why === 'withdrawing' ? '' : 'Nothing was changed. '}${says[left.why]}${notice}`,
     };
   },
 };
