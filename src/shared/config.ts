@@ -49,7 +49,9 @@ const leastSecret = 16;
 const environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:4010'),
   SVC_API_KEY: z.string().min(1).optional(),
-  SVC_API: z.enum(serviceApis, { error: ({ input }) => `"${String(input)}" is none: write ${serviceApis.join(', ')}` }).default('contract'),
+  SVC_API: z
+    .enum(serviceApis, { error: ({ input }) => `"${String(input)}" is no interface: write ${serviceApis.join(', ')}` })
+    .default('contract'),
   SVC_WEBHOOK_SECRET: z
     .string()
     .refine((text) => readSecrets(text).every((secret) => secret.length >= leastSecret), {

@@ -210,3 +210,15 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is passed on, and the re
   expect(written.stderr).toMatch(/^conduct: NOTHING OBSERVED/);
   expect(code).toBe(4);
 });
+
+test('in the dialect without the contract a command is told of the interface that is there, unless its environment names one', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const wants = (api: string) =>
+    `await fetch(process.env.SVC_BASE_URL + '/v1/convai/agents', { headers: { 'xi-api-key': process.env.SVC_API_KEY } });
+    process.exit(process.env.SVC_API === ${api} ? 0 : 9);`;
+  expect(await execScript(wants(`'batch-calling'`), { dialect: 'published' })).toMatchObject({ code: 0 });
+  vi.stubEnv('SVC_API', 'campaigns');
+  expect(await execScript(wants(`'campaigns'`), { dialect: 'published' })).toMatchObject({ code: 0 });
+  vi.stubEnv('SVC_API', undefined);
+  expect(await execScript(wants('undefined').replaceAll('xi-api-key', 'x-api-key'), {})).toMatchObject({ code: 0 });
+});

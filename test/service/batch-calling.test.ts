@@ -48,7 +48,7 @@ const pagesOf =
   };
 
 test('an interface that is none is told with those that there are', () => {
-  expect(() => readConfig({ SVC_API: 'batch' })).toThrow(/"batch" is none: write contract, batch-calling, campaigns\n.*SVC_API/);
+  expect(() => readConfig({ SVC_API: 'batch' })).toThrow(/"batch" is no interface: write contract, batch-calling, campaigns\n.*SVC_API/);
   expect(['contract', 'batch-calling', 'campaigns'].map((api) => readConfig({ SVC_API: api }).SVC_API)).toHaveLength(3);
   expect(readConfig({}).SVC_API).toBe('contract');
 });

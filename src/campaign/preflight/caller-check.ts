@@ -49,7 +49,11 @@ export async function checkCaller(service: CallService, caller: Caller): Promise
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.status === 401 || error.status === 403)
-      return { ok: false, reason: `The service refuses the API key (${error.status}): set SVC_API_KEY`, numbers: [] };
+      return {
+        ok: false,
+        reason: `The service refuses the API key (${error.status}): set SVC_API_KEY, or SVC_API if the key is right (carillon doctor says which)`,
+        numbers: [],
+      };
     return {
       ok: false,
       reason: `The service does not know agent ${caller.agentId} (${error.status}): correct agent_id in the campaign file`,

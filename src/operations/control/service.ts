@@ -106,12 +106,17 @@ export function explainServiceFault(config: Config, error: unknown): unknown {
     );
   }
   if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
-    return new ServiceUnusableError(`The service at ${url} refuses the API key (${error.status}): set SVC_API_KEY.`, {
-      cause: error,
-    });
+    return new ServiceUnusableError(
+      `The service at ${url} refuses the API key (${error.status}): set SVC_API_KEY.${error.status === 401 ? otherHeader : ''}`,
+      {
+        cause: error,
+      },
+    );
   }
   return new ServiceUnusableError(`The service at ${url} gives no usable answer: ${error.message}`, { cause: error });
 }
+
+const otherHeader = ' If the key is right, SVC_API is wrong, which says in which header it is sent: carillon doctor names the right one.';
 
 function asSetting<Value>(make: () => Value): Value {
   try {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { describeFileError } from '../../../shared/input/errors.ts';
-import { commandEnvironment } from '../../../shared/config.ts';
+import { commandEnvironment, readConfig } from '../../../shared/config.ts';
 import { sandboxKey } from '../../../sandbox/http/authentication.ts';
 import { formatConduct, verdictOf, type ConductReport } from '../../../sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../../../sandbox/judge/junit.ts';
@@ -32,9 +32,9 @@ export interface ExecIo {
 }
 
 const examples = `
-The command finds the sandbox through SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL. The conduct report goes to stderr; stdout
-belongs to the command. The exit code is the command's own; 1 if the command succeeded but the conduct report has violations or no
-request arrived; 2 if the command could not be run.
+The command finds the sandbox through SVC_BASE_URL, SVC_API_KEY and CARILLON_SANDBOX_URL; with --dialect published
+SVC_API is set, too. The conduct report goes to stderr; stdout belongs to the command. The exit code is the command's own; 1 if the
+command succeeded but the conduct report has violations or no request arrived; 2 if the command could not be run.
 
 Examples:
   carillon sandbox exec -- npm test
@@ -71,7 +71,9 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
   const sandbox = await startAsAsked({ ...flags, port: flags.port ?? '0' }, io.stderr);
   if (sandbox === null) return 2;
   try {
-    const ended = await runChild(command, sandbox.url, io);
+    // That dialect has nothing of the contract.
+    const isOther = flags.dialect === 'published' && readConfig().SVC_API === 'contract';
+    const ended = await runChild(command, { SVC_BASE_URL: sandbox.url, ...(isOther ? { SVC_API: 'batch-calling' } : {}) }, io);
     if (typeof ended === 'string') {
       io.stderr.write(`error: ${ended}\n`);
       return 2;
@@ -88,8 +90,12 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
 }
 
 /** The exit code, as a shell would give it; or why the command could not be run. */
-async function runChild([program = '', ...args]: readonly string[], url: string, io: ExecIo): Promise<number | string> {
-  const env = commandEnvironment({ SVC_BASE_URL: url, SVC_API_KEY: sandboxKey, CARILLON_SANDBOX_URL: url });
+async function runChild(
+  [program = '', ...args]: readonly string[],
+  service: { SVC_BASE_URL: string; SVC_API?: string },
+  io: ExecIo,
+): Promise<number | string> {
+  const env = commandEnvironment({ ...service, SVC_API_KEY: sandboxKey, CARILLON_SANDBOX_URL: service.SVC_BASE_URL });
   const child = spawn(program, args, { stdio: io.stdio, env });
   const forward = (signal: NodeJS.Signals): void => {
     if (signal !== 'SIGINT' || !io.sharesTerminal) child.kill(signal);

@@ -99,7 +99,7 @@ function banner(sandbox: RunningSandbox, flags: SandboxFlags): string {
     `The sandbox listens on ${sandbox.url} (dialect ${flags.dialect ?? 'extended'}, ${describeSpeed(sandbox)}). Nothing real is called.`,
     `  state          ${sandbox.dataFile === null ? 'in memory: nothing is kept' : `kept in ${sandbox.dataFile}`}`,
     ...(flags.host === undefined || isLoopbackAddress(flags.host) ? [] : [othersLine(flags.host, sandbox.port)]),
-    `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}`,
+    `  SVC_BASE_URL=${sandbox.url} SVC_API_KEY=${sandboxKey}${flags.dialect === 'published' ? ' SVC_API=batch-calling' : ''}`,
     `  agents         ${someOf(agents)}`,
     `  caller numbers ${someOf(numbers)}`,
     `  conduct report ${sandbox.url}/_sandbox/conduct?format=text`,
