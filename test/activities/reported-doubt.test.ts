@@ -52,7 +52,7 @@ test.each(keyed)("another's call to somebody of a denied request keeps nobody in
 
 test.each(keyed)("another's call is not taken for one of a lost request before the key has told of it: %o", async (world) => {
   let now = () => noon;
-  const campaign = await beginReported({ ...world, sandbox: numbersOnly, between: unreadableFor(5 * minuteMs, () => now()) });
+  const campaign = await beginReported({ ...world, sandbox: numbersOnly, between: unreadableFor(45 * minuteMs, () => now()) });
   now = () => campaign.sandbox.clock.now();
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
   await campaign.dial();

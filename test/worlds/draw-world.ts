@@ -56,6 +56,8 @@ export function drawWorld(
   const traits = kind.draw(random, people, databaseUrl !== undefined);
   const kills = !apart && (traits.kills === true || random.chance(0.3));
   const drawn = buildMix(random, people, traits, { apart, kills });
+  // Drawn apart, so that it changes nothing else of a seed.
+  const dialect = new Random('dialect', api, name, seed).chance(0.5) ? ({ dialect: 'published' } as const) : {};
   const { mix, ...reported } =
     api === 'contract' ? { mix: drawn } : reportingSide(drawn, { name, api, people, random: new Random('world', api, name, seed) });
   return {
@@ -64,7 +66,12 @@ export function drawWorld(
     api,
     apart,
     people,
-    mix: { ...mix, seed: `${name} ${seed}`, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
+    mix: {
+      ...mix,
+      sandbox: { ...mix.sandbox, ...(api === 'contract' ? {} : dialect) },
+      seed: `${name} ${seed}`,
+      ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    },
     reported: 'graceMs' in reported ? reported : null,
   };
 }

@@ -1,5 +1,6 @@
 import { fetch } from 'undici';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
+import { keyHeaders } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
 import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
@@ -47,7 +48,7 @@ async function runWorld(world: World, { figures, broken }: WorldRun): Promise<vo
     // Only what a story needs is read.
     const calls = sandbox.calls();
     const told = judgeWorld(world, calls, []).flatMap(({ to }) => (to === null ? [] : [to]));
-    for (const call of calls) if (told.includes(call.to)) records.set(call.callId, await readRecord(sandbox, call));
+    for (const call of calls) if (told.includes(call.to)) records.set(call.callId, await readRecord(sandbox, call, keyHeaders[world.api]));
   };
   const outcome = await new Drive({ ...world.mix, atEnd }).run();
   const { calls, ledger } = outcome.trial;
@@ -96,10 +97,10 @@ export function addUp(figures: Iterable<Figures>): Figures | undefined {
   return [...figures].reduce<Figures | undefined>((sum, each) => (sum === undefined ? each : add(sum, each)), undefined);
 }
 
-async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth): Promise<string> {
+async function readRecord(sandbox: RunningSandbox, { conversationId }: CallTruth, keyHeader: string): Promise<string> {
   if (conversationId === null) return 'no record';
   const address = `${sandbox.url}/v1/convai/conversations/${conversationId}`;
-  const record = (await (await fetch(address, { headers: { 'x-api-key': 'sk_sandbox_ok' } })).json()) as {
+  const record = (await (await fetch(address, { headers: { [keyHeader]: 'sk_sandbox_ok' } })).json()) as {
     transcript?: { speaker: string; text: string }[];
     metadata?: { start_time?: string; duration?: number; phone_call?: { external_number?: string } };
   };
