@@ -96,7 +96,7 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'rule 8: released calls',
     keeps: 'Recipients of a denied batch are not called in another one while a record may be theirs.',
-    edits: [edit(dialGuard, "row.state === 'settled' || (row.denied !== null && row.evidence !== 'report')", "row.state === 'settled'")],
+    edits: [edit(dialGuard, ' || (row.denied !== null && !isGivenBack(row))', '')],
     worlds: ['refused', 'mixed'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who was in a batch that was given back' },
   },

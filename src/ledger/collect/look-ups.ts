@@ -151,7 +151,7 @@ export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise
   }
 }
 
-/** Calls were given back on the service's word that it took none, and it did: nobody is called for them again before their records are read. */
+/** Calls were given back on the service's word that it took none, and it did: nobody is called for them again. */
 async function takeAsCarriedOut(tx: Tx, batch: BatchRow, { serviceBatchId, now }: { serviceBatchId: string; now: number }): Promise<void> {
   const { batch_id: batchId, campaign_id: campaignId } = batch;
   const released = await attemptsOf(tx, batchId, ['released']);

@@ -9,7 +9,7 @@ import type { ConversationRow, Database } from '../schema.ts';
 /** A record that was listed later than this after its call was lost for a while; it is no measure for the others. */
 const longestLagMs = 24 * 3_600_000;
 
-/** Notes what a record that has come to its end shows of how the service keeps its records for this agent. `own`: without what others tell. */
+/** Notes what a record that has come to its end shows of how the service keeps records for this agent. `own`: without what others tell. */
 export async function learnFromRecord(
   tx: Tx,
   row: ConversationRow,
