@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { openTemporal } from '../../src/operations/control/control.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { finishRecipients } from '../../src/ledger/rows/recipients.ts';
@@ -74,6 +76,16 @@ async function allSay(ways: Ways, id: string, says: RegExp): Promise<void> {
   expect(Object.keys(faces)).toHaveLength(6);
 }
 
+/** What mends it: the same for programs and at the command line, which says it in its own words. */
+async function fixIs({ run, ask }: Ways, id: string, cause: string, action: string | null): Promise<void> {
+  const { fix } = JSON.parse(await ask(`/api/v1/campaigns/${id}`)) as { fix: { todo: string | null } | null };
+  expect(fix).toEqual({ cause, todo: expect.stringMatching(/\.$/), action });
+  const { campaigns } = JSON.parse(await ask('/api/v1/campaigns')) as { campaigns: { campaignId: string; fix: unknown }[] };
+  expect(campaigns.find(({ campaignId }) => campaignId === id)?.fix).toEqual(fix);
+  expect(JSON.parse((await run('status', id, '--json')).stdout)).toMatchObject({ fix });
+  expect((await run('status', id)).stdout).toMatch(/\nTo do {5}\S.*\.\n/);
+}
+
 test('without a worker, and without the service, every face names the same cause', async () => {
   const world = await createWorld();
   world.writeCampaign({
@@ -83,16 +95,18 @@ test('without a worker, and without the service, every face names the same cause
   expect(await world.run('start', world.campaignPath)).toMatchObject({ code: 0 });
   const ways = { run: (...args: string[]) => world.run(...args), ask: await serve(world) };
   await allSay(ways, world.id, /^no worker is running for this database$/);
+  await fixIs(ways, world.id, 'no_worker', null);
   await world.work();
   await until('calls are placed', () => world.sandbox.calls().length > 0);
   await world.sandbox.close();
   await allSay(ways, world.id, /service (at \S+ )?(could|can)not be reached|service could not be reached/i);
+  await fixIs(ways, world.id, 'service', null);
 });
 
 /** A Monday, 15:00 UTC. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
-test('closed hours, a used-up cap, busy lines and a pause are told in one sentence each', async () => {
+test('closed hours, a used-up cap or budget, busy lines and a pause are told in one sentence each', async () => {
   // Talks of half a minute of ours: the lines stay busy while six faces are read, however busy the machine is.
   const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
   const world = await createWorld({ speed: 60, epochMs: monday, meanTalkSeconds: 1_800, outcomeMix });
@@ -107,26 +121,35 @@ test('closed hours, a used-up cap, busy lines and a pause are told in one senten
   const people = Array.from({ length: 60 }, (_, index) => `${numberAt(index)},Row${index}`);
   await world.work();
   const ways = { run: (...args: string[]) => world.run(...args), ask: await serve(world) };
-  const [first, capped, closed, full] = ['first', 'capped', 'closed', 'full'].map((name) => `${world.id}-${name}`) as [
-    string, string, string, string,
+  const [first, capped, spent, closed, full] = ['first', 'capped', 'spent', 'closed', 'full'].map((name) => `${world.id}-${name}`) as [
+    string, string, string, string, string,
   ]; // prettier-ignore
   await start(first, ['retry: { max_attempts: 1 }'], [busy]);
   await until('it is done', async () => /"state": ?"completed"/.test((await world.run('status', first, '--json')).stdout));
   await start(capped, ['caps: [{ calls: 1, within: 24h }]'], [busy]);
   await start(closed, [], [`${numberAt(61)},Eve`], '{ sun: 09:00-17:00 }');
+  const budget = 'retry: { max_attempts: 1, max_attempts_per_number: 1, reset_after: 24h }';
+  await start(spent, [budget, 'ends_at: 2026-02-01T00:00:00Z'], [busy]);
   await allSay(ways, capped, /^a frequency cap is used up$/);
+  await fixIs(ways, capped, 'frequency_cap', null);
+  await allSay(ways, spent, /^a retry's budget of attempts is used up$/);
+  await fixIs(ways, spent, 'attempt_budget', null);
   await allSay(ways, closed, /^outside calling hours$/);
+  await fixIs(ways, closed, 'outside_hours', null);
   await start(full, ['pacing: { max_concurrent_calls: 3, batch_size: 3 }'], people);
   await allSay(ways, full, /^calling: 3 of 3 lines$/);
+  await fixIs(ways, full, 'capacity', 'limits');
   expect(await world.run('pause', full)).toMatchObject({ code: 0 });
   await allSay(ways, full, /^paused by a person$/);
+  await fixIs(ways, full, 'paused', 'resume');
 });
 
 test('what the database alone tells is one sentence on every face', async () => {
   const ledger = await createLedger();
   const store = await openStore({ sqlitePath: ledger.path('carillon.db') });
   onTestFinished(() => store.close());
-  const console = await ConsoleWorld.over(store);
+  const settings = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const console = await ConsoleWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
   const ask = async (path: string) => {
     if (!path.startsWith('/api/')) return (await console.get(path)).text;
     return JSON.stringify((await console.api.ask(`GET ${path}`, { role: 'read' })).body);
@@ -145,16 +168,26 @@ test('what the database alone tells is one sentence on every face', async () => 
     await by.transaction((tx) => finishRecipients(tx, at, [unresolved]));
   };
   const breaker = '9 of 10 calls failed, and breaker.failure_share is 50 %. It resumes by itself after its cool-down.';
-  const cases: [change: (by: Store) => Promise<void>, says: RegExp][] = [
-    [move({ to: 'paused', reason: 'paused by a person' }), /^paused by a person$/],
-    [move({ to: 'paused', reason: 'The service refuses the API key (401): set SVC_API_KEY' }), /^paused: The service refuses the API key/],
-    [move({ to: 'paused', reason: breaker, resumeAt: noon + 60 * minuteMs }), /^paused: 9 of 10 calls failed, and breaker/],
-    [move({ to: 'failed', reason: 'the database was restored' }), /^failed: the database was restored$/],
-    [decide, /^all calls are done, but 1 row is undecided$/],
+  const refused = 'The service refuses the API key (401): set SVC_API_KEY';
+  type Case = [change: (by: Store) => Promise<void>, says: RegExp, cause: string, action: string | null];
+  const cases: Case[] = [
+    [async () => {}, /^Temporal at 127\.0\.0\.1:1 cannot be used/i, 'temporal', null],
+    [move({ to: 'paused', reason: 'paused by a person' }), /^paused by a person$/, 'paused', 'resume'],
+    [move({ to: 'paused', reason: refused }), /^paused: The service refuses the API key/, 'key_refused', 'resume'],
+    [
+      move({ to: 'paused', reason: breaker, resumeAt: noon + 60 * minuteMs }),
+      /^paused: 9 of 10 calls failed, and breaker/,
+      'breaker',
+      'resume',
+    ],
+    [move({ to: 'failed', reason: 'the database was restored' }), /^failed: the database was restored$/, 'failed', null],
+    [decide, /^all calls are done, but 1 row is undecided$/, 'undecided', 'decide'],
   ];
-  for (const [change, says] of cases) {
+  for (const [change, says, cause, action] of cases) {
     await change(store);
-    await allSay({ run: (...args) => ledger.run(...args), ask }, 'spring', says);
+    const ways = { run: (...args: string[]) => ledger.run(...args), ask };
+    await allSay(ways, 'spring', says);
+    await fixIs(ways, 'spring', cause, action);
   }
 });
 

@@ -15,6 +15,8 @@ interface Kept {
   /** When it was there, and how long it took; null while it is being read. */
   done: { at: number; tookMs: number } | null;
   renewing: boolean;
+  /** The reading before it, once it was there: better than nothing while this one takes long. */
+  before: { value: Promise<unknown>; at: number } | null;
 }
 
 /** How long a page waits for what walks through so many rows, where it would wait for `withinMs` if they were few. */
@@ -65,8 +67,8 @@ export class ReadCache {
   }
 
   /**
-   * `read`, waited for no longer than `withinMs`. Null: it is still being read, and is there for a later look. With 0 it begins only with
-   * `beginLater`: SQLite keeps the whole process busy while it reads.
+   * `read`, waited for no longer than `withinMs`; then the reading before it is given out, for a minute. Null: there is none, it is still
+   * being read, and is there for a later look. With 0 it begins only with `beginLater`: SQLite keeps the whole process busy while it reads.
    */
   async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>, oldestMs?: number): Promise<Value | null> {
     if (withinMs === 0 && !this.#kept.has(key)) {
@@ -74,8 +76,11 @@ export class ReadCache {
       return null;
     }
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), withinMs);
+    const late = new Promise<Value | null>((resolve) => {
+      timer = setTimeout(() => {
+        const before = this.#kept.get(key)?.before ?? null;
+        resolve(before !== null && this.#now() - before.at < mostAgeMs ? (before.value as Promise<Value>) : null);
+      }, withinMs);
     });
     return Promise.race([this.read(key, make, oldestMs), late]).finally(() => clearTimeout(timer));
   }
@@ -94,7 +99,9 @@ export class ReadCache {
   #start<Value>(key: string, make: () => Promise<Value>): Promise<Value> {
     const begun = this.#now();
     const value = make();
-    const kept: Kept = { value, done: null, renewing: false };
+    const last = this.#kept.get(key);
+    const before = last?.done == null ? (last?.before ?? null) : { value: last.value, at: last.done.at };
+    const kept: Kept = { value, done: null, renewing: false, before };
     this.#keep(key, kept);
     value.then(
       () => {

@@ -32,6 +32,16 @@ const campaignSummary = z
       .string()
       .nullable()
       .meta({ description: 'One sentence: why no call is placed now; null while one may be, and once nothing is left to do.' }),
+    fix: z
+      .object({
+        cause: z
+          .string()
+          .meta({ description: 'A stable name, such as `outside_hours`, `paused`, `key_refused`, `no_worker`, `temporal`.' }),
+        todo: z.string().nullable().meta({ description: 'What to do about it, in sentences; null: it ends by itself.' }),
+        action: z.enum(['resume', 'recover', 'decide', 'limits']).nullable().meta({ description: 'The operation that does it.' }),
+      })
+      .nullable()
+      .meta({ description: 'What mends it; null where `why` is.' }),
   })
   .meta({ id: 'CampaignSummary' });
 

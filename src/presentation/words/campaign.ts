@@ -9,7 +9,7 @@ import { count, percentCell, plural, percent, span } from '../../shared/input/fi
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
 import { hooksAsJson } from './hooks.ts';
-import { idleReasonAsJson, whyText, type Reader, type Why } from './why.ts';
+import { idleReasonAsJson, readingAsJson, readingOf, type Reader, type Why } from './why.ts';
 import { faultWords, type CallerStanding } from '../../rules/caller-choice.ts';
 import type { CallerUse } from '../../ledger/limits/callers.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
@@ -141,7 +141,7 @@ export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<str
   const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
   return {
     ...statusAsJson(campaign, status),
-    why: whyText(why, at),
+    ...readingAsJson(readingOf(why, at)),
     callers: callerUseAsJson(callers),
     hooks: hooksAsJson(hooks),
     pacing: limits === null ? null : pacingAsJson(limits),

@@ -1,4 +1,4 @@
-import { hasEnded } from '../../rules/lifecycle.ts';
+import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { IdleReason, IdleReasonName } from '../../ledger/read/idle-reason.ts';
@@ -77,17 +77,47 @@ export interface Reader {
   atCommandLine?: true;
 }
 
-/** In one sentence why nobody is called now, since when, and until when; null while nothing stands in the way. */
-export function whyText({ campaign, undecided, idle, movedAt, look }: Why, at: Reader): string | null {
+/** What a person can do about it where they stand: the page has a button for it, the command line a command. */
+export type WhyAction = 'resume' | 'recover' | 'decide' | 'limits';
+
+/** What keeps a campaign from calling, as every face tells it. */
+export interface WhyReading {
+  /** For programs: the planner's reason, the rule that keeps those who are due next, or `undecided`, `failed`, `unknown_yet`, `temporal`,
+   * `workflow_lost`, `no_worker`, `service`, `step_fails`, `key_refused`, `breaker`. */
+  cause: string;
+  /** One sentence without its full stop: why, since when, and until when. */
+  text: string;
+  /** What to do, as sentences; null: it ends by itself. */
+  todo: string | null;
+  action: WhyAction | null;
+}
+
+/** Why nobody is called now; null while nothing stands in the way. */
+export function readingOf(known: Why, at: Reader): WhyReading | null {
+  const { campaign, undecided, idle, movedAt, look } = known;
   if (undecided > 0)
-    return `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until a person decides about them`;
-  if (campaign.state === 'failed') return `${stateWords('failed', campaign)}, until the cause is fixed and it is started again`;
+    return {
+      cause: 'undecided',
+      text: `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until a person decides about them`,
+      todo: doing('decide', campaign, at),
+      action: 'decide',
+    };
+  if (campaign.state === 'failed')
+    return {
+      cause: 'failed',
+      text: `${stateWords('failed', campaign)}, until the cause is fixed and it is started again`,
+      todo: 'Fix what the reason names, then start it again with its file: carillon start.',
+      action: null,
+    };
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A person, or the start time, keeps it still whatever else is the matter.
   if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
-    if (look === undefined) return 'it is being looked up';
+    if (look === undefined) return { cause: 'unknown_yet', text: 'it is being looked up', todo: null, action: null };
     const outside = outsideText(campaign, look, at);
-    if (outside !== null) return [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', ');
+    if (outside !== null) {
+      const { cause, todo, action } = outside;
+      return { cause, text: [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', '), todo, action };
+    }
   }
   if (idle === null) return null;
   const { reason, rule, since, until } = idle;
@@ -96,7 +126,60 @@ export function whyText({ campaign, undecided, idle, movedAt, look }: Why, at: R
   const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
   // While one call follows the other, the last that began says nothing of the next.
   const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
-  return [why, isPassing ? '' : sinceText(since, at), end].filter((part) => part !== '').join(', ');
+  const text = [why, isPassing ? '' : sinceText(since, at), end].filter((part) => part !== '').join(', ');
+  return { ...fixOf(campaign, idle, at), text };
+}
+
+/** The sentence of `readingOf` alone. */
+export function whyText(known: Why, at: Reader): string | null {
+  return readingOf(known, at)?.text ?? null;
+}
+
+/** What mends what the planner waits for. */
+function fixOf(campaign: Campaign, { reason, rule }: IdleReason, at: Reader): Omit<WhyReading, 'text'> {
+  if (reason === 'paused') {
+    const cause = pauseCause(campaign);
+    const first: Readonly<Record<string, string>> = {
+      key_refused: 'Give the workers a key that the service takes (SVC_API_KEY) and restart them; then resume it.',
+      breaker:
+        'Look at the calls that failed: a wrong caller number, a blocked trunk, a broken agent. It resumes by itself after its cool-down.',
+      paused_by_itself: 'Fix what the reason names, then resume it. If it is resumed before, it pauses again.',
+    };
+    return { cause, todo: [first[cause] ?? '', doing('resume', campaign, at)].filter((part) => part !== '').join(' '), action: 'resume' };
+  }
+  const cause = rule ?? reason;
+  const todo = todos[cause] ?? null;
+  return { cause, todo, action: ['capacity', 'pacing'].includes(cause) ? 'limits' : null };
+}
+
+/** What a person might do where it does not end by itself, or sooner than it would. */
+const todos: Readonly<Record<string, string>> = {
+  outside_hours: 'Nothing: calls begin by themselves when the hours open. To call at other times, change the calling hours.',
+  frequency_cap: 'Nothing: calls begin by themselves when the limit permits. It protects people from too many calls, over all campaigns.',
+  attempt_budget: 'Nothing: the next attempts begin by themselves when the budget permits.',
+  capacity: 'Nothing: the next call begins as soon as a line is free. For more calls at once, change the limits.',
+  pacing: 'Nothing: starts are spread over time. For more calls a minute, change the limits.',
+  not_sent: 'Nothing: the same calls are sent as soon as the service answers. If it stays away, look at its status and at SVC_BASE_URL.',
+  not_witnessed: 'Look at the Temporal server: a call is sent only once it is on record there.',
+  canary: 'Nothing, while the first calls are under way. If no conversation ever appears, look at the agent at the service.',
+  rate_limited: 'Nothing: calls go on when the pause that the service asked for is over.',
+};
+
+function pauseCause({ stateReason }: Campaign): string {
+  if (stateReason === null || stateReason === pausedByPerson) return 'paused';
+  if (/refuses the (?:API )?key/.test(stateReason)) return 'key_refused';
+  return /breaker\./.test(stateReason) ? 'breaker' : 'paused_by_itself';
+}
+
+/** What a person presses or enters. */
+function doing(action: WhyAction, { campaignId }: Campaign, { atCommandLine }: Reader): string {
+  const ways: Readonly<Record<WhyAction, readonly [press: string, enter: string]>> = {
+    resume: ['Resume it when the time has come.', `carillon resume ${campaignId} resumes it.`],
+    recover: ['Recover it: it goes on where it stopped.', `carillon recover ${campaignId} lets it go on where it stopped.`],
+    decide: ['Decide about them: nobody calls them again before that.', `carillon resolve ${campaignId} decides about them.`],
+    limits: ['Change the limits.', `carillon adjust ${campaignId} changes the limits.`],
+  };
+  return ways[action][atCommandLine === true ? 1 : 0];
 }
 
 function isRecent(since: number, { clock, now }: Reader): boolean {
@@ -109,26 +192,51 @@ function stateWords(word: string, { stateReason }: Campaign): string {
   return said.startsWith(word) ? said : said === '' ? word : `${word}: ${said}`;
 }
 
-interface Outside {
+interface Outside extends Pick<WhyReading, 'cause' | 'todo' | 'action'> {
   why: string;
   until: string;
 }
 
 /** What Temporal and the service say of it, which the planner cannot know. */
-function outsideText({ campaignId }: Campaign, look: WorkflowLook | null, { now }: { now: number }): Outside | null {
+function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader): Outside | null {
+  const { campaignId } = campaign;
   if (look === null) return null;
-  if (look.unreachable !== null) return { why: firstSentence(look.unreachable), until: 'until it is back' };
+  if (look.unreachable !== null)
+    return {
+      cause: 'temporal',
+      why: firstSentence(look.unreachable),
+      until: 'until it is back',
+      todo: 'Start the Temporal server again, or correct TEMPORAL_ADDRESS. Nothing is lost; the campaign goes on by itself.',
+      action: null,
+    };
   if (look.runs === false)
     return {
+      cause: 'workflow_lost',
       why: `Temporal does not run ${campaignId}`,
       until: `until carillon recover ${campaignId} restarts it`,
+      todo: doing('recover', campaign, at),
+      action: 'recover',
     };
-  if (look.workers === 0) return { why: 'no worker is running for this database', until: 'until carillon worker is started' };
+  if (look.workers === 0)
+    return {
+      cause: 'no_worker',
+      why: 'no worker is running for this database',
+      until: 'until carillon worker is started',
+      todo: 'Run carillon worker on a machine that reaches this database. The campaign goes on by itself.',
+      action: null,
+    };
   if (look.failing === null || look.failing.activity === 'collect')
-    return look.service === null ? null : { why: firstSentence(look.service), until: 'until it answers' };
+    return look.service === null
+      ? null
+      : { cause: 'service', why: firstSentence(look.service), until: 'until it answers', todo: todos['not_sent'] ?? null, action: null };
   const { activity, tries, message, nextAt } = look.failing;
-  const why = `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`;
-  return { why, until: nextAt === null ? '' : `tried again in ${span(nextAt - now)}` };
+  return {
+    cause: 'step_fails',
+    why: `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`,
+    until: nextAt === null ? '' : `tried again in ${span(nextAt - at.now)}`,
+    todo: 'Fix what the message names; the log of the worker says more. It is tried again by itself.',
+    action: null,
+  };
 }
 
 function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandLine }: Reader): string {
@@ -164,6 +272,13 @@ export function workflowText(look: WorkflowLook, counters: CampaignCounters | nu
   if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
   const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
   return [counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
+}
+
+/** `why`, and `fix` with what mends it, for programs. */
+export function readingAsJson(reading: WhyReading | null): Record<string, unknown> {
+  if (reading === null) return { why: null, fix: null };
+  const { text, ...fix } = reading;
+  return { why: text, fix };
 }
 
 /** The same for programs, before `withInstants`; instants are of service time. */

@@ -6,7 +6,7 @@ import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
-import { notYetKnown, whyText } from '../../../presentation/words/why.ts';
+import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
@@ -27,8 +27,8 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
     const campaigns: unknown[] = [];
     for (const campaign of all) {
       const { status, needs } = await readCampaignBrief(store.db, campaign, Math.round(clock.now()));
-      const why = whyText(whys.get(campaign.campaignId) ?? notYetKnown(campaign), { clock, now: context.now() });
-      campaigns.push({ ...statusAsJson(campaign, status), needs: needs.length, why });
+      const reading = readingOf(whys.get(campaign.campaignId) ?? notYetKnown(campaign), { clock, now: context.now() });
+      campaigns.push({ ...statusAsJson(campaign, status), needs: needs.length, ...readingAsJson(reading) });
     }
     return withInstants({ campaigns: campaigns.toReversed() }) as Answer<'listCampaigns'>;
   });

@@ -23,7 +23,7 @@ import { withCampaign, withControl, type OpenCampaign } from '../../../operation
 import type { LedgerAccess } from '../../../operations/control/ledger.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
-import { whyText, workflowAsJson, workflowText, type Why } from '../../../presentation/words/why.ts';
+import { readingOf, workflowAsJson, workflowText, type Why } from '../../../presentation/words/why.ts';
 import { askWorkflow } from '../../../operations/control/supervision.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 
@@ -88,6 +88,7 @@ function describe(
 ): string[] {
   const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
   const undecided = (status.batches['unknown'] ?? 0) + (status.batches['posting'] ?? 0);
+  const reading = readingOf(why, { clock, now, atCommandLine: true });
   const line = (label: string, text: string): string[] => (text === '' ? [] : [`${label.padEnd(10)}${text}`]);
   const waitMs = status.nextDueAt === null ? 0 : clock.atReal(status.nextDueAt) - now;
   const due = waitMs > 1_000 ? ` (the next is due in ${span(waitMs)})` : '';
@@ -96,7 +97,8 @@ function describe(
     ...line('Campaign', campaignTitle(campaign)),
     ...line('Interface', apiText(campaign) ?? ''),
     ...line('State', `${stateText(campaign)}${campaign.round > 1 ? `, round ${campaign.round}` : ''}`),
-    ...line('Waiting', whyText(why, { clock, now, atCommandLine: true }) ?? ''),
+    ...line('Waiting', reading?.text ?? ''),
+    ...line('To do', reading?.todo ?? ''),
     ...line(
       'Rows',
       `${count(status.total)}: ${count(status.done)} done, ${count(status.open)} with a call open, ${planned}${count(status.waiting)} waiting${due}`,
