@@ -48,7 +48,7 @@ test.each([
   const campaign = await begin({ api: read.api });
   campaign.sandbox.addFaults({ operation: read.operation, times: 60, effect: forbidden });
   await campaign.run(12 * minuteMs);
-  expect(await campaign.outcomes()).toEqual(campaign.numbers.map(() => null));
+  expect(campaign.sandbox.journal().filter(({ status }) => status === 403).length).toBeGreaterThan(3);
   await campaign.run(4 * hourMs, campaign.isDone);
   expect([timesOf(campaign.rang()), await campaign.outcomes()]).toEqual([once(6), completed(6)]);
   expect(await campaign.proof()).toEqual([]);
