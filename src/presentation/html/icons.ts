@@ -57,7 +57,7 @@ export function icon(name: IconName, more = ''): Html {
   return html`<svg class="icon${more === '' ? '' : ` ${more}`}" aria-hidden="true"><use href="#i-${name}"></use></svg>`;
 }
 
-/** The drawings that a page refers to, and the hatch of whoever cannot be called: once in each document, outside of what is brought up to date. */
+/** The drawings that a page refers to, and the hatch of whoever cannot be called: once in each document, outside of what is morphed. */
 export const drawn: Html = new Html(
   `<svg class="hidden" aria-hidden="true"><defs>${Object.entries(drawings)
     .map(([name, drawing]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${drawing}</symbol>`)

@@ -180,8 +180,8 @@ test('a list is applied and counted, and the rows that it does not have are with
     expect(counts.summary()).toMatchObject({ rows: 3, accepted: 1, failed: 1, mayStillBeCalled: 1 });
     const missing = await findMissing(control, update);
     expect(missing).toEqual([3]);
-    expect(await withdrawMissing(control, update, { missing, dryRun: true })).toEqual({ withdrawn: 1, callOpen: 0 });
-    expect(await withdrawMissing(control, update, { missing, dryRun: false })).toEqual({ withdrawn: 1, callOpen: 0 });
+    expect(await withdrawMissing(control, update, { missing, dryRun: true })).toEqual({ withdrawn: 1, withdrawing: 0, callOpen: 0 });
+    expect(await withdrawMissing(control, update, { missing, dryRun: false })).toEqual({ withdrawn: 1, withdrawing: 0, callOpen: 0 });
     expect(await findMissing(control, update)).toEqual([]);
   }));
 
