@@ -20,7 +20,8 @@ export const guardsOfReports: readonly Guard[] = [
     name: 'report: an entry with another number',
     keeps: "What is said of a number that is not the call's settles nothing.",
     edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)', '')],
-    worlds: [],
+    api: 'batch-calling',
+    worlds: ['untrue'],
     test: { file: caught, name: 'the names of each other' },
   },
   {
@@ -33,7 +34,8 @@ export const guardsOfReports: readonly Guard[] = [
         "named.get(report.ref ?? '') ?? attempts.find((one) => one.e164 === report.to)",
       ),
     ],
-    worlds: [],
+    api: 'batch-calling',
+    worlds: ['untrue'],
     test: { file: caught, name: 'names that are none of ours' },
   },
   {

@@ -52,6 +52,9 @@ function rowsChanged(campaigns: CampaignPlan[], change: object): CampaignPlan[] 
 
 const crowd = (): ReturnType<NonNullable<Kind['crowd']>> => ({ count: 20, answering: 0.5, optOutEvery: 7, hasty: false });
 
+/** Whose they are, reports alone tell. */
+const namingNobody = { number_shown: 0, batch_shown: 0, reference_shown: 0 };
+
 /** While most of the first batch waits. */
 function early(random: Random): number {
   return Math.round(random.between(1_000, 4 * minuteMs));
@@ -115,7 +118,7 @@ export const reportedKinds: Record<string, ReportedKind> = {
     },
   },
   untrue: {
-    draw: (random) => ({ kills: random.chance(0.3) }),
+    draw: (random) => ({ kills: random.chance(0.3), ...(random.chance(0.5) ? { records: namingNobody } : {}) }),
     side: (mix, { random }) => {
       const share = random.pick([0.1, 0.4]);
       const seed = random.between(0, 1);
@@ -135,7 +138,7 @@ export const reportedKinds: Record<string, ReportedKind> = {
     },
   },
   named_late: {
-    draw: () => ({ records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } }),
+    draw: () => ({ records: namingNobody }),
     side: (mix) => ({ mix: { ...mix, wrapService: namedLate } }),
   },
   unlisted: {
@@ -149,7 +152,7 @@ export const reportedKinds: Record<string, ReportedKind> = {
   lagging: {
     draw: (random) => ({
       kills: true,
-      ...(random.chance(0.5) ? { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } : {}),
+      ...(random.chance(0.5) ? { records: namingNobody } : {}),
     }),
     side: (mix, { random }) => {
       const [listLagMs, reportLagMs] = [random.pick([minuteMs, 10 * minuteMs, 25 * minuteMs]), random.pick([minuteMs, 10 * minuteMs])];
@@ -186,12 +189,15 @@ function goneAfter(service: CallService, nths: ReadonlySet<number>): CallService
   };
 }
 
-/** A service whose reports leave people out, take one for another, or name each other's numbers. The same people each time. */
+/** A service whose reports leave people out, take one for another, or name each other or their numbers. The same people each time. */
 function untrue(service: CallService, share: number, seed: number): CallService {
   return {
     ...service,
     async report(serviceBatchId) {
-      const reports = (await service.report?.(serviceBatchId)) ?? [];
+      const told = (await service.report?.(serviceBatchId)) ?? [];
+      const isSwapped = new Random('swapped', seed, serviceBatchId).chance(share);
+      // Two by two.
+      const reports = told.map((report, index) => (isSwapped ? { ...report, ref: (told[index ^ 1] ?? report).ref } : report));
       return reports.flatMap((report, index): CallReport[] => {
         const random = new Random('untrue', seed, serviceBatchId, index);
         if (!random.chance(share)) return [report];
