@@ -184,7 +184,7 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     worlds: [],
-    test: { file: campaignsTest, name: 'far ahead' },
+    test: { file: campaignsTest, name: 'the list shows one in its name' },
   },
   {
     name: 'fence: stopped before it counts',
@@ -198,7 +198,7 @@ export const guardsOfReports: readonly Guard[] = [
     keeps: 'A service may have forgotten it: that it is free proves nothing.',
     edits: [edit(keyed, '(met.created_at_unix ?? Infinity) * 1_000 - since <= keyKeptMs', 'true')],
     worlds: [],
-    test: { file: campaignsTest, name: 'may have been forgotten' },
+    test: { file: campaignsTest, name: 'the key is free so late' },
   },
   {
     name: 'withdrawal: of a campaign that does not dial',
