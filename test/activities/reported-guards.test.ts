@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { CallReport } from '../../src/rules/call-report.ts';
+import type { CallService } from '../../src/service/port/call-service.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { beginReported, everyCase, once, reporting, tickMs, timesOf } from './reported-campaign.ts';
 
@@ -101,7 +103,7 @@ test.each(everyCase)('a withdrawal whose answer is lost was asked for all the sa
   expect(before.filter((times) => times === 0).length).toBeGreaterThan(2);
   expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(before);
   await resume(campaign);
-  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
@@ -131,4 +133,45 @@ test.each(everyCase)('a batch of as many calls as the service has lines has all 
   const now = campaign.sandbox.clock.now();
   const calls = campaign.sandbox.calls();
   expect(calls.filter(({ dialedAt, endedAt }) => dialedAt !== null && dialedAt <= now && (endedAt ?? now + 1) > now)).toHaveLength(6);
+});
+
+async function prove({ store, account, sandbox }: Campaign, listLagMs: number): Promise<void> {
+  const seen = { provenAt: sandbox.clock.now(), listLagMs, order: 'newest_first', keyBehaviour: null } as const;
+  await storeLookUpProof(store, account.accountId, { api: 'batch-calling', ...seen });
+}
+
+test('a request is looked for as long as lists lag, before its people are called again', async () => {
+  const lagMs = 90 * minuteMs;
+  const campaign = await beginReported({
+    api: 'batch-calling',
+    // No phone rings before the request is given up, so that no record tells of it.
+    sandbox: { batchCalling: { listLagMs: lagMs }, world: { late_rings: { share: 1, from_seconds: 5_400, to_seconds: 5_500 } } },
+  });
+  await prove(campaign, lagMs);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
+  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(once(6).map(() => 'completed'));
+  expect(await campaign.proof()).toEqual([]);
+});
+
+test('what a 429 refused is not sent again before a list would show that it was carried out', async () => {
+  const lagMs = 5 * minuteMs;
+  const campaign = await beginReported({ api: 'batch-calling', sandbox: { ...bare, batchCalling: { listLagMs: lagMs } } });
+  await prove(campaign, lagMs);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', when: 'after', seconds: 2 } });
+  await campaign.run(hourMs);
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(once(6).map(() => 'completed'));
+});
+
+test('of a request that no list of batches shows, the list of conversations is asked, and what fits its calls keeps them', async () => {
+  const unlisted = (service: CallService): CallService => ({ ...service, find: async () => ({ kind: 'absent', certain: false }) });
+  const rules = { timing: { lateLookbackMs: 24 * hourMs } };
+  const campaign = await beginReported({ api: 'batch-calling', between: unlisted, sandbox: bare, rules });
+  await prove(campaign, 0);
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
+  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
 });

@@ -164,7 +164,8 @@ test('a fence that is refused for its body is told by the list', async () => {
 });
 
 test('a fence has the key of the request, calls nobody but the number that calls, and is stopped at once', async () => {
-  const { service, seen, asked } = await serve({ submit: { campaign: fence, created: true }, get: fence, ...stopped });
+  const numbers = ['pn_0', 'pn_1', 'pn_2'].map((id) => ({ phone_number_id: id, phone_number: id === 'pn_1' ? own : '+12125550109' }));
+  const { service, seen, asked } = await serve({ numbers, submit: { campaign: fence, created: true }, get: fence, ...stopped });
   await service.find?.(post);
   expect(asked()).toEqual([
     `GET ?agent_id=agent_1&search=${mark}&page_size=100`,
