@@ -92,13 +92,6 @@ export const guardsOfReports: readonly Guard[] = [
     test: { file: caught, name: 'as long as lists lag' },
   },
   {
-    name: 'look-up: the list of conversations is read before an absence counts',
-    keeps: 'It is read back to the request, after the time in which that could arrive.',
-    edits: [edit(lookUps, 'if (!isSwept) return', 'if (!isSwept && now < 0) return')],
-    worlds: [],
-    test: { file: caught, name: 'the list of conversations is asked' },
-  },
-  {
     name: 'look-up: a record that nobody has read',
     keeps: 'It may be of the request that is not listed.',
     edits: [
@@ -127,13 +120,6 @@ export const guardsOfReports: readonly Guard[] = [
     edits: [edit(marked, 'return walked.isWhole ?', 'return walked.ids.size === 0 ?')],
     worlds: [],
     test: { file: batchesTest, name: 'not_readable' },
-  },
-  {
-    name: 'look-up: after a 429, as long as lists lag',
-    keeps: 'What was refused and carried out all the same is not sent again before a list would show it.',
-    edits: [edit(lookUp, '(found.certain || begunAt >= (request.answeredAt ?? Infinity) + patienceMs)', 'begunAt >= 0')],
-    worlds: [],
-    test: { file: caught, name: 'refused is not sent again' },
   },
   {
     name: 'look-up: a request that is there twice',
