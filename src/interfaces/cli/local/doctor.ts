@@ -42,7 +42,7 @@ export function checkHookSecret({ CARILLON_HOOK_SECRET: secret }: Config): Findi
   return ok('Hook secret', secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)');
 }
 
-/** Whether `carillon serve` takes what the service sends by itself, and what that spares; without a secret the contract is not spoken of. */
+/** Whether `carillon serve` takes what the service sends by itself, and what that spares; nothing for the contract without a secret. */
 export function checkSentEvents({ SVC_API: api, SVC_WEBHOOK_SECRET: secret }: Config): Finding[] {
   const name = 'Records sent';
   if (secret !== undefined)
