@@ -54,7 +54,12 @@ export function serviceNow(clock: ServiceClock): number {
   return Math.round(clock.now());
 }
 
-/** The same for the log alone: a service that does not answer must not keep it from being written. */
+/** Whether so much service time has passed since; also when that is to come, as after a clock was set back: nobody waits for it again. */
+export function hasPassed(ms: number, { since, now }: { since: number; now: number }): boolean {
+  return now < since || now >= since + ms;
+}
+
+/** `serviceNow` for the log alone: a service that does not answer must not keep it from being written. */
 export function instantForLog(deps: ActivityDependencies): Promise<number> {
   return deps.serviceClock().then(serviceNow, () => Math.round(deps.nowReal()));
 }

@@ -13,8 +13,9 @@ import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import type { Found } from '../src/rules/call-report.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
+import { watchClocks } from './watch-clocks.ts';
 
 /** Of whose requests the answers were lost, and how they are looked for. */
 interface Looking {
@@ -45,7 +46,7 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   for (const request of lost) {
     const now = serviceNow(clock);
     const pauseMs = Math.min(Math.max((now - request.since) / 4, leastPauseMs), longestPauseMs);
-    if (now < (known.get(request.mark) ?? -Infinity) + pauseMs) continue;
+    if (!hasPassed(pauseMs, { since: known.get(request.mark) ?? -Infinity, now })) continue;
     known.set(request.mark, now);
     const { kind } = await lookUp(looking, request);
     if (kind === 'not_readable') ok = false;
@@ -66,7 +67,9 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
     const begunAt = serviceNow(clock);
     const found = await lookUp(looking, request);
     if (found.kind === 'accepted' || found.kind === 'several') break;
-    const isSure = found.kind === 'absent' && (found.certain || begunAt >= (request.answeredAt ?? Infinity) + patienceMs);
+    const { steppedAt } = await readAccount(deps.store.db, deps.accountId);
+    const since = Math.max(request.answeredAt ?? Infinity, steppedAt);
+    const isSure = found.kind === 'absent' && (found.certain || begunAt >= since + patienceMs);
     if (!isSure) isClear = false;
   }
   return denied.length === 0 ? null : isClear;
@@ -82,6 +85,8 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
   const provenLagMs = await readProvenLag(deps);
+  // Before anything is concluded from how long ago it was sent.
+  await watchClocks(deps, clock, timing.clockToleranceMs);
   const now = serviceNow(clock);
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
   if (waitMs > 0) await deps.store.transaction((tx) => holdAccount(tx, deps.accountId, now + waitMs));

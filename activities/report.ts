@@ -2,9 +2,10 @@ import { findReportedBatches, takeReport, type Reported, type ReportedBatch } fr
 import { findWithdrawals, noteWithdrawing, type Withdrawal } from '../src/ledger/plan/withdrawals.ts';
 import { groupBy } from '../src/rules/collections.ts';
 import { RateLimitedError, RefusedError } from '../src/service/port/errors.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import type { Sweep } from './walk-list.ts';
+import { watchClocks } from './watch-clocks.ts';
 
 const readsAtOnce = 8;
 /** A batch is not asked about more often, in service time. */
@@ -33,8 +34,8 @@ export async function readReports(sweep: Sweep): Promise<boolean> {
       if (failure !== undefined) return;
       const now = serviceNow(clock);
       const withdrawal = withdrawals.get(batch.batchId);
-      const mayAsk = withdrawal !== undefined && (batch.withdrawAskedAt === null || now >= batch.withdrawAskedAt + askAgainMs);
-      if (!mayAsk && now < (known.get(batch.batchId) ?? -Infinity) + reportEveryMs) continue;
+      const mayAsk = withdrawal !== undefined && hasPassed(askAgainMs, { since: batch.withdrawAskedAt ?? -Infinity, now });
+      if (!mayAsk && !hasPassed(reportEveryMs, { since: known.get(batch.batchId) ?? -Infinity, now })) continue;
       known.set(batch.batchId, now);
       try {
         await readOne(sweep, batch, mayAsk ? withdrawal : null);
@@ -62,7 +63,7 @@ async function readWithdrawals({ deps, clock }: Sweep, batches: readonly Reporte
   return new Map(found);
 }
 
-async function readOne({ deps, clock, onStep }: Sweep, batch: ReportedBatch, withdrawal: Withdrawal | null): Promise<void> {
+async function readOne({ deps, clock, timing, onStep }: Sweep, batch: ReportedBatch, withdrawal: Withdrawal | null): Promise<void> {
   const { batchId, serviceBatchId } = batch;
   const reports = await deps.service.report?.(serviceBatchId).catch((error: unknown) => {
     // It was deleted there: records are all that is left to tell of its calls, and of whom they do not tell a person decides.
@@ -72,6 +73,8 @@ async function readOne({ deps, clock, onStep }: Sweep, batch: ReportedBatch, wit
   });
   onStep();
   if (reports === undefined) return;
+  // Before anything is concluded from how long ago something was reported.
+  await watchClocks(deps, clock, timing.clockToleranceMs);
   const now = serviceNow(clock);
   const reported = await deps.store.transaction((tx) => takeReport(tx, batchId, { reports, now }));
   const { waiting, contradictions } = reported;

@@ -17,7 +17,7 @@ import { readAgentRecords } from '../src/ledger/doubt/agent-records.ts';
 import { readAgent } from '../src/ledger/doubt/correlation-rows.ts';
 import { keepLease, leaseAgent, noteReadSucceeded, releaseLease } from '../src/ledger/collect/sweeps.ts';
 import { assumedClock } from './watch-clocks.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { lookUpLost, takeAllBack } from './look-up.ts';
@@ -111,7 +111,7 @@ const walksPerLookback = 4;
 async function isWalkDue({ deps, agentId, timing }: Sweep, now: number): Promise<boolean> {
   if (!deps.service.abilities.namesRecipients) return true;
   const walkedAt = (await readAgent(deps.store.db, agentId))?.complete_begun_at ?? null;
-  return walkedAt === null || now >= walkedAt + timing.lateLookbackMs / walksPerLookback;
+  return hasPassed(timing.lateLookbackMs / walksPerLookback, { since: walkedAt ?? -Infinity, now });
 }
 
 /**

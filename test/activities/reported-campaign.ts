@@ -25,6 +25,8 @@ export interface ReportedWorld {
   people?: number;
   /** Whom the list has, where it matters. */
   numbers?: string[];
+  /** How far the machine's clock is ahead. */
+  skewMs?: () => number;
   /** What stands between the program and the service. */
   between?: (service: CallService) => CallService;
 }
@@ -40,6 +42,7 @@ export async function beginReported({
   rules: changes,
   people = 6,
   numbers = plainNumbers(people),
+  skewMs = () => 0,
   between = (service) => service,
 }: ReportedWorld) {
   const sandbox = await startTestSandbox({ outcomeMix: everybody, meanTalkSeconds: 60, ...options });
@@ -50,13 +53,13 @@ export async function beginReported({
     api,
     retriesAfter429: { reads: 0 },
     // What the service says of its time is read by the same clock.
-    nowReal: now,
+    nowReal: () => now() + skewMs(),
   });
   onTestFinished(() => direct.close());
   const service = between(direct);
   const store = await openTestStore(dialect);
   const account = { accountId: sandbox.url, api };
-  const deps = buildDependencies({ store, service, now, ...account });
+  const deps = buildDependencies({ store, service, now: () => now() + skewMs(), monotonicMs: now, ...account });
   const { plan, submit } = createActivities(deps);
   const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
   const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };

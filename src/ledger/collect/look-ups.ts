@@ -9,6 +9,7 @@ import { readDoubts } from '../doubt/doubts.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { keyAskedMs, wantSweep } from '../doubt/dial-guard.ts';
 import { refusalDoubtMs } from '../doubt/open-batches.ts';
+import { readAccount } from '../limits/account-pace.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
@@ -168,13 +169,19 @@ async function noteAbsent(tx: Tx, batchId: string, { mark, now }: Pick<LookUp, '
 
 async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs, certain }: LookUp & { certain: boolean }): Promise<void> {
   if (batch.state !== 'unknown' && batch.state !== 'refused') return;
-  const { rules } = await requireCampaign(tx, batch.campaign_id);
+  const { rules, accountId } = await requireCampaign(tx, batch.campaign_id);
   if (!certain) {
-    const overAt = batch.state === 'unknown' ? (batch.hold_after ?? Infinity) : (batch.verdict_at ?? 0) + refusalDoubtMs;
+    // Across a step of a clock nobody can tell how long ago it was sent: the time in which it may arrive begins anew.
+    const { steppedAt } = await readAccount(tx, accountId);
+    const [sentOver, arrivesWithinMs] =
+      batch.state === 'unknown'
+        ? [batch.hold_after ?? Infinity, rules.timing.lateDeliveryMs]
+        : [(batch.verdict_at ?? 0) + refusalDoubtMs, refusalDoubtMs];
+    const overAt = Math.max(sentOver, steppedAt + arrivesWithinMs);
     const isOver = begunAt > overAt;
     if (!isOver) return;
     const { not_found_at: since, batch_id: batchId } = batch;
-    if (since === null) return updateBatch(tx, batchId, { not_found_at: begunAt });
+    if (since === null || since <= overAt) return updateBatch(tx, batchId, { not_found_at: begunAt });
     if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;
     // Records are asked too, back to the request: those of its calls may stand behind others that are known.
     const backTo = (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs;

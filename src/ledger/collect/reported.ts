@@ -6,9 +6,10 @@ import { noteNaming } from '../doubt/agent-habits.ts';
 import { mergeFacts } from '../doubt/conversations.ts';
 import { findRecordOf } from '../dial/evidence.ts';
 import { lastEventSeq } from '../events.ts';
+import { readAccount } from '../limits/account-pace.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf } from '../reads.ts';
-import { changeCampaignState } from '../rows/campaigns.ts';
+import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
 import { releaseAttempts } from '../rows/release.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import type { Queries, Tx } from '../tx.ts';
@@ -84,19 +85,24 @@ export async function takeReport(
     else seen.set(attempt, [...(seen.get(attempt) ?? []), report]);
   }
   const waiting: Reported['waiting'] = [];
-  let isAlive = false;
+  const { accountId } = await requireCampaign(tx, batch.campaign_id);
+  const { steppedAt } = await readAccount(tx, accountId);
+  let isNews = false;
   for (const attempt of attempts) {
     const [report, ...others] = seen.get(attempt) ?? [];
     if (report === undefined || others.length > 0) contradictions += 1;
     else if (attempt.state === 'open' && attempt.conversation_id === null) {
-      isAlive ||= report.state !== null && underWay.includes(report.state);
+      // Across a step of a clock nobody can tell how long ago the end was reported.
+      const overAt = attempt.over_at !== null && attempt.over_at > steppedAt ? attempt.over_at : null;
+      isNews ||= (report.state !== null && underWay.includes(report.state)) || (isOver(report) && overAt === null);
       if (report.state === 'waiting') waiting.push({ attemptId: attempt.attempt_id, ref: report.ref ?? '' });
-      await takeOne(tx, batch, { attempt, report, now });
+      await takeOne(tx, batch, { attempt: { ...attempt, over_at: overAt }, report, now });
     }
   }
   if (reports.some(({ again }) => again === true)) await stopCalledAgain(tx, batch, now);
-  // Whoever waits at the service is not missing.
-  if (isAlive) await updateBatch(tx, batchId, { progress_at: now });
+  // Whoever waits at the service is not missing, nor is somebody whose call has just ended: what it came to is told by the next look.
+  // A clock that was set back within a sweep must not make that long ago.
+  if (isNews) await updateBatch(tx, batchId, { progress_at: Math.max(now, batch.progress_at ?? 0) });
   return { waiting, contradictions };
 }
 
@@ -111,6 +117,10 @@ async function stopCalledAgain(tx: Tx, { batch_id: batchId, campaign_id: campaig
 
 const underWay: readonly string[] = ['waiting', 'dialling', 'talking'];
 
+function isOver({ state }: CallReport): boolean {
+  return state === 'over' || state === 'withdrawn';
+}
+
 /** What is reported of one call. */
 interface Entry {
   attempt: AttemptRow;
@@ -121,12 +131,12 @@ interface Entry {
 async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   const { attempt, report, now } = entry;
   const { attempt_id: attemptId, over_at: overAt } = attempt;
-  const isOver = report.state === 'over' || report.state === 'withdrawn';
+  const over = isOver(report);
   const rangAt = attempt.rang_at ?? (report.state === 'dialling' || report.state === 'talking' ? now : null);
   if (rangAt !== attempt.rang_at) await updateAttempt(tx, attemptId, { rang_at: rangAt });
-  if (isOver !== (overAt !== null)) await updateAttempt(tx, attemptId, { over_at: isOver ? now : null });
-  if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver });
-  if (!isOver || overAt === null || now < overAt + secondLookMs || (await findRecordOf(tx, batch, [attempt])) !== null) return;
+  if (!over || overAt === null) await updateAttempt(tx, attemptId, { over_at: over ? now : null });
+  if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver: over });
+  if (!over || overAt === null || now < overAt + secondLookMs || (await findRecordOf(tx, batch, [attempt])) !== null) return;
   const at = { campaignId: batch.campaign_id, now };
   if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null && rangAt === null) {
     const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
