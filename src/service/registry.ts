@@ -7,6 +7,7 @@ import { clientOver } from './convai/client.ts';
 import { openConnection, type ConvaiClientOptions } from './convai/connection.ts';
 import { contractService } from './convai/contract-service.ts';
 import { readsOf } from './convai/reads.ts';
+import type { Transport } from './http/transport.ts';
 import type { CallService } from './port/call-service.ts';
 import type { LookUpTrial, TrialCall } from './port/lookup-trial.ts';
 
@@ -28,9 +29,13 @@ export function openTrial(
   return { trial: make(transport, readsOf(clientOver(transport)), call), close: () => transport.close() };
 }
 
-/** The way to the service at an address; close it. Throws ServiceOptionsError. The one place that knows which services there are. */
+/** The way to the service at an address; close it. Throws ServiceOptionsError. */
 export function connectService({ api = 'contract', ...options }: ConnectOptions): CallService {
-  const transport = openConnection({ keyHeader: keyHeaders[api], ...options });
+  return serviceOver(openConnection({ keyHeader: keyHeaders[api], ...options }), api);
+}
+
+/** The same over a connection that is open. The one place that knows which services there are. */
+export function serviceOver(transport: Transport, api: ServiceApi): CallService {
   const client = clientOver(transport);
   switch (api) {
     case 'contract':

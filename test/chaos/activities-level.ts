@@ -1,4 +1,6 @@
-import { drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
+import { asReported, drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
 import type { CampaignPlan, Mix } from '../activities/mixes/drive-campaign.ts';
 import { Coverage, runMixes } from '../activities/mixes/run-mixes.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
@@ -9,6 +11,7 @@ import { notSmallest, shrink, without, type Shrunk } from './shrink.ts';
 import { mostLines } from './story.ts';
 
 export interface ActivitiesLevel {
+  api: ServiceApi;
   database: DatabaseKind;
   seeds: { from: number; count: number };
 }
@@ -25,12 +28,13 @@ interface Broken {
 }
 
 /** In turn: a mix of faults; one in which records are hard to tell apart as well; a world in which records say too little. */
-function drawDisturbed(seed: number, databaseUrl: string | undefined): Disturbed {
+function drawDisturbed(seed: number, { api, databaseUrl }: { api: ServiceApi; databaseUrl: string | undefined }): Disturbed {
   if (seed % 3 === 0) {
-    const world = drawWorld(seed, undefined, { databaseUrl });
+    const world = drawWorld(seed, undefined, { databaseUrl, api });
     return { mix: world.mix, world };
   }
-  const mix = seed % 3 === 1 ? drawMix(seed) : drawTangledMix(seed);
+  const drawn = seed % 3 === 1 ? drawMix(seed) : drawTangledMix(seed);
+  const mix = api === 'contract' ? drawn : asReported(drawn, api, new Random('chaos', api, seed));
   return { mix: databaseUrl === undefined ? mix : { ...mix, databaseUrl }, world: null };
 }
 
@@ -98,7 +102,7 @@ function unlessOver<Result>(over: AbortSignal, work: Promise<Result>): Promise<R
 
 /** Runs whole campaigns through the activities under drawn faults. */
 export async function runActivitiesLevel(
-  { database, seeds: { from, count } }: ActivitiesLevel,
+  { api, database, seeds: { from, count } }: ActivitiesLevel,
   { progress, stop }: Watch,
 ): Promise<LevelResult> {
   const server = database === 'postgres' ? await startPostgresServer() : undefined;
@@ -110,7 +114,7 @@ export async function runActivitiesLevel(
   const begunAt = performance.now();
   try {
     for (let seed = from; seed < from + count && !stop.aborted; seed += 1, run += 1) {
-      const thing = drawDisturbed(seed, await newDatabase());
+      const thing = drawDisturbed(seed, { api, databaseUrl: await newDatabase() });
       for (const kind of kindsOf(thing.mix)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       const result = await runOne(thing);
       if (result !== null) {

@@ -8,6 +8,7 @@ import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
 import type { ControlChange } from '../../src/ledger/control-requests.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
@@ -18,7 +19,15 @@ export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'reso
 /** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
 export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly ControlChange[];
 
-export type Act = (typeof acts | typeof actsThatEnd)[number];
+/** What a service that reports its calls does by itself: it comes in at the API alone. */
+export type ActOfService = 'webhook';
+
+export type Act = (typeof acts | typeof actsThatEnd)[number] | ActOfService;
+
+/** What may be done at any moment beside another process, by API. */
+export function actsOf(api: ServiceApi): readonly [Act, ...Act[]] {
+  return api === 'contract' ? acts : [...acts, 'webhook'];
+}
 
 /** Long enough that the campaign would go on meanwhile. */
 export const pauseMs = 3 * minuteMs;
@@ -53,6 +62,8 @@ export interface Standing {
   redials: number;
   /** Why it had paused by itself, each time. */
   presses: string[];
+  /** Recipients that an operator has been asked about. */
+  doubted: Set<string>;
 }
 
 export interface ActContext {
@@ -67,7 +78,7 @@ export interface ActContext {
   mark: () => number;
 }
 
-const work: Readonly<Record<Act, (context: ActContext) => Promise<unknown>>> = {
+const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) => Promise<unknown>>> = {
   plan: ({ activities, standing: { campaignId, round, submitted } }) => activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
 
   /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
@@ -157,10 +168,11 @@ async function end({ activities, standing, mark }: ActContext, change: (typeof a
 export async function resolveWord({ deps, sandbox, standing, scenario }: ActContext): Promise<'redial' | 'give_up'> {
   const unresolved = await deps.store.db
     .selectFrom('recipients')
-    .select('e164')
+    .select(['recipient_id', 'e164'])
     .where('campaign_id', '=', standing.campaignId)
     .where('outcome', '=', 'unresolved')
     .execute();
+  for (const { recipient_id: id } of unresolved) standing.doubted.add(id);
   const called = new Set(sandbox.calls().map(({ to }) => to));
   const { word = unresolved.every(({ e164 }) => !called.has(e164 ?? '')) ? 'redial' : 'give_up' } = scenario;
   return standing.redials === 0 ? word : 'give_up';
@@ -196,7 +208,7 @@ export async function wish(
 }
 
 /** Runs one act from beginning to end. */
-export function actOf(act: Act, context: ActContext): Promise<unknown> {
+export function actOf(act: Exclude<Act, ActOfService>, context: ActContext): Promise<unknown> {
   return work[act](context);
 }
 

@@ -115,6 +115,9 @@ test.runIf(isFull)('a guard that is not caught in time is told in a sentence, an
 
 test.each([
   { args: ['--level', 'planet'], says: '--level is ledger, activities or system, not "planet".' },
+  { args: ['--api', 'telephone'], says: '--api is contract, batch-calling or campaigns, not "telephone".' },
+  { args: ['--level', 'system', '--api', 'campaigns'], says: '--level system runs with the contract alone' },
+  { args: ['--scenario', 'waiting, and pause'], says: 'There is no scenario "waiting, and pause".' },
   { args: ['--seeds', 'many'], says: '--seeds takes a whole number from 1, not "many".' },
   { args: ['--seeds', '3', '--seed', '0'], says: '--seed takes a whole number from 1, not "0".' },
   { args: ['--seed', '42'], says: '--seed goes with --seeds.' },
@@ -139,6 +142,7 @@ test('chaos runs the whole design on both databases unless it is told otherwise'
   expect(parseFlags([])).toEqual({
     kind: 'ledger',
     options: {
+      api: 'contract',
       databases: ['sqlite', 'postgres'],
       design: { scenarios, choice: { every: 1 } },
       seeds: null,
@@ -149,6 +153,9 @@ test('chaos runs the whole design on both databases unless it is told otherwise'
   expect(parseFlags(['--seeds', '7', '--seed', '42', '--database', 'postgres'])).toMatchObject({
     options: { databases: ['postgres'], design: null, seeds: { from: 42, count: 7 } },
   });
+  expect(parseFlags(['--api', 'campaigns', '--scenario', 'waiting, and pause'])).toMatchObject({
+    options: { api: 'campaigns', design: { scenarios: [{ name: 'waiting, and pause' }] } },
+  });
   expect(parseFlags(['--seeds', '7', '--every', '20'])).toMatchObject({
     options: { design: { scenarios, choice: { every: 20 } }, seeds: { from: 1, count: 7 } },
   });
@@ -157,7 +164,7 @@ test('chaos runs the whole design on both databases unless it is told otherwise'
   });
   expect(parseFlags(['--level', 'activities'])).toEqual({
     kind: 'activities',
-    options: { database: 'sqlite', seeds: { from: 1, count: 100 } },
+    options: { api: 'contract', database: 'sqlite', seeds: { from: 1, count: 100 } },
     write: false,
   });
   expect(parseFlags(['--level', 'system', '--seed', '7'])).toEqual({

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { ActivitiesLevel } from './activities-level.ts';
 import type { DatabaseKind, LedgerLevel } from './ledger-level.ts';
-import { scenarios } from './scenarios.ts';
+import { serviceApis } from '../../src/rules/service-api.ts';
+import { reportedScenarios, scenarios, scenariosOf } from './scenarios.ts';
 import type { SystemLevel } from './system-level.ts';
 
 export const help = `Disturbs campaigns and judges them by the service's own call log.
@@ -20,12 +21,16 @@ Options:
   --level ledger|activities|system
                               what is disturbed: single effects of small campaigns, whole campaigns, or the processes of
                               two Temporal servers, three workers, database and service (default: ledger)
+  --api contract|batch-calling|campaigns
+                              by which API the service is asked for calls (default: contract; level system: the contract's alone)
   --seeds N                   how many seeds (level ledger: without it, the design alone; activities: 100; system: 10)
   --seed K                    the first seed (default: 1)
   --every N                   of the design, one case in N (default: 1, all of them)
   --per-cell N                of the design, N cases for each change of state and each kind of disturbance
   --scenario NAME             of the design, one scenario:
 ${scenarios.map(({ name }) => `                                "${name}"`).join('\n')}
+                              with a service that reports its calls also:
+${reportedScenarios.map(({ name }) => `                                "${name}"`).join('\n')}
   --database sqlite|postgres  one of them (default: both; level activities: sqlite; system: always postgres)
   --processes N               in how many processes (default: one for each core; level system: one)
   --write                     writes what the run came to into docs/proof.md
@@ -39,6 +44,8 @@ Examples:
   npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
+  npm run chaos -- --api batch-calling --per-cell 1 --database sqlite
+  npm run chaos -- --level activities --api campaigns --database postgres --seeds 40
   npm run chaos -- --level system --seeds 1 --seed 7          about three minutes
 
 What breaks a promise is told on stderr at once; a seed is shrunk before that, in at most 60 campaigns and two minutes. Ctrl-C ends a run with
@@ -69,6 +76,8 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
     throw new WrongUsageError(`--level is ledger, activities or system, not "${level}".`);
   if (database !== undefined && database !== 'sqlite' && database !== 'postgres')
     throw new WrongUsageError(`--database is sqlite or postgres, not "${database}".`);
+  const api = serviceApis.find((each) => each === flags.api);
+  if (api === undefined) throw new WrongUsageError(`--api is contract, batch-calling or campaigns, not "${flags.api}".`);
   const seeds = { from: wholeNumber('seed', flags.seed) ?? 1, count: wholeNumber('seeds', flags.seeds) ?? 100 };
   const every = wholeNumber('every', flags.every) ?? 1;
   const perCell = wholeNumber('per-cell', flags['per-cell']);
@@ -80,20 +89,21 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
     throw new WrongUsageError('--every, --per-cell and --scenario are for the design, which level ledger runs.');
   if (level === 'system') {
     if (flags.processes !== undefined) throw new WrongUsageError('--level system has processes of its own: leave --processes out.');
+    if (api !== 'contract') throw new WrongUsageError('--level system runs with the contract alone: leave --api out.');
     if (database === 'sqlite') throw new WrongUsageError('--level system runs on PostgreSQL: leave --database out.');
     const tenAtFirst = flags.seeds === undefined ? { ...seeds, count: 10 } : seeds;
     return { kind: level, options: { seeds: tenAtFirst, rows: systemRows }, write };
   }
   if (level === 'activities') {
-    return { kind: level, options: { database: database ?? 'sqlite', seeds }, write };
+    return { kind: level, options: { api, database: database ?? 'sqlite', seeds }, write };
   }
   const drawn = flags.seeds === undefined ? null : seeds;
   if (drawn === null && flags.seed !== undefined) throw new WrongUsageError('--seed goes with --seeds.');
-  const chosen = scenarios.filter(({ name }) => scenario === undefined || name === scenario);
+  const chosen = scenariosOf(api).filter(({ name }) => scenario === undefined || name === scenario);
   if (chosen.length === 0) throw new WrongUsageError(`There is no scenario "${scenario}".`);
   const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
   const design = drawn === null || asksForDesign ? { scenarios: chosen, choice: perCell === undefined ? { every } : { perCell } } : null;
-  return { kind: level, options: { databases, design, seeds: drawn, processes }, write };
+  return { kind: level, options: { api, databases, design, seeds: drawn, processes }, write };
 }
 
 function splitFlags(args: readonly string[]) {
@@ -102,6 +112,7 @@ function splitFlags(args: readonly string[]) {
       args: [...args],
       options: {
         level: { type: 'string', default: 'ledger' },
+        api: { type: 'string', default: 'contract' },
         seeds: { type: 'string' },
         seed: { type: 'string' },
         every: { type: 'string' },

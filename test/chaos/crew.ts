@@ -2,7 +2,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { NotedPost } from '../../activities/request-notes.ts';
-import { createConvaiClient } from '../../src/service/convai/client.ts';
+import { keyHeaders } from '../../src/rules/service-api.ts';
+import { openConnection } from '../../src/service/convai/connection.ts';
+import { serviceOver } from '../../src/service/registry.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
@@ -16,7 +18,7 @@ import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.t
 import type { Intervention, Plan } from './intervention.ts';
 import { overtake } from './overtake.ts';
 import type { Place } from './places.ts';
-import type { Scenario } from './scenarios.ts';
+import { dialectOf, type Scenario } from './scenarios.ts';
 
 export interface Worker {
   woven: WovenProcess;
@@ -81,6 +83,7 @@ export class Crew {
 
   act(worker: Worker, act: Act, sending?: Sending): Promise<unknown> {
     const context = this.#contextOf(worker);
+    if (act === 'webhook') return this.person.handOn(context);
     return sending === undefined ? actOf(act, context) : this.person.act(context, { act, sending });
   }
 
@@ -134,28 +137,32 @@ export class Crew {
     const who = `process ${this.#processes}`;
     const monotonicMs = () => this.#clock.now();
     const nowReal = now ?? monotonicMs;
+    const { api } = this.#campaign.place;
     const woven = new WovenProcess(who, {
+      api,
       log: this.log,
       disturb,
       ...(beforeCommit === undefined ? {} : { beforeCommit }),
     });
-    const client = createConvaiClient({
+    const connection = openConnection({
       baseUrl: this.#sandbox.url,
       apiKey: 'sk_sandbox_ok',
+      keyHeader: keyHeaders[api],
       timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
       readsPerSecond: 1_000_000,
       retriesAfter429: { reads: 0 },
       nowReal,
       monotonicMs,
     });
-    this.#closing.push(() => client.close());
+    this.#closing.push(() => connection.close());
     const deps = buildDependencies({
       // The clock of SQLite is that of the process; PostgreSQL has one of its own.
       store: woven.store({ ...store, now: async () => (store.dialect === 'sqlite' ? nowReal() : monotonicMs()) }),
-      client: woven.client(client),
+      service: serviceOver(woven.transport(connection), api),
+      api,
       now: nowReal,
       monotonicMs,
-      serviceClock: { dialect: this.#campaign.scenario.dialect },
+      serviceClock: { dialect: dialectOf(this.#campaign.scenario, api) },
       accountId: this.#sandbox.url,
       workerId: who,
       openRequestNotes: () => woven.witness(this.#noted, batchOf(this.#campaign.standing) ?? ''),

@@ -1,7 +1,8 @@
 import { Random } from '../../src/sandbox/core/random.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { acts, actsOfPersons, actsThatEnd } from './acts.ts';
+import { acts, actsOfPersons, actsThatEnd, type Act } from './acts.ts';
 import { steps } from './clock-steps.ts';
 import { sendings } from './console/person.ts';
 import { refusals, strikes } from './effect-log.ts';
@@ -10,8 +11,20 @@ import type { Intervention, Plan } from './intervention.ts';
 
 const mostInterventions = 4;
 
-/** A small campaign from a number. */
-export function drawScenario(seed: number): Scenario {
+/** A small campaign from a number. The API changes nothing that is drawn for the contract's. */
+export function drawScenario(seed: number, api: ServiceApi): Scenario {
+  const scenario = drawSmall(seed);
+  if (api === 'contract') return scenario;
+  const random = new Random('reported weave', seed);
+  return {
+    ...scenario,
+    ...(random.chance(0.4) ? { lines: 1, meanTalkSeconds: random.pick([60, 8 * 60]) } : {}),
+    ...(random.chance(0.4) ? { otherwise: true } : {}),
+    ...(random.chance(0.2) ? { unproven: true } : {}),
+  };
+}
+
+function drawSmall(seed: number): Scenario {
   const random = new Random('weave', seed);
   return {
     name: `seed ${seed}`,
@@ -43,10 +56,11 @@ function drawTrouble(random: Random, nth: number): FaultRuleInput {
 }
 
 /** Up to four things that happen to it, wherever the number has them fall. */
-export function drawPlan(seed: number, inside: boolean): Plan {
+export function drawPlan(seed: number, api: ServiceApi, inside: boolean): Plan {
   const random = new Random('weave plan', seed);
   // Of its own, so that it changes nothing else of a seed.
   const ways = new Random('weave ways', seed);
+  const told = api === 'contract' ? null : new Random('weave told', seed);
   const share = random.pick([0.02, 0.05, 0.1]);
   const drawn = new Map<string, Intervention | null>();
   let left = mostInterventions;
@@ -60,7 +74,8 @@ export function drawPlan(seed: number, inside: boolean): Plan {
     const late = random.pick([0, 0, 90_000, 40 * minuteMs]);
     const besideFault = random.chance(0.2) ? { nth: Math.floor(random.between(0, 3)), strike: random.pick(strikes) } : null;
     const other = random.pick(acts);
-    const act = ways.chance(0.08) ? ways.pick(actsThatEnd) : other;
+    const ofPersons = ways.chance(0.08) ? ways.pick(actsThatEnd) : other;
+    const act: Act = told?.chance(0.15) === true ? 'webhook' : ofPersons;
     const beside = {
       act,
       ...([...actsOfPersons, ...actsThatEnd].includes(act) && ways.chance(0.6) ? { sending: ways.pick(sendings) } : {}),

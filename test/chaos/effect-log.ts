@@ -29,8 +29,11 @@ export interface Blow {
   statement?: number;
 }
 
-/** A change of state that an effect made, or was about to make: `batch intent → posting`. */
-export type Transition = `${'batch' | 'attempt'} ${string}`;
+/** A change of state that an effect made, or was about to make: `batch intent → posting`; or a request, or that one is noted before it. */
+export type Transition = `${'batch' | 'attempt' | 'request'} ${string}`;
+
+/** That calls are about to be taken back. */
+export const noteOfWithdrawal: Transition = 'request batch.withdrawing';
 
 /** One effect as it went. */
 export interface Effect {
@@ -99,6 +102,7 @@ export class EffectLog {
       if (from !== to) transitions.push(`attempt ${from ?? '·'} → ${to}`);
     }
     const types = [...new Set(events.map(({ type }) => type))];
+    if (types.includes('batch.withdrawing')) transitions.push(noteOfWithdrawal);
     const seq = events.at(-1)?.seq ?? this.#seq;
     const posted = events.find(({ type }) => type === 'batch.posting');
     return {

@@ -1,4 +1,5 @@
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import type { ServiceOf } from '../../src/rules/service-address.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
@@ -10,9 +11,9 @@ export const campaignId = 'small';
 export async function importSmall(
   store: Store,
   scenario: Scenario,
-  { rows, accountId, now }: { rows: readonly UploadRow[]; accountId: string; now: number },
+  { rows, service, now }: { rows: readonly UploadRow[]; service: ServiceOf; now: number },
 ): Promise<void> {
-  const campaign = { campaignId, name: null, fileHash: 'hash', rules: rulesOf(scenario), accountId };
+  const campaign = { campaignId, name: null, fileHash: 'hash', rules: rulesOf(scenario), ...service };
   const chunks = (async function* () {
     yield [...rows];
   })();

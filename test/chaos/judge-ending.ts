@@ -1,5 +1,7 @@
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
-import { judgeCalls, type CallRule } from '../judge/judge-calls.ts';
+import { isTakenBack, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { wrongForMs } from './clock-steps.ts';
 import { judgeConsole } from './console/judge-console.ts';
 import type { Ending } from './small-campaign.ts';
 import { rulesOf } from './scenarios.ts';
@@ -10,6 +12,8 @@ export interface Breach {
     | CallRule
     | 'called though stopped by a person'
     | 'dialled while paused'
+    | 'rang after it was to be taken back'
+    | 'in doubt without cause'
     | 'called too often'
     | 'called though on no list'
     | 'a request sent twice'
@@ -31,12 +35,15 @@ export interface Breach {
  * product took a record for is not asked; of its tables only the rows' outcomes are read.
  */
 export function judgeEnding(ending: Ending): Breach[] {
-  const calls = ending.sandbox.calls().filter(({ batchId }) => batchId !== null);
+  // A fence of a process that died calls nobody for 30 days, and then the number that calls are made from.
+  const isFence = ({ requestId, dialedAt }: CallTruth): boolean => requestId === null && dialedAt === null;
+  const calls = ending.sandbox.calls().filter((call) => call.batchId !== null && !isTakenBack(call) && !isFence(call));
   return [
     ...judgePeople(ending, calls),
     ...judgeRequests(ending),
     ...judgeOrders(ending, calls),
     ...judgeRows(ending, calls),
+    ...(ending.api === 'contract' ? [] : judgeReported(ending, calls)),
     ...judgeConsole(ending),
   ];
 }
@@ -63,7 +70,9 @@ function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Br
 }
 
 /** Calls that the service said it would not make, and of which it may show no record: a stated remainder. */
-function countDenied({ scenario }: Ending): number {
+function countDenied({ api, scenario }: Ending): number {
+  // A look-up that was proven shows them.
+  if (api !== 'contract' && scenario.unproven !== true) return 0;
   return scenario.troubles.filter(({ effect }) => {
     if (!('when' in effect) || effect.when !== 'after') return false;
     return effect.type === 'rate_limited' || (effect.type === 'error' && (effect.status ?? 500) < 500);
@@ -131,6 +140,34 @@ function* judgeRows(ending: Ending, calls: readonly CallTruth[]): Generator<Brea
           : row.outcome === 'unresolved' || !reached;
     if (!fits) yield { rule: 'wrong outcome', to: row.e164, what: `${row.outcome}, ${reached ? '' : 'not '}reached` };
   }
+}
+
+/** What only a service can be held to that reports its calls: what was to be taken back does not ring, and nobody is in doubt for nothing. */
+function* judgeReported(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const { scenario, standing, ledger, effects } = ending;
+  const graceMs = graceOf(ending);
+  const instantOf = (mark: number | null | undefined): number => (mark == null ? Infinity : (effects[mark - 1]?.at ?? Infinity));
+  for (const call of calls) {
+    const stoppedAt = Math.min(instantOf(standing.stopped.get(call.to)), instantOf(standing.ended));
+    if ((call.dialedAt ?? 0) > stoppedAt + graceMs) yield { rule: 'rang after it was to be taken back', to: call.to, what: tell(call) };
+  }
+  const left = ledger.recipients.filter(({ outcome }) => outcome === 'unresolved').map((row) => row.recipient_id);
+  const isPartial = scenario.troubles.some(({ effect }) => effect.type === 'partial');
+  for (const id of new Set([...standing.doubted, ...left])) {
+    const dials = ledger.dials.filter(({ attemptId }) => attemptId.startsWith(`${id}/`));
+    const isCalled = ({ batchId, k, e164 }: (typeof dials)[number]) =>
+      calls.some((call) => call.requestId === `${batchId}/${k}` && call.to === e164);
+    // A request that was not carried out, or of which the service left this one out, and of which nobody can know.
+    if ((isPartial || scenario.unproven === true) && !dials.every(isCalled)) continue;
+    const row = ledger.recipients.find((each) => each.recipient_id === id);
+    yield { rule: 'in doubt without cause', to: row?.e164 ?? null, what: `${id}: ${row?.reason}` };
+  }
+}
+
+/** How long after a wish a telephone may ring that it forbids: a collect, and what it waited for. */
+function graceOf({ done }: Ending): number {
+  const lateMs = done.reduce((sum, { beside }) => sum + (beside?.lateMs ?? 0), 0);
+  return 5 * minuteMs + lateMs + (done.some(({ clockByMs }) => clockByMs !== undefined) ? wrongForMs : 0);
 }
 
 function tell({ requestId, result, acceptedAt }: CallTruth): string {

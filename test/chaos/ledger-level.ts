@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { chooseCases, describeCase, type Choice } from './design.ts';
 import type { LedgerUnit } from './ledger-process.ts';
@@ -13,6 +14,7 @@ import { shareOut } from './share-out.ts';
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export interface LedgerLevel {
+  api: ServiceApi;
   databases: readonly DatabaseKind[];
   /** Scenarios, and which of their cases. */
   design: { scenarios: readonly Scenario[]; choice: Choice } | null;
@@ -50,7 +52,7 @@ export async function runLedgerLevel(level: LedgerLevel, watch: Watch): Promise<
     const folder = mkdtempSync(join(scratch, 'carillon-chaos-'));
     const server = database === 'postgres' ? await startPostgresServer() : undefined;
     try {
-      results.push(await new DatabaseRun({ database, folder, server, processes: level.processes }, watch).run(level));
+      results.push(await new DatabaseRun({ api: level.api, database, folder, server, processes: level.processes }, watch).run(level));
     } finally {
       await server?.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -60,6 +62,7 @@ export async function runLedgerLevel(level: LedgerLevel, watch: Watch): Promise<
 }
 
 interface Where {
+  api: ServiceApi;
   database: DatabaseKind;
   folder: string;
   server: PostgresServer | undefined;
@@ -72,11 +75,12 @@ class DatabaseRun {
   readonly #name: string;
   readonly #figures: string[] = [];
   readonly #broken: string[] = [];
-  readonly #matrix = new Matrix();
+  readonly #matrix: Matrix;
   #databases = 0;
 
   constructor(where: Where, watch: Watch) {
     this.#where = where;
+    this.#matrix = new Matrix(where.api);
     this.#watch = watch;
     this.#name = where.database === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   }
@@ -104,7 +108,7 @@ class DatabaseRun {
   }
 
   async #enumerate(scenarios: readonly Scenario[], choice: Choice) {
-    const place = await Place.open({ folder: this.#where.folder, databaseUrl: await this.#newDatabase() });
+    const place = await Place.open({ folder: this.#where.folder, databaseUrl: await this.#newDatabase(), api: this.#where.api });
     try {
       return await chooseCases(place, scenarios, choice);
     } finally {
@@ -113,7 +117,7 @@ class DatabaseRun {
   }
 
   async #runAll(what: string, units: readonly LedgerUnit[]): Promise<void> {
-    const { folder, database } = this.#where;
+    const { folder, database, api } = this.#where;
     const { progress, stop } = this.#watch;
     const begunAt = performance.now();
     const weaves: Weaves = { ...emptyWeaves(), matrix: this.#matrix };
@@ -125,7 +129,7 @@ class DatabaseRun {
     const processes: string[][] = [];
     for (let nth = 0; nth < Math.min(this.#where.processes, units.length); nth += 1) {
       const databaseUrl = await this.#newDatabase();
-      processes.push(databaseUrl === undefined ? [folder] : [folder, databaseUrl]);
+      processes.push(databaseUrl === undefined ? [folder, api] : [folder, api, databaseUrl]);
     }
     await shareOut<LedgerUnit, SentWeaves>({
       program: 'ledger-process.ts',

@@ -1,18 +1,17 @@
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
-import { acts } from './acts.ts';
+import { actsOf } from './acts.ts';
 import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
-import { isRefusal, refusals, strikes, type Transition } from './effect-log.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { isRefusal, noteOfWithdrawal, refusals, strikes, type Transition } from './effect-log.ts';
+import { possibleRequests } from './requests.ts';
 import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
 
 /** What can befall the effect that makes a transition. */
-export const faultKinds = [
-  ...strikes,
-  ...refusals,
-  ...(Object.keys(clockSteps) as ClockStep[]),
-  ...acts.map((act) => `beside: ${act}`),
-  'beside: by the API',
-] as const;
+export function faultKindsOf(api: ServiceApi): readonly string[] {
+  const beside = actsOf(api).map((act) => `beside: ${act}`);
+  return [...strikes, ...refusals, ...(Object.keys(clockSteps) as ClockStep[]), ...beside, 'beside: by the API'];
+}
 
 /** As kinds of the matrix: what is done at one effect. */
 export function kindsOf({ strike, clockByMs, beside }: Intervention): string[] {
@@ -41,6 +40,11 @@ export const possible: readonly Transition[] = [
   ].map((move): Transition => `attempt ${move}`),
 ];
 
+/** The rows of the matrix of an API: with a service that reports its calls, requests stand beside changes of state. */
+export function possibleOf(api: ServiceApi): readonly Transition[] {
+  return api === 'contract' ? possible : [...possible, ...possibleRequests[api], noteOfWithdrawal];
+}
+
 /** Of the matrix: a change of state, and what disturbs the effect that makes it. */
 export function cellOf(transition: Transition, kind: string): string {
   return `${transition} | ${kind}`;
@@ -50,6 +54,13 @@ export function cellOf(transition: Transition, kind: string): string {
 export class Matrix {
   /** By `cellOf`. */
   readonly cells = new Map<string, number>();
+  readonly #rows: readonly Transition[];
+  readonly #kinds: readonly string[];
+
+  constructor(api: ServiceApi = 'contract') {
+    this.#rows = possibleOf(api);
+    this.#kinds = faultKindsOf(api);
+  }
 
   /** `aimed`: what the disturbed effect makes when nothing disturbs it; whoever came before it may have made it instead. */
   note({ effects, done }: Pick<Ending, 'effects' | 'done'>, aimed: readonly Transition[]): void {
@@ -78,22 +89,22 @@ export class Matrix {
   }
 
   get filled(): number {
-    return possible.reduce((sum, transition) => sum + faultKinds.filter((kind) => this.count(transition, kind) > 0).length, 0);
+    return this.#rows.reduce((sum, transition) => sum + this.#kinds.filter((kind) => this.count(transition, kind) > 0).length, 0);
   }
 
   get size(): number {
-    return possible.length * faultKinds.length;
+    return this.#rows.length * this.#kinds.length;
   }
 
   /** A table in Markdown, and below it the cells that stayed empty. */
   format(): string {
-    const rows = possible.map((transition) => [transition, ...faultKinds.map((kind) => String(this.count(transition, kind)))]);
-    const head = ['Transition', ...faultKinds];
+    const rows = this.#rows.map((transition) => [transition, ...this.#kinds.map((kind) => String(this.count(transition, kind)))]);
+    const head = ['Transition', ...this.#kinds];
     const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
-    const empty = possible.flatMap((transition) => {
-      const kinds = faultKinds.filter((kind) => this.count(transition, kind) === 0);
+    const empty = this.#rows.flatMap((transition) => {
+      const kinds = this.#kinds.filter((kind) => this.count(transition, kind) === 0);
       if (kinds.length === 0) return [];
-      return [`- \`${transition}\`: ${kinds.length === faultKinds.length ? 'every kind' : kinds.join(', ')}`];
+      return [`- \`${transition}\`: ${kinds.length === this.#kinds.length ? 'every kind' : kinds.join(', ')}`];
     });
     const reached = `${this.filled} of ${this.size} cells reached.`;
     return [...lines, '', ...(empty.length === 0 ? [reached] : [`${reached} Empty:`, '', ...empty])].join('\n');

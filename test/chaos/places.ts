@@ -2,10 +2,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
 import { Console } from './console/console.ts';
+import { proveLookUp } from './prove-look-up.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
@@ -39,25 +41,40 @@ function createToldClock(): WaitableClock {
   });
 }
 
-/** A database that two processes have open, and a service for each dialect; both begin anew with every campaign. */
+/** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API its services are asked. */
+export interface At {
+  databaseUrl?: string | undefined;
+  folder?: string | undefined;
+  /** The contract's when left out. */
+  api?: ServiceApi;
+}
+
+/** A database that two processes have open, and a service for each setting; both begin anew with every campaign. */
 export class Place {
+  readonly api: ServiceApi;
   /** Those of the two processes. What they have prepared stays prepared. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
+  readonly #location: { databaseUrl: string | undefined; sqlitePath: string };
   #console: Promise<Console> | undefined;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
-  private constructor(stores: readonly [Store, Store], folder: string) {
+  private constructor(
+    stores: readonly [Store, Store],
+    api: ServiceApi,
+    folder: string,
+    location: { databaseUrl: string | undefined; sqlitePath: string },
+  ) {
     this.stores = stores;
+    this.api = api;
     this.#folder = folder;
+    this.#location = location;
   }
 
-  /** `databaseUrl`: an empty PostgreSQL database; left out: a SQLite file, somewhere in `folder`. */
-  static async open(at: { databaseUrl?: string | undefined; folder?: string | undefined } = {}): Promise<Place> {
-    const folder = mkdtempSync(join(at.folder ?? scratch, 'carillon-chaos-'));
-    const { databaseUrl } = at;
+  static async open({ databaseUrl, folder: within = scratch, api = 'contract' }: At = {}): Promise<Place> {
+    const folder = mkdtempSync(join(within, 'carillon-chaos-'));
     const location = { databaseUrl, sqlitePath: join(folder, 'carillon.db') };
-    const place = new Place([await openStore(location), await openStore(location)], folder);
+    const place = new Place([await openStore(location), await openStore(location)], api, folder, location);
     if (place.dialect === 'sqlite') await place.#run(logMayBeEmptied);
     return place;
   }
@@ -75,11 +92,18 @@ export class Place {
   /** The scenario's service with nothing in it yet, and an empty database. */
   async begin(scenario: Scenario): Promise<{ sandbox: RunningSandbox; clock: WaitableClock }> {
     await this.#run(emptied[this.dialect]);
-    let service = this.#services.get(scenario.dialect);
+    const settings = sandboxOf(scenario, this.api);
+    const key = JSON.stringify([settings, scenario.unproven]);
+    let service = this.#services.get(key);
     if (service === undefined) {
       const clock = createToldClock();
-      service = { clock, sandbox: await startSandbox({ ...sandboxOf(scenario), clock }) };
-      this.#services.set(scenario.dialect, service);
+      service = { clock, sandbox: await startSandbox({ ...settings, clock }) };
+      this.#services.set(key, service);
+      // The database keeps it for as long as the service stands.
+      if (this.api !== 'contract' && scenario.unproven !== true) {
+        await proveLookUp({ api: this.api, url: service.sandbox.url, ...this.#location });
+        service.sandbox.reset();
+      }
     } else service.sandbox.reset();
     if (scenario.troubles.length > 0) service.sandbox.addFaults([...scenario.troubles]);
     return service;
@@ -87,7 +111,7 @@ export class Place {
 
   /** The API over this database; its tokens outlast the campaigns. */
   console(nowReal: number): Promise<Console> {
-    this.#console ??= Console.open(this.stores[1], nowReal);
+    this.#console ??= Console.open(this.stores[1], { api: this.api, nowReal });
     return this.#console;
   }
 

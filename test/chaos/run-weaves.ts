@@ -1,3 +1,4 @@
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { Case } from './design.ts';
 import { nameTry } from './console/person.ts';
 import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
@@ -32,7 +33,7 @@ export interface Weaves {
   broken: string[];
 }
 
-export function emptyWeaves(): Weaves {
+export function emptyWeaves(api: ServiceApi = 'contract'): Weaves {
   return {
     cases: 0,
     missed: 0,
@@ -43,7 +44,7 @@ export function emptyWeaves(): Weaves {
     design: new Map(),
     faults: new Map(),
     requests: new Map(),
-    matrix: new Matrix(),
+    matrix: new Matrix(api),
     broken: [],
   };
 }
@@ -116,8 +117,8 @@ export async function runCase(place: Place, each: Case, weaves: Weaves): Promise
 
 /** Runs one seed; where it breaks a promise, leaves out one thing after another that it breaks without, and tells the rest. */
 export async function runSeed(place: Place, seed: number, weaves: Weaves, stop?: AbortSignal): Promise<void> {
-  const scenario = drawScenario(seed);
-  const judged = await runOne(place, scenario, drawPlan(seed, place.dialect === 'postgres'));
+  const scenario = drawScenario(seed, place.api);
+  const judged = await runOne(place, scenario, drawPlan(seed, place.api, place.dialect === 'postgres'));
   note(weaves, judged, []);
   const wanted = judged.breaches[0]?.rule;
   if (wanted === undefined) return;

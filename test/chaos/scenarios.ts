@@ -1,4 +1,5 @@
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
@@ -31,6 +32,14 @@ export interface Scenario {
   orders?: readonly Order[];
   /** What a second worker does before an effect of the first operation of this name. */
   beside?: { operation: string; nth: number; act: Act };
+  /** How many calls go on at once; the others wait at the service. Thirty when left out. */
+  lines?: number;
+  /** Twenty seconds when left out. */
+  meanTalkSeconds?: number;
+  /** Nobody has proven the look-up of the account. */
+  unproven?: true;
+  /** What the published types leave open is the other way. */
+  otherwise?: true;
   /** The operator's word, whatever has become of the calls; left out: nobody is called again who was. */
   word?: 'redial' | 'give_up';
 }
@@ -179,6 +188,55 @@ export const scenarios: readonly Scenario[] = [
   { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
 ];
 
+/** Calls that wait at the service for the one line to be free, when somebody does something about it. */
+function waiting(act: Act, people: readonly Manner[] = ['answers', 'answers', 'busy']): Scenario {
+  return {
+    name: `waiting, and ${act}`,
+    people,
+    batchSize: people.length,
+    dialect: 'extended',
+    troubles: [],
+    lines: 1,
+    meanTalkSeconds: 8 * 60,
+    orders: [{ after: 'batch posting → confirmed', act }],
+  };
+}
+
+/** What only a service that reports its calls, and gives back those that wait, can come to. */
+export const reportedScenarios: readonly Scenario[] = [
+  waiting('pause'),
+  waiting('suppress'),
+  waiting('withdraw'),
+  waiting('cancel'),
+  waiting('drain'),
+  {
+    name: 'answer lost, and listed before it was proven',
+    people: ['answers', 'busy_first'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'after')],
+    unproven: true,
+  },
+  {
+    name: 'request lost, and nothing proven',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'before')],
+    unproven: true,
+  },
+];
+
+/** The scenarios of an API. */
+export function scenariosOf(api: ServiceApi): readonly Scenario[] {
+  return api === 'contract' ? scenarios : [...scenarios, ...reportedScenarios];
+}
+
+/** The published interfaces are served beside the contract. */
+export function dialectOf({ dialect }: Scenario, api: ServiceApi): Scenario['dialect'] {
+  return api === 'contract' ? dialect : 'extended';
+}
+
 const names = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund'];
 
 /** Row `index` of a list, from 0. */
@@ -213,6 +271,21 @@ export function rulesOf({ batchSize }: Scenario): CampaignRules {
   });
 }
 
-export function sandboxOf({ dialect }: Scenario): SandboxOptions {
-  return { dialect, concurrency: 30, meanTalkSeconds: 20, seed: 'chaos' };
+export function sandboxOf(scenario: Scenario, api: ServiceApi): SandboxOptions {
+  const { lines = 30, meanTalkSeconds = 20, otherwise } = scenario;
+  const plain: SandboxOptions = { dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos' };
+  if (otherwise !== true) return plain;
+  return {
+    ...plain,
+    batchCalling: {
+      unanswered: 'completed',
+      cancelEnds: 'ringing',
+      cancelMarks: 'all',
+      listOrder: 'oldest_first',
+      mostListed: 2,
+      dispatchedMs: 5_000,
+      reportLagMs: 20_000,
+    },
+    campaigns: { otherBody: 'conflict', recipientIds: 'everywhere', reportLagMs: 20_000 },
+  };
 }

@@ -3,6 +3,7 @@ import type { Activities } from '../../activities/index.ts';
 import type { PlanActivityResult } from '../../activities/plan.ts';
 import { batchNumberOf } from '../../src/rules/ids.ts';
 import { undecidedStates } from '../../src/rules/ledger.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { nextStep } from '../../src/rules/next-step.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
@@ -23,6 +24,7 @@ import { campaignId, importSmall } from './import-small.ts';
 import { rowOf, type Order, type Scenario } from './scenarios.ts';
 
 export interface Ending {
+  api: ServiceApi;
   scenario: Scenario;
   sandbox: RunningSandbox;
   effects: readonly Effect[];
@@ -72,12 +74,16 @@ export class SmallCampaign {
     const rows = this.#scenario.people.map((manner, index) => rowOf(index, manner));
     this.#standing = {
       campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), withdrawn: new Set(),
-      tried: new Set(), wishes: 0, pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [],
+      tried: new Set(), wishes: 0, pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [], doubted: new Set(),
     }; // prettier-ignore
     const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
     this.#crew = new Crew(campaign, { sandbox, clock });
     try {
-      await importSmall(this.#place.stores[0], this.#scenario, { rows, accountId: sandbox.url, now: clock.now() });
+      await importSmall(this.#place.stores[0], this.#scenario, {
+        rows,
+        service: { accountId: sandbox.url, api: this.#place.api },
+        now: clock.now(),
+      });
       await this.#crew.beginLog(this.#place.stores[0]);
       this.#worker = this.#crew.startWorker();
       while (this.#phase !== 'ended') {
@@ -92,6 +98,7 @@ export class SmallCampaign {
       }
       await this.#crew.endRequests(this.#step);
       return {
+        api: this.#place.api,
         scenario: this.#scenario,
         sandbox,
         effects: this.#crew.log.effects,

@@ -4,15 +4,18 @@ import { bothDialects } from '../ledger/test-stores.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { seedFactor } from '../support/depth.ts';
 import { sharedServer } from '../support/shared-server.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { chooseCases } from './design.ts';
+import type { Transition } from './effect-log.ts';
 import type { DatabaseKind } from './ledger-level.ts';
+import { possibleOf } from './matrix.ts';
 import { Place } from './places.ts';
 import { emptyWeaves, formatWeaves, runCase, runSeed } from './run-weaves.ts';
-import { scenarios } from './scenarios.ts';
+import { scenarios, scenariosOf } from './scenarios.ts';
 
-export async function openPlace(database: DatabaseKind, name: string): Promise<Place> {
+export async function openPlace(database: DatabaseKind, name: string, api: ServiceApi = 'contract'): Promise<Place> {
   const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `chaos_${name}`);
-  const place = await Place.open({ databaseUrl });
+  const place = await Place.open({ databaseUrl, api });
   onTestFinished(() => place.close());
   return place;
 }
@@ -40,4 +43,34 @@ export function testWeaves(database: DatabaseKind, { every, seeds }: { every: nu
     for (const seed of range(1, last)) await runSeed(place, seed, weaves);
     expect(weaves.broken.join('\n\n')).toBe('');
   });
+}
+
+/** Where a service is asked that reports its calls: a lost request is looked up, and what waits is taken back. */
+const telling = ['request lost', 'waiting, and pause', 'waiting, and suppress'];
+
+/**
+ * Tests that nobody is called twice, rings once taken back, or is left in doubt where the look-up was proven, wherever a process dies around
+ * requests of an API that the contract has not; and some seeds.
+ */
+export function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, database: DatabaseKind, seeds: number): void {
+  const testHere = test.skipIf(!bothDialects.includes(database));
+  const last = Math.round(seeds * seedFactor);
+  testHere(`wherever a process dies around a request of ${api}, and in seeds 1 to ${last}, on ${database}`, async () => {
+    const place = await openPlace(database, `reported_${api.replace('-', '_')}`, api);
+    const weaves = emptyWeaves(api);
+    const chosen = scenariosOf(api).filter(({ name }) => telling.includes(name));
+    const cases = await chooseCases(place, chosen, { perCell: 1 });
+    const deaths = cases.filter(({ transitions, intervention }) => transitions.some(isOfRequest) && intervention.strike === 'dies after');
+    for (const each of deaths) await runCase(place, each, weaves);
+    const dead = possibleOf(api)
+      .filter(isOfRequest)
+      .map((transition) => [transition, weaves.matrix.count(transition, 'dies after')]);
+    for (const seed of range(1, last)) await runSeed(place, seed, weaves);
+    expect(weaves.broken.join('\n\n')).toBe('');
+    expect(dead.filter(([, times]) => times === 0)).toEqual([]);
+  });
+}
+
+function isOfRequest(transition: Transition): boolean {
+  return transition.startsWith('request');
 }

@@ -1,12 +1,14 @@
 import { TableNode, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import type { NotedPost, RequestNotes } from '../../activities/request-notes.ts';
-import type { ConvaiClient } from '../../src/service/convai/client.ts';
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import type { Transport } from '../../src/service/http/transport.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/service/port/errors.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
 import { isRefusal, type Blow, type Effect, type EffectLog, type Looked, type Strike } from './effect-log.ts';
 import { refuseStatement } from './refuse-statement.ts';
+import { nameRequest, requestsOf } from './requests.ts';
 
 /** Asked before each effect; may do something first, and says what befalls the process there. */
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
@@ -22,6 +24,7 @@ export class WovenProcess {
   readonly #log: EffectLog;
   readonly #disturb: Disturb;
   readonly #beforeCommit: BeforeCommit | undefined;
+  readonly #api: ServiceApi;
   readonly #mortality = createMortality();
   #turn: Promise<unknown> = Promise.resolve();
   #dead = false;
@@ -29,8 +32,12 @@ export class WovenProcess {
   #operation = '';
   #nth = 0;
 
-  constructor(who: string, { log, disturb, beforeCommit }: { log: EffectLog; disturb: Disturb; beforeCommit?: BeforeCommit }) {
+  constructor(
+    who: string,
+    { api, log, disturb, beforeCommit }: { api: ServiceApi; log: EffectLog; disturb: Disturb; beforeCommit?: BeforeCommit },
+  ) {
     this.who = who;
+    this.#api = api;
     this.#log = log;
     this.#disturb = disturb;
     this.#beforeCommit = beforeCommit;
@@ -141,37 +148,39 @@ export class WovenProcess {
     };
   }
 
-  client(client: ConvaiClient): ConvaiClient {
-    const request = <Result>(what: string, send: () => Promise<Result>): Promise<Result> =>
-      this.#inTurn(async () => {
-        const facts = { method: what.split(' ')[0] ?? '', path: '/', requestId: null };
-        const nth = this.#nth++;
-        const strike = await this.#ask(nth);
-        if (strike === 'dies before') {
-          this.#note({ nth, what, strike });
-          return this.#die();
-        }
-        const sent =
-          strike === 'fails'
-            ? null
-            : await send().then(
-                (value) => ({ value }),
-                (error: unknown) => ({ error }),
-              );
-        this.#note({ nth, what: sent !== null && 'error' in sent ? `${what}: ${nameOf(sent.error)}` : what, strike });
-        if (strike === 'dies after') return this.#die();
-        if (sent === null) throw new NotSentError(facts, 'no_connection', 'no connection.');
-        if (strike === 'unheard')
-          throw new OutcomeUnknownError(facts, { status: null, phase: 'awaiting_response' }, 'the connection broke.');
-        if ('error' in sent) throw sent.error;
-        return sent.value;
-      });
+  /** What is asked of the service about calls; what it says of itself is no effect. */
+  transport(transport: Transport): Transport {
+    const send = <Result>(what: string | null, method: string, work: () => Promise<Result>): Promise<Result> =>
+      what === null ? work() : this.#inTurn(() => this.#request(what, method, work));
     return {
-      ...client,
-      placeBatchCalls: (body, options) => request(`POST ${body.calls.length} calls`, () => client.placeBatchCalls(body, options)),
-      listConversationsPage: (filter) => request('GET the list', () => client.listConversationsPage(filter)),
-      getConversation: (id) => request('GET a record', () => client.getConversation(id)),
+      ...transport,
+      read: (path, query) => send(nameRequest('GET', path), 'GET', () => transport.read(path, query)),
+      write: (request) => send(nameRequest(request.method, request.path, request.body), request.method, () => transport.write(request)),
     };
+  }
+
+  async #request<Result>(what: string, method: string, send: () => Promise<Result>): Promise<Result> {
+    const facts = { method, path: '/', requestId: null };
+    const nth = this.#nth++;
+    const transitions = requestsOf(this.#api, what);
+    const strike = await this.#ask(nth);
+    if (strike === 'dies before') {
+      this.#note({ nth, what, strike, transitions });
+      return this.#die();
+    }
+    const sent =
+      strike === 'fails'
+        ? null
+        : await send().then(
+            (value) => ({ value }),
+            (error: unknown) => ({ error }),
+          );
+    this.#note({ nth, what: sent !== null && 'error' in sent ? `${what}: ${nameOf(sent.error)}` : what, strike, transitions });
+    if (strike === 'dies after') return this.#die();
+    if (sent === null) throw new NotSentError(facts, 'no_connection', 'no connection.');
+    if (strike === 'unheard') throw new OutcomeUnknownError(facts, { status: null, phase: 'awaiting_response' }, 'the connection broke.');
+    if ('error' in sent) throw sent.error;
+    return sent.value;
   }
 
   /**

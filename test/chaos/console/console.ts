@@ -2,11 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
 import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
+import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken } from '../../../src/ledger/console/tokens.ts';
+import { secretOfService, type ToldEvent } from './told-event.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 
 /** What a request meets: the store of a process that may die, and the workflow that it tells. */
@@ -47,7 +49,7 @@ export class Console {
   }
 
   /** `store`: the database in which the tokens are. */
-  static async open(store: Store, nowReal: number): Promise<Console> {
+  static async open(store: Store, { api, nowReal }: { api: ServiceApi; nowReal: number }): Promise<Console> {
     const served = new AsyncLocalStorage<Served>();
     const current = (): Served => {
       const found = served.getStore();
@@ -56,7 +58,13 @@ export class Console {
     };
     const configs = new Map<string, Config>();
     const configOf = (serviceUrl: string): Config => {
-      const settings = { CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: serviceUrl, SVC_API_KEY: 'sk_sandbox_ok' };
+      const settings = {
+        CARILLON_LOG_LEVEL: 'silent',
+        SVC_BASE_URL: serviceUrl,
+        SVC_API_KEY: 'sk_sandbox_ok',
+        SVC_API: api,
+        SVC_WEBHOOK_SECRET: secretOfService,
+      };
       const config = configs.get(serviceUrl) ?? readConfig(settings);
       configs.set(serviceUrl, config);
       return config;
@@ -109,6 +117,12 @@ export class Console {
       isReplayed: answer.headers['idempotent-replayed'] === 'true',
       body: told,
     };
+  }
+
+  /** As the service does; answers the status. */
+  async tell(served: Served, { headers, body }: ToldEvent): Promise<number> {
+    const request = { method: 'POST', url: '/v1/service-webhooks', headers, payload: body } as const;
+    return (await this.#served.run(served, async () => this.#app.inject(request))).statusCode;
   }
 
   async close(): Promise<void> {

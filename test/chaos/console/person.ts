@@ -1,5 +1,6 @@
 import { campaignQueues } from '../../../src/rules/ids.ts';
-import { actOf, wish, type Act, type ActContext } from '../acts.ts';
+import { actOf, wish, type Act, type ActContext, type ActOfService } from '../acts.ts';
+import { newestEvent } from './told-event.ts';
 import type { Activities } from '../../../activities/index.ts';
 import type { Console, ConsoleRequest, ConsoleRole, Served } from './console.ts';
 import { requestOf, type Wanted } from './requests.ts';
@@ -63,9 +64,19 @@ export class Person {
   }
 
   /** Does it once; by itself where it is nothing for the API. */
-  async act(worker: Acting, { act, sending }: { act: Act; sending: Sending }): Promise<unknown> {
+  async act(worker: Acting, { act, sending }: { act: Exclude<Act, ActOfService>; sending: Sending }): Promise<unknown> {
     const wanted = await requestOf(act, worker);
     return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(worker, wanted, { act, sending }));
+  }
+
+  /** What the service tells by itself comes to the same process. */
+  async handOn(worker: Acting): Promise<void> {
+    const told = await newestEvent(worker.sandbox, worker.deps.api);
+    if (told === null) return;
+    const status = await (await this.#console()).tell(this.#serve(worker), told);
+    // It then comes again.
+    if (status >= 500) throw new Error(`an event of the service was answered with ${status}`);
+    if (status !== 200) this.seen.push(`an event of the service was answered with ${status}`);
   }
 
   /** Whether a campaign may be paused by a request of which nothing was heard. */

@@ -1,0 +1,49 @@
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { isRecord } from '../../src/service/http/refusal-detail.ts';
+import type { Transition } from './effect-log.ts';
+
+/** Requests about calls, by method and path below the root; the first that fits names one. */
+const named: readonly [RegExp, string][] = [
+  [/^POST (phone-numbers\/batch-calls|.*\/submit)$/, 'POST'],
+  [/^GET conversations$/, 'GET the list'],
+  [/^GET conversations\/[^/]+$/, 'GET a record'],
+  [/^GET batch-calling\/workspace$/, 'GET the batches'],
+  [/^GET batch-calling\/[^/]+$/, 'GET a report'],
+  [/^POST batch-calling\/[^/]+\/cancel$/, 'POST a cancel'],
+  [/^GET outbound-campaigns\/campaigns$/, 'GET the campaigns'],
+  [/^GET outbound-campaigns\/campaigns\/[^/]+\/calls$/, 'GET the calls'],
+  [/^GET outbound-campaigns\/campaigns\/[^/]+\/leads$/, 'GET the leads'],
+  [/^GET outbound-campaigns\/campaigns\/[^/]+$/, 'GET a campaign'],
+  [/^POST outbound-campaigns\/campaigns\/[^/]+\/stop$/, 'POST a stop'],
+  [/^DELETE outbound-campaigns\/campaigns\/[^/]+\/leads\/[^/]+$/, 'DELETE a lead'],
+];
+
+/** What a request is about; null: not about calls. */
+export function nameRequest(method: string, path: string, body: Buffer | null = null): string | null {
+  const [, name = null] = named.find(([pattern]) => pattern.test(`${method} ${path.replace('/v1/convai/', '')}`)) ?? [];
+  if (name !== 'POST') return name;
+  const sent: unknown = JSON.parse(body?.toString() ?? '{}');
+  if (!isRecord(sent)) return 'POST';
+  if ('scheduled_time_unix' in sent) return 'POST the fence';
+  const calls = sent['calls'] ?? sent['recipients'];
+  return `POST ${Array.isArray(calls) ? calls.length : 0} calls`;
+}
+
+const ofRequests = (what: string): Transition => `request ${what.replace(/\d+ calls$/, 'calls')}`;
+
+/** As rows of the matrix: with a service that reports its calls, each request counts like a change of state. */
+export function requestsOf(api: ServiceApi, what: string): Transition[] {
+  return api === 'contract' ? [] : [ofRequests(what)];
+}
+
+const withReports = ['POST calls', 'GET the list', 'GET a record'];
+
+/** Every request about calls that there is. */
+export const possibleRequests: Readonly<Record<ServiceApi, readonly Transition[]>> = {
+  contract: [],
+  'batch-calling': [...withReports, 'GET the batches', 'GET a report', 'POST a cancel'].map(ofRequests),
+  campaigns: [
+    ...withReports, 'GET the campaigns', 'POST the fence', 'GET a campaign', 'POST a stop', 'GET the calls', 'GET the leads',
+    'DELETE a lead',
+  ].map(ofRequests), // prettier-ignore
+};
