@@ -50,8 +50,7 @@ test.each(apis)('a clock that is set between two looks at an end does not make t
     if (ends.size > 0) skewMs = 5 * minuteMs;
     return (await campaign.rows()).every(({ state }) => state === 'done');
   });
-  expect(ends.size).toBe(6);
-  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect([ends.size, ...timesOf(campaign.rang())]).toEqual([6, ...once(6)]);
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
   expect(await campaign.proof()).toEqual([]);
 });

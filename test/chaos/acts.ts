@@ -25,9 +25,7 @@ export type ActOfService = 'webhook';
 export type Act = (typeof acts | typeof actsThatEnd)[number] | ActOfService;
 
 /** What may be done at any moment beside another process, by API. */
-export function actsOf(api: ServiceApi): readonly [Act, ...Act[]] {
-  return api === 'contract' ? acts : [...acts, 'webhook'];
-}
+export const actsOf = (api: ServiceApi): readonly [Act, ...Act[]] => (api === 'contract' ? acts : [...acts, 'webhook']);
 
 /** Long enough that the campaign would go on meanwhile. */
 export const pauseMs = 3 * minuteMs;

@@ -41,9 +41,8 @@ export const possible: readonly Transition[] = [
 ];
 
 /** The rows of the matrix of an API: with a service that reports its calls, requests stand beside changes of state. */
-export function possibleOf(api: ServiceApi): readonly Transition[] {
-  return api === 'contract' ? possible : [...possible, ...possibleRequests[api], noteOfWithdrawal];
-}
+export const possibleOf = (api: ServiceApi): readonly Transition[] =>
+  api === 'contract' ? possible : [...possible, ...possibleRequests(api), noteOfWithdrawal];
 
 /** Of the matrix: a change of state, and what disturbs the effect that makes it. */
 export function cellOf(transition: Transition, kind: string): string {

@@ -41,6 +41,9 @@ function createToldClock(): WaitableClock {
   });
 }
 
+/** Where its database is. */
+export type Location = { databaseUrl: string | undefined; sqlitePath: string };
+
 /** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API its services are asked. */
 export interface At {
   databaseUrl?: string | undefined;
@@ -55,20 +58,12 @@ export class Place {
   /** Those of the two processes. What they have prepared stays prepared. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
-  readonly #location: { databaseUrl: string | undefined; sqlitePath: string };
+  readonly #location: Location;
   #console: Promise<Console> | undefined;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
-  private constructor(
-    stores: readonly [Store, Store],
-    api: ServiceApi,
-    folder: string,
-    location: { databaseUrl: string | undefined; sqlitePath: string },
-  ) {
-    this.stores = stores;
-    this.api = api;
-    this.#folder = folder;
-    this.#location = location;
+  private constructor(stores: readonly [Store, Store], api: ServiceApi, folder: string, location: Location) {
+    [this.stores, this.api, this.#folder, this.#location] = [stores, api, folder, location];
   }
 
   static async open({ databaseUrl, folder: within = scratch, api = 'contract' }: At = {}): Promise<Place> {
@@ -101,7 +96,7 @@ export class Place {
       this.#services.set(key, service);
       // The database keeps it for as long as the service stands.
       if (this.api !== 'contract' && scenario.unproven !== true) {
-        await proveLookUp({ api: this.api, url: service.sandbox.url, ...this.#location });
+        await proveLookUp(this.api, service.sandbox.url, this.#location);
         service.sandbox.reset();
       }
     } else service.sandbox.reset();

@@ -1,17 +1,10 @@
 import { runProve } from '../../src/interfaces/cli/local/doctor-prove.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
+import type { Location } from './places.ts';
 import { createTerminal } from '../interfaces/cli/terminal.ts';
 
-/** An account of the sandbox, and the database that keeps what is proven of it. */
-interface Account {
-  api: ServiceApi;
-  url: string;
-  databaseUrl?: string | undefined;
-  sqlitePath: string;
-}
-
 /** As an operator does it: `carillon doctor --prove-lookup`, with a call that is never made. */
-export async function proveLookUp({ api, url, databaseUrl, sqlitePath }: Account): Promise<void> {
+export async function proveLookUp(api: ServiceApi, url: string, { databaseUrl, sqlitePath }: Location): Promise<void> {
   const database = databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: databaseUrl };
   const io = createTerminal({ env: { SVC_BASE_URL: url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, ...database } });
   await runProve(io, { to: '+12125550123', campaignPath: null, yes: true, json: true });

@@ -36,14 +36,10 @@ export function requestsOf(api: ServiceApi, what: string): Transition[] {
   return api === 'contract' ? [] : [ofRequests(what)];
 }
 
-const withReports = ['POST calls', 'GET the list', 'GET a record'];
-
 /** Every request about calls that there is. */
-export const possibleRequests: Readonly<Record<ServiceApi, readonly Transition[]>> = {
-  contract: [],
-  'batch-calling': [...withReports, 'GET the batches', 'GET a report', 'POST a cancel'].map(ofRequests),
-  campaigns: [
-    ...withReports, 'GET the campaigns', 'POST the fence', 'GET a campaign', 'POST a stop', 'GET the calls', 'GET the leads',
-    'DELETE a lead',
-  ].map(ofRequests), // prettier-ignore
-};
+export function possibleRequests(api: ServiceApi): readonly Transition[] {
+  const others = { contract: /./, 'batch-calling': /outbound/, campaigns: /batch-calling/ }[api];
+  return ['POST calls', ...(api === 'campaigns' ? ['POST the fence'] : [])]
+    .concat(named.slice(1).flatMap(([pattern, name]) => (others.test(pattern.source) ? [] : [name])))
+    .map(ofRequests);
+}

@@ -71,6 +71,4 @@ export function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, databas
   });
 }
 
-function isOfRequest(transition: Transition): boolean {
-  return transition.startsWith('request');
-}
+const isOfRequest = (transition: Transition): boolean => transition.startsWith('request');

@@ -74,7 +74,6 @@ export class Person {
     const told = await newestEvent(worker.sandbox, worker.deps.api);
     if (told === null) return;
     const status = await (await this.#console()).tell(this.#serve(worker), told);
-    // It then comes again.
     if (status >= 500) throw new Error(`an event of the service was answered with ${status}`);
     if (status !== 200) this.seen.push(`an event of the service was answered with ${status}`);
   }
