@@ -15,9 +15,7 @@ test.each(apis)('what ended while nobody looked is looked at twice before anybod
   );
   const campaign = await beginReported({ api, between, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
-  await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
-  // The one call that goes on ends, and its record is read.
+  await pauseCampaign(campaign.store, { campaignId: 'spring', now: campaign.sandbox.clock.now() }, { reason: 'paused by a person' });
   await campaign.run(20 * minuteMs);
   isTold = true;
   campaign.sandbox.clock.advance(2 * hourMs);
@@ -34,7 +32,6 @@ test.each(apis)('a clock that is set between two looks at an end does not make t
   const lateMs = 40_000;
   const ends = new Map<string, number>();
   let now = () => 0;
-  // The conversation of a call is named a while after its end.
   const between = reporting((reports) =>
     reports.map((report) => {
       if (report.ref === null || report.state !== 'over') return { ...report, conversationId: null };
@@ -46,7 +43,6 @@ test.each(apis)('a clock that is set between two looks at an end does not make t
   const campaign = await beginReported({ api, between, skewMs: () => skewMs, rules: { timing: { pollMs: tickMs } } });
   now = () => campaign.sandbox.clock.now();
   await campaign.run(hourMs, async () => {
-    // As soon as the first end is known.
     if (ends.size > 0) skewMs = 5 * minuteMs;
     return (await campaign.rows()).every(({ state }) => state === 'done');
   });
@@ -85,7 +81,6 @@ test('a request without an answer may still arrive after a clock was set ahead a
   await campaign.run(minuteMs);
   skewMs = hourMs;
   await campaign.run(5 * minuteMs);
-  // While it is wrong nobody is dialled at all.
   skewMs = 0;
   await campaign.run(5 * minuteMs);
   await late[0]?.();

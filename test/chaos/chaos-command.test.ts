@@ -117,7 +117,6 @@ test.each([
   { args: ['--level', 'planet'], says: '--level is ledger, activities or system, not "planet".' },
   { args: ['--api', 'telephone'], says: '--api is contract, batch-calling or campaigns, not "telephone".' },
   { args: ['--level', 'system', '--api', 'campaigns'], says: '--level system runs with the contract alone' },
-  { args: ['--scenario', 'waiting, and pause'], says: 'There is no scenario "waiting, and pause".' },
   { args: ['--seeds', 'many'], says: '--seeds takes a whole number from 1, not "many".' },
   { args: ['--seeds', '3', '--seed', '0'], says: '--seed takes a whole number from 1, not "0".' },
   { args: ['--seed', '42'], says: '--seed goes with --seeds.' },

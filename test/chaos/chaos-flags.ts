@@ -29,8 +29,7 @@ Options:
   --per-cell N                of the design, N cases for each change of state and each kind of disturbance
   --scenario NAME             of the design, one scenario:
 ${scenarios.map(({ name }) => `                                "${name}"`).join('\n')}
-                              with a service that reports its calls also:
-${reportedScenarios.map(({ name }) => `                                "${name}"`).join('\n')}
+                              with the other APIs also ${reportedScenarios.map(({ name }) => `"${name}"`).join(', ')}
   --database sqlite|postgres  one of them (default: both; level activities: sqlite; system: always postgres)
   --processes N               in how many processes (default: one for each core; level system: one)
   --write                     writes what the run came to into docs/proof.md
@@ -44,7 +43,6 @@ Examples:
   npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
-  npm run chaos -- --api batch-calling --per-cell 1 --database sqlite
   npm run chaos -- --level activities --api campaigns --database postgres --seeds 40
   npm run chaos -- --level system --seeds 1 --seed 7          about three minutes
 

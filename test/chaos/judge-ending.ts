@@ -36,8 +36,8 @@ export interface Breach {
  */
 export function judgeEnding(ending: Ending): Breach[] {
   // A fence of a process that died calls nobody for 30 days, and then the number that calls are made from.
-  const isFence = ({ requestId, dialedAt }: CallTruth): boolean => requestId === null && dialedAt === null;
-  const calls = ending.sandbox.calls().filter((call) => call.batchId !== null && !isTakenBack(call) && !isFence(call));
+  const all = ending.sandbox.calls().filter(({ requestId, dialedAt }) => requestId !== null || dialedAt !== null);
+  const calls = all.filter((call) => call.batchId !== null && !isTakenBack(call));
   return [
     ...judgePeople(ending, calls),
     ...judgeRequests(ending),
@@ -144,8 +144,10 @@ function* judgeRows(ending: Ending, calls: readonly CallTruth[]): Generator<Brea
 
 /** What only a service can be held to that reports its calls: what was to be taken back does not ring, and nobody is in doubt for nothing. */
 function* judgeReported(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
-  const { scenario, standing, ledger, effects } = ending;
-  const graceMs = graceOf(ending);
+  const { scenario, standing, ledger, effects, done } = ending;
+  // A collect, and what it waited for.
+  const lateMs = done.reduce((sum, { beside, clockByMs }) => sum + (beside?.lateMs ?? 0) + (clockByMs === undefined ? 0 : wrongForMs), 0);
+  const graceMs = 5 * minuteMs + lateMs;
   const instantOf = (mark: number | null | undefined): number => (mark == null ? Infinity : (effects[mark - 1]?.at ?? Infinity));
   for (const call of calls) {
     const stoppedAt = Math.min(instantOf(standing.stopped.get(call.to)), instantOf(standing.ended));
@@ -162,12 +164,6 @@ function* judgeReported(ending: Ending, calls: readonly CallTruth[]): Generator<
     const row = ledger.recipients.find((each) => each.recipient_id === id);
     yield { rule: 'in doubt without cause', to: row?.e164 ?? null, what: `${id}: ${row?.reason}` };
   }
-}
-
-/** How long after a wish a telephone may ring that it forbids: a collect, and what it waited for. */
-function graceOf({ done }: Ending): number {
-  const lateMs = done.reduce((sum, { beside }) => sum + (beside?.lateMs ?? 0), 0);
-  return 5 * minuteMs + lateMs + (done.some(({ clockByMs }) => clockByMs !== undefined) ? wrongForMs : 0);
 }
 
 function tell({ requestId, result, acceptedAt }: CallTruth): string {

@@ -41,16 +41,10 @@ function createToldClock(): WaitableClock {
   });
 }
 
-/** Where its database is. */
 export type Location = { databaseUrl: string | undefined; sqlitePath: string };
 
-/** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API its services are asked. */
-export interface At {
-  databaseUrl?: string | undefined;
-  folder?: string | undefined;
-  /** The contract's when left out. */
-  api?: ServiceApi;
-}
+/** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API, else the contract's. */
+type At = { databaseUrl?: string | undefined; folder?: string | undefined; api?: ServiceApi };
 
 /** A database that two processes have open, and a service for each setting; both begin anew with every campaign. */
 export class Place {
@@ -94,7 +88,6 @@ export class Place {
       const clock = createToldClock();
       service = { clock, sandbox: await startSandbox({ ...settings, clock }) };
       this.#services.set(key, service);
-      // The database keeps it for as long as the service stands.
       if (this.api !== 'contract' && scenario.unproven !== true) {
         await proveLookUp(this.api, service.sandbox.url, this.#location);
         service.sandbox.reset();

@@ -36,7 +36,6 @@ export function requestsOf(api: ServiceApi, what: string): Transition[] {
   return api === 'contract' ? [] : [ofRequests(what)];
 }
 
-/** Every request about calls that there is. */
 export function possibleRequests(api: ServiceApi): readonly Transition[] {
   const others = { contract: /./, 'batch-calling': /outbound/, campaigns: /batch-calling/ }[api];
   return ['POST calls', ...(api === 'campaigns' ? ['POST the fence'] : [])]

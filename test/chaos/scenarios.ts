@@ -240,12 +240,11 @@ export function rulesOf({ batchSize }: Scenario): CampaignRules {
 }
 
 export function sandboxOf(scenario: Scenario, api: ServiceApi): SandboxOptions {
-  const { lines = 30, meanTalkSeconds = 20, otherwise } = scenario;
-  const plain: SandboxOptions = { dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos' };
-  if (otherwise !== true) return plain;
-  return {
-    ...plain,
-    batchCalling: { unanswered: 'completed', cancelEnds: 'ringing', cancelMarks: 'all', mostListed: 2, reportLagMs: 20_000 },
-    campaigns: { otherBody: 'conflict', recipientIds: 'everywhere', reportLagMs: 20_000 },
-  };
+  const { lines = 30, meanTalkSeconds = 20, otherwise = false } = scenario;
+  const lag = { reportLagMs: 20_000 };
+  const open = {
+    batchCalling: { ...lag, cancelEnds: 'ringing', cancelMarks: 'all', mostListed: 2 },
+    campaigns: { ...lag, otherBody: 'conflict' },
+  } as const;
+  return { dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos', ...(otherwise ? open : {}) };
 }

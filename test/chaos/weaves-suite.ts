@@ -48,10 +48,7 @@ export function testWeaves(database: DatabaseKind, { every, seeds }: { every: nu
 /** Where a service is asked that reports its calls: a lost request is looked up, and what waits is taken back. */
 const telling = ['request lost', 'waiting, and pause', 'waiting, and suppress'];
 
-/**
- * Tests that nobody is called twice, rings once taken back, or is left in doubt where the look-up was proven, wherever a process dies around
- * requests of an API that the contract has not; and some seeds.
- */
+/** The same of requests that the contract has not: nobody is called twice, rings once taken back, or is left in doubt; and some seeds. */
 export function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, database: DatabaseKind, seeds: number): void {
   const testHere = test.skipIf(!bothDialects.includes(database));
   const last = Math.round(seeds * seedFactor);

@@ -164,19 +164,15 @@ export class WovenProcess {
     const nth = this.#nth++;
     const transitions = requestsOf(this.#api, what);
     const strike = await this.#ask(nth);
-    if (strike === 'dies before') {
-      this.#note({ nth, what, strike, transitions });
-      return this.#die();
-    }
     const sent =
-      strike === 'fails'
+      strike === 'fails' || strike === 'dies before'
         ? null
         : await send().then(
             (value) => ({ value }),
             (error: unknown) => ({ error }),
           );
     this.#note({ nth, what: sent !== null && 'error' in sent ? `${what}: ${nameOf(sent.error)}` : what, strike, transitions });
-    if (strike === 'dies after') return this.#die();
+    if (strike === 'dies before' || strike === 'dies after') return this.#die();
     if (sent === null) throw new NotSentError(facts, 'no_connection', 'no connection.');
     if (strike === 'unheard') throw new OutcomeUnknownError(facts, { status: null, phase: 'awaiting_response' }, 'the connection broke.');
     if ('error' in sent) throw sent.error;
