@@ -84,3 +84,15 @@ export async function readAggregates(
     .execute();
   return rows as Aggregate[];
 }
+
+/** Ids of the campaigns that have people with this outcome. */
+export async function campaignsWithOutcome(db: Queries, outcome: Outcome): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('aggregates')
+    .select('campaign_id')
+    .where('kind', '=', 'outcome')
+    .where('value', '=', outcome)
+    .where('count', '>', 0)
+    .execute();
+  return new Set(rows.map(({ campaign_id: id }) => id));
+}

@@ -49,8 +49,8 @@ async function facesOf({ run, ask }: Ways, id: string): Promise<Record<string, s
   const { campaigns } = JSON.parse(apiList) as { campaigns: { campaignId: string; why: string | null }[] };
   const inList = list.slice(list.indexOf(`id="campaign-${id}"`));
   const said = {
-    page: /<p class="why">([\s\S]*?)<\/p>/.exec(page)?.[1],
-    list: /data-label="Why nobody is called"[^>]*>([\s\S]*?)<\/td>/.exec(inList)?.[1],
+    page: /<span class="why">([\s\S]*?)<\/span>/.exec(page.replace(/<p class="note-brief[\s\S]*?<\/p>/, ''))?.[1],
+    list: /<span class="why">([\s\S]*?)<\/span>/.exec(inList)?.[1],
     api: whyOf(api),
     apiList: campaigns.find(({ campaignId }) => campaignId === id)?.why ?? '',
     status: /\nWaiting +(.*)/.exec(status.stdout)?.[1],

@@ -31,13 +31,24 @@ export interface ClockZone {
   open: number;
   /** The first later instant at which hours let one of the others be called; null: all may be now, or none within 45 days. */
   opensAt: number | null;
+  /** When the first of those that may be called now no longer may; null: none may now, or nothing ends it. */
+  closesAt: number | null;
+  /** From `ahead.from` to `ahead.to`, in instants: when at least one row may be called, and when the law alone would let it. */
+  ahead: { open: Stretch[]; lawful: Stretch[] };
   /** The same by its own clock; `date` is null where it is today. */
   opensThere: { date: string | null; wallMinutes: number } | null;
   /** What keeps the others; where all may be called, what ends that next. */
   boundBy: HoursBound[];
 }
 
+interface Stretch {
+  from: number;
+  to: number;
+}
+
 export interface ClockStrip {
+  /** The day that lies ahead: it begins with a full hour before now. */
+  ahead: Stretch;
   /** Those with the most rows first. */
   zones: ClockZone[];
   /** Zones that are left out. */
@@ -45,6 +56,9 @@ export interface ClockStrip {
 }
 
 const mostZones = 24;
+const hourMs = 3_600_000;
+/** How much of the day is shown that has passed. */
+const behindMs = 4 * hourMs;
 
 /** Waiting rows to which the same hours apply. */
 interface Kind {
@@ -71,8 +85,10 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
     rows: entries.reduce((sum, { kind }) => sum + kind.rows, 0),
   }));
   const ranked = counted.toSorted((a, b) => b.rows - a.rows || a.zone.localeCompare(b.zone));
-  const zones = ranked.slice(0, mostZones).map((entry) => judgeZone(entry, { now, startsAt }));
-  return { zones, more: Math.max(0, ranked.length - mostZones) };
+  const from = Math.floor(now / hourMs) * hourMs - behindMs;
+  const ahead = { from, to: from + 24 * hourMs };
+  const zones = ranked.slice(0, mostZones).map((entry) => judgeZone(entry, { now, startsAt, ahead }));
+  return { ahead, zones, more: Math.max(0, ranked.length - mostZones) };
 }
 
 async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<Kind[]> {
@@ -106,7 +122,7 @@ async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<
 
 function judgeZone(
   { zone, kinds, rows }: { zone: string; kinds: readonly Kind[]; rows: number },
-  { now, startsAt }: { now: number; startsAt: number | null },
+  { now, startsAt, ahead }: { now: number; startsAt: number | null; ahead: Stretch },
 ): ClockZone {
   const day = localDay(now, zone);
   const from = Math.max(now, startsAt ?? now);
@@ -117,6 +133,7 @@ function judgeZone(
     return { kind, isOpen, opensAt, closesAt: isOpen ? then.closesAt : null };
   });
   const closed = looks.filter(({ isOpen }) => !isOpen);
+  const [closing] = nextClosings(looks);
   const bounds =
     closed.length > 0
       ? closed.flatMap(({ kind }) => (from > now ? [starts] : boundsAt(kind, zone, now)))
@@ -130,9 +147,26 @@ function judgeZone(
     today: day === null ? [] : windowsOf(kinds, zone, { ...day, from: Math.max(day.from, startsAt ?? day.from) }),
     open: looks.reduce((sum, { kind, isOpen }) => sum + (isOpen ? kind.rows : 0), 0),
     opensAt,
+    closesAt: closing === undefined ? null : closing.closesAt - closing.kind.window.marginMs,
+    ahead: {
+      open: joined(kinds.flatMap(({ window }) => openStretches(window, { ...ahead, from: Math.max(ahead.from, startsAt ?? ahead.from) }))),
+      // All but the hours of the campaign.
+      lawful: joined(kinds.flatMap(({ window }) => openStretches({ ...window, calendars: window.calendars.slice(1) }, ahead))),
+    },
     opensThere: opensAt === null || day === null ? null : thereAt(opensAt, zone, day),
     boundBy: [...new Map(bounds.map((bound) => [JSON.stringify(bound), bound])).values()],
   };
+}
+
+/** Stretches that overlap or touch become one. */
+function joined(stretches: readonly Stretch[]): Stretch[] {
+  const found: Stretch[] = [];
+  for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {
+    const last = found.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else found.push({ from, to });
+  }
+  return found;
 }
 
 function thereAt(at: number, zone: string, today: LocalDay): ClockZone['opensThere'] {

@@ -6,6 +6,8 @@ import type { Queries } from '../tx.ts';
 /** A call that was requested and has no result yet. Instants are service time. */
 export interface LiveCall {
   row: number;
+  /** In the list's own id column. */
+  externalId: string | null;
   /** Number of the attempt: the row's first call, second call and so on. */
   attempt: number;
   e164: string;
@@ -36,6 +38,7 @@ export async function readLiveCalls(
     .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
     .select([
       'recipients.row_number as row',
+      'recipients.external_id',
       'attempts.number as attempt',
       'attempts.e164',
       'attempts.state',
@@ -50,8 +53,9 @@ export async function readLiveCalls(
     .orderBy('recipients.row_number')
     .limit(limit)
     .execute();
-  const calls = rows.map(({ row, attempt, e164, caller, caller_number: callerNumber, ...call }): LiveCall => ({
+  const calls = rows.map(({ row, external_id: externalId, attempt, e164, caller, caller_number: callerNumber, ...call }): LiveCall => ({
     row,
+    externalId,
     attempt,
     e164,
     caller: callerNumber ?? caller,

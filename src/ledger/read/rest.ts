@@ -98,6 +98,15 @@ export async function readTalkMs(db: Queries, campaignId: string): Promise<numbe
   return row?.talk_ms == null || row.calls < fewestCalls ? null : Math.max(1_000, Math.round(row.talk_ms));
 }
 
+/** How long people have talked in all calls of a campaign; walks through the answered ones. */
+export async function readTalkTotal(db: Queries, campaignId: string): Promise<{ calls: number; talkMs: number }> {
+  const durationMs = sqlDurationMs(db);
+  const { rows } = await sql<{ calls: number; talk_ms: number | null }>`
+    select count(*) as calls, sum(${durationMs}) as talk_ms from attempts a join conversations c on c.attempt_id = a.attempt_id
+    where a.campaign_id = ${campaignId} and a.disposition in ('answered', 'opted_out')`.execute(db);
+  return { calls: rows[0]?.calls ?? 0, talkMs: rows[0]?.talk_ms ?? 0 };
+}
+
 const mostCalls = 200;
 /** Fewer calls say nothing about those to come. */
 export const fewestCalls = 30;

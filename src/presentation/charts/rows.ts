@@ -1,11 +1,9 @@
-import { type Outcome, outcomes } from '../../rules/outcome.ts';
-import { html, type Html } from '../html/html.ts';
+import { outcomes } from '../../rules/outcome.ts';
 import { count, percentCell } from '../../shared/input/figures.ts';
 import type { Funnel } from '../../ledger/read/funnel.ts';
 import type { CountLine } from '../../ledger/read/report.ts';
 import { drawBars } from './drawing.ts';
-import type { Chart, FigureRow } from './chart.ts';
-import { inks } from './inks.ts';
+import type { Chart } from './chart.ts';
 
 /** How many rows of the list came how far, and what became of usable rows that were never called. */
 export function funnelChart(funnel: Funnel): Chart {
@@ -67,75 +65,6 @@ export function countsChart(
     },
     whenEmpty: 'None yet.',
   };
-}
-
-/** Where the rows of a campaign stand; all add up to its list. */
-export interface Progress {
-  outcomes: Partial<Record<Outcome, number>>;
-  /** In a call, or in a batch that is planned. */
-  open: number;
-  /** Could be called now, as far as their own rules go. */
-  ready: number;
-  /** Wait for a time: within the hour, later on this day, or after it. */
-  hour: number;
-  today: number;
-  later: number;
-}
-
-const outcomeInks: Readonly<Record<Outcome, string>> = {
-  completed: inks.completed,
-  exhausted: inks.exhausted,
-  opted_out: inks.opted_out,
-  suppressed: inks.never,
-  rejected: inks.never,
-  undialable: inks.never,
-  expired: inks.stopped,
-  cancelled: inks.stopped,
-  unresolved: inks.unresolved,
-};
-
-/** One bar: rows that are done by outcome, then those open, ready and due later. */
-export function progressChart(progress: Progress): Chart {
-  const parts = [
-    ...outcomes.map((outcome) => [asWords(outcome), progress.outcomes[outcome] ?? 0, outcomeInks[outcome]] as const),
-    ['open', progress.open, inks.open] as const,
-    ['ready now', progress.ready, inks.ready] as const,
-    ['due within the hour', progress.hour, inks.hour] as const,
-    ['due later today', progress.today, inks.today] as const,
-    ['due later', progress.later, inks.later] as const,
-  ].filter(([, rows]) => rows > 0);
-  const all = parts.reduce((sum, [, rows]) => sum + rows, 0);
-  const rows: FigureRow[] = parts.map(([name, number, ink]) => ({
-    cells: [name, count(number), share(number, all)],
-    ink,
-  }));
-  const title = 'Progress';
-  return {
-    title,
-    drawing: all === 0 ? null : drawProgress(title, parts, all),
-    figures: { columns: ['Rows', 'Number', 'Share'], rows },
-    whenEmpty: 'The list has no rows.',
-  };
-}
-
-const progressWidth = 640;
-
-/** Too plain for axes: one line of rectangles with the ground between them. */
-function drawProgress(title: string, parts: readonly (readonly [string, number, string])[], all: number): Html {
-  const text = parts.map(([name, rows]) => `${name}: ${count(rows)} (${share(rows, all)})`).join('; ');
-  let left = 0;
-  const pieces = parts.map(([, rows, ink]) => {
-    const width = (rows / all) * progressWidth;
-    const gap = width > 4 ? 2 : 0;
-    const piece = html`<rect x="${left.toFixed(1)}" width="${(width - gap).toFixed(1)}" height="18" fill="${ink}"></rect>`;
-    left += width;
-    return piece;
-  });
-  return html`<svg viewBox="0 0 ${progressWidth} 18" width="${progressWidth}" role="img">
-    <title>${title}</title>
-    <desc>${text}</desc>
-    ${pieces}
-  </svg>`;
 }
 
 /** `no_answer` as people write it. */

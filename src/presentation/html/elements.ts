@@ -6,7 +6,7 @@ export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';
 const toneIcons: Readonly<Record<Tone, IconName>> = { live: 'phone', wait: 'clock', good: 'check', bad: 'alert', quiet: 'dots' };
 
 /** A word with a shape: the colour never says what the word does not. */
-export function badge(tone: Tone, text: string, drawing: IconName = toneIcons[tone]): Html {
+export function badge(tone: Tone, text: HtmlValue, drawing: IconName = toneIcons[tone]): Html {
   return html`<span class="state is-${tone}">${icon(drawing, tone === 'live' ? 'pulse' : '')} ${text}</span>`;
 }
 
@@ -100,13 +100,13 @@ interface MenuEntry {
 }
 
 /** Key figures: what it is, how much, of what. What is not known is a dash, and `of` says why. */
-export function figures(entries: readonly { name: string; value: HtmlValue; of?: HtmlValue }[]): Html {
+export function figures(entries: readonly { name: string; value: HtmlValue; of?: HtmlValue; plot?: boolean }[]): Html {
   return html`<dl class="figs">
     ${entries.map(
-      ({ name, value, of = null }) =>
+      ({ name, value, of = null, plot = false }) =>
         html`<div>
           <dt>${name}</dt>
-          <dd>${value}</dd>
+          <dd class="${plot ? 'with-plot' : ''}">${value}</dd>
           <dd class="of">${of}</dd>
         </div>`,
     )}
@@ -114,13 +114,17 @@ export function figures(entries: readonly { name: string; value: HtmlValue; of?:
 }
 
 /**
- * An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. `minute`: the day and the
- * minute, for what is near.
+ * How an instant is written: `minute`: `today 17:40`, `Wed 25 Nov, 11:05`; `about`: `today about 17:40`; `brief`: the least that tells
+ * it, for a list of what has just happened; `clock`: the time of day alone.
  */
-export function instant(epochMs: number | null, show: 'time' | 'full' | 'minute' = 'time'): Html {
+export type Show = 'time' | 'full' | 'minute' | 'about' | 'brief' | 'clock';
+
+/** An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. */
+export function instant(epochMs: number | null, show: Show = 'time'): Html {
   if (epochMs === null || !Number.isFinite(epochMs)) return muted('–');
   const iso = new Date(epochMs).toISOString();
-  const text = show === 'time' ? iso.slice(11, 19) : `${iso.slice(0, 10)} ${iso.slice(11, show === 'full' ? 19 : 16)}`;
+  const time = iso.slice(11, show === 'time' || show === 'full' ? 19 : 16);
+  const text = show === 'time' || show === 'clock' ? time : `${iso.slice(0, 10)} ${time}`;
   return html`<time datetime="${iso}" data-show="${show}">${text} UTC</time>`;
 }
 
@@ -128,6 +132,11 @@ export function instant(epochMs: number | null, show: 'time' | 'full' | 'minute'
 export function withInstants(text: string): HtmlValue {
   const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/);
   return parts.map((part, index) => (index % 2 === 0 ? part : instant(Date.parse(`${part}Z`), 'minute')));
+}
+
+/** What is still being read, in the size that it will have. */
+export function bone(text: string): Html {
+  return html`<span class="bone"><span class="hidden">${text}</span></span>`;
 }
 
 /** How long something has lasted at `now`; the script counts on from there. */

@@ -130,11 +130,6 @@ export function readingOf(known: Why, at: Reader): WhyReading | null {
   return { ...fixOf(campaign, idle, at), text };
 }
 
-/** The sentence of `readingOf` alone. */
-export function whyText(known: Why, at: Reader): string | null {
-  return readingOf(known, at)?.text ?? null;
-}
-
 /** What mends what the planner waits for. */
 function fixOf(campaign: Campaign, { reason, rule }: IdleReason, at: Reader): Omit<WhyReading, 'text'> {
   if (reason === 'paused') {

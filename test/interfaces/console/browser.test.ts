@@ -24,7 +24,7 @@ async function lookAtCampaign() {
   onTestFinished(() => window.close());
   const { page } = window;
   await page.goto(`${origin}/sign-in?to=/campaigns/spring#token=${console.api.tokenText('operate')}`);
-  await page.getByRole('heading', { name: 'Why is nobody called now?' }).waitFor();
+  await page.getByRole('heading', { name: 'Calls right now' }).waitFor();
   return { ...window, console };
 }
 
@@ -32,19 +32,20 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   const { page, console, complaints } = await lookAtCampaign();
   await page.locator('#link[data-link="on"]').waitFor();
   await console.submit('/campaigns/spring/pause', {}, 'admin');
-  await page.getByText('Paused by a person, since').waitFor();
-  await page.getByRole('rowheader', { name: 'admin console: pause' }).waitFor();
-  await page.getByRole('link', { name: 'Resume' }).waitFor();
+  await page.getByRole('heading', { name: 'Nobody is called: admin console paused it' }).waitFor();
+  await page.locator('.feed', { hasText: 'admin console paused it' }).waitFor();
+  await page.getByRole('link', { name: 'Resume…' }).waitFor();
   expect(complaints).toEqual([]);
 });
 
 browserTest('limits are changed in the form, and the page says what holds from the next batch on', async () => {
   const { page, complaints } = await lookAtCampaign();
-  await page.getByRole('link', { name: 'Limits …' }).click();
+  await page.getByLabel('More actions').click();
+  await page.getByRole('link', { name: 'Change limits…' }).click();
   await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('7');
   await page.getByRole('button', { name: 'Change the limits' }).click();
   await page.getByText('From the next batch on: concurrent calls: 7').waitFor();
-  await page.getByText('2 in use, 7 allowed').waitFor();
+  await page.getByText('2 of 7 lines in use').waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -174,7 +175,7 @@ async function openTabs() {
   const happen = async (wish: 'pause' | 'resume', tab: Page): Promise<void> => {
     const at = { campaignId: 'spring', now: noon };
     await (wish === 'pause' ? pauseCampaign(store, at, { reason: pausedByPerson }) : resumeCampaign(store, at));
-    await tab.getByRole('link', { name: wish === 'pause' ? 'Resume' : 'Pause', exact: true }).waitFor();
+    await tab.getByRole('link', { name: wish === 'pause' ? 'Resume…' : 'Pause', exact: true }).waitFor();
   };
   return { page, other, happen };
 }
@@ -202,7 +203,7 @@ browserTest('a tab that nobody sees asks for nothing while things happen, and sh
   expect(asked).toEqual([]);
   await page.getByRole('link', { name: 'Pause', exact: true }).waitFor();
   await turn(page, false);
-  await page.getByRole('link', { name: 'Resume', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Resume…', exact: true }).waitFor();
   await happen('resume', page);
 }); // prettier-ignore
 

@@ -111,7 +111,7 @@ test('results are counted for everybody, and downloaded by whoever may see numbe
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [{ ...answered('conv_1', one, noon + 5_000), collected: { [attack]: 'yes' } }]);
   const reader = await console.get('/campaigns/spring/results', 'read');
-  expect(reader.text).toContain('Completed');
+  expect(reader.text).toContain('Reached');
   expect(reader.text).not.toContain('results.csv');
   expect(reader.text).not.toContain('<script>alert');
   expect((await console.get('/campaigns/spring/results.csv', 'read')).status).toBe(403);
@@ -141,8 +141,8 @@ test('a retry says how many rows each outcome has; without Temporal, and while t
     .execute();
   await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
   const ended = await console.get('/campaigns/spring/retry');
-  expect(ended.text).toContain('Exhausted, 2 rows');
-  expect(ended.text).not.toContain('Completed');
+  expect(ended.text).toMatch(/Not reached, 2 (?:rows|people)/);
+  expect(ended.text).not.toContain('Reached,');
   expect((await console.get('/campaigns/spring')).text).toContain('/campaigns/spring/retry');
   expect((await console.get('/campaigns/spring', 'read')).text).not.toContain('/campaigns/spring/retry');
   expect(await console.submit('/campaigns/spring/retry', {})).toMatchObject({ status: 400 });
@@ -157,7 +157,7 @@ test('a report is one file that opens without this server; with people in it the
   await beginProven(store, { campaignId: 'autumn' });
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
-  const form = await console.get('/campaigns/spring/report', 'read');
+  const form = await console.get('/campaigns/spring/results', 'read');
   expect(form.text).toContain('value="autumn"');
   expect(form.text).not.toContain('name="people"');
   const report = await console.get('/campaigns/spring/report.html?with=autumn', 'read');

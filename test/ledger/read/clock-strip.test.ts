@@ -39,6 +39,7 @@ test.for(bothDialects)('each zone shows its clock, its rows, its hours today and
   expect(more).toBe(0);
   const own = { rule: 'campaign', law: null, holiday: false } as const;
   const nineInLosAngeles = noon + 5 * hourMs;
+  const lawful = [{ from: noon - 4 * hourMs, to: noon + 20 * hourMs }];
   expect(zones).toEqual([
     {
       zone: london,
@@ -49,6 +50,9 @@ test.for(bothDialects)('each zone shows its clock, its rows, its hours today and
       open: 2,
       opensAt: null,
       opensThere: null,
+      closesAt: noon + 5 * hourMs - marginMinutes * 60_000,
+      // A day by instants, from four hours ago: whoever reads it may be in any zone.
+      ahead: { open: [{ from: noon - 3 * hourMs, to: noon + 5 * hourMs - marginMinutes * 60_000 }], lawful },
       boundBy: [{ ...own, zone: losAngeles }],
     },
     {
@@ -59,6 +63,8 @@ test.for(bothDialects)('each zone shows its clock, its rows, its hours today and
       open: 0,
       opensAt: nineInLosAngeles,
       opensThere: { date: null, wallMinutes: 9 * 60 },
+      closesAt: null,
+      ahead: { open: [{ from: nineInLosAngeles, to: nineInLosAngeles + 8 * hourMs - marginMinutes * 60_000 }], lawful },
       boundBy: [{ ...own, zone: null }],
     },
   ]);
@@ -210,8 +216,8 @@ test('rows in a zone that does not exist are never open, nor those that may be i
     ]),
   });
   const unknown = { rule: 'unknown_zone', law: null, holiday: false };
-  const closed = { today: [], open: 0, opensAt: null, opensThere: null };
-  expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toEqual([
+  const closed = { today: [], open: 0, opensAt: null, opensThere: null, closesAt: null, ahead: { open: [] } };
+  expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toMatchObject([
     { zone: nowhere, rows: 3, wallMinutes: null, ...closed, boundBy: [{ ...unknown, zone: null }] },
     { zone: london, rows: 1, wallMinutes: 12 * 60, ...closed, boundBy: [{ ...unknown, zone: nowhere }] },
   ]);

@@ -7,10 +7,8 @@ import { chartStyles, heatInks, inks } from '../../../src/presentation/charts/in
 import { chartColours, contrast, distance, visions, type Rgb } from './colour-vision.ts';
 
 const nothing: SampleData = {
-  progress: { outcomes: {}, open: 0, ready: 0, hour: 0, today: 0, later: 0 },
   funnel: { listed: 0, usable: 0, called: 0, answered: 0, completed: 0, notCalled: {} },
   course: null,
-  clock: { zones: [], more: 0 },
   week: [],
   attempts: [],
   days: [],
@@ -37,7 +35,6 @@ test('the table beside each chart has the figures of the data', () => {
   const rows = Object.fromEntries(
     Object.entries(allCharts(sample)).map(([name, { figures }]) => [name, figures.rows.map(({ cells }) => cells)]),
   );
-  expect(rows['progress']).toContainEqual(['unresolved', '1', '0.8 %']);
   expect(rows['funnel']).toEqual([
     ['In the list', '120', '100.0 %', ''],
     ['Usable', '110', '91.7 %', '91.7 %'],
@@ -53,10 +50,6 @@ test('the table beside each chart has the figures of the data', () => {
   expect(rows['callerDays']).toEqual([
     ['pn_main', '30 of 60', '10 of 35 + 5 open'],
     ['pn_second', '', '0 of 0 + 3 open'],
-  ]);
-  expect(rows['clock']).toEqual([
-    ['Europe/London', '12:00', '20', 'all', '–', 'law gb'],
-    ['Asia/Tokyo', '21:00', '4', 'none', '2030-01-16 09:00', 'calling hours of the campaign, closed that day'],
   ]);
   expect(rows['week']?.[1]).toEqual(['Tuesday', '30 of 60', '', '', '']);
   expect(rows['week']?.[2]).toEqual(['Wednesday', '', '', '10 of 35 + 5 open', '0 of 0 + 3 open']);

@@ -1,5 +1,4 @@
 import type { ReportedCourse } from '../../../src/ledger/read/campaign-report.ts';
-import type { ClockStrip } from '../../../src/ledger/read/clock-strip.ts';
 import type { Funnel } from '../../../src/ledger/read/funnel.ts';
 import type { CallerLine, CallLine, CountLine, WeekHour } from '../../../src/ledger/read/report.ts';
 import {
@@ -11,9 +10,8 @@ import {
   weekChart,
 } from '../../../src/presentation/charts/calls.ts';
 import type { Chart } from '../../../src/presentation/charts/chart.ts';
-import { clockStrip } from '../../../src/presentation/charts/clock-strip.ts';
 import { courseChart } from '../../../src/presentation/charts/timeline.ts';
-import { countsChart, funnelChart, progressChart, type Progress } from '../../../src/presentation/charts/rows.ts';
+import { countsChart, funnelChart } from '../../../src/presentation/charts/rows.ts';
 
 export function callLine(value: string | number, calls: number, answered: number, open = 0): CallLine {
   const ended = calls - open;
@@ -26,10 +24,8 @@ const noon = Date.UTC(2030, 0, 15, 12);
 const days = [callLine('2030-01-15', 60, 30), callLine('2030-01-16', 40, 10, 5)];
 
 export interface SampleData {
-  progress: Progress;
   funnel: Funnel;
   course: ReportedCourse | null;
-  clock: ClockStrip;
   week: WeekHour[];
   attempts: CallLine[];
   days: CallLine[];
@@ -40,14 +36,6 @@ export interface SampleData {
 
 /** A campaign of 120 rows that has called on two days, with a pause and two rate limits. */
 export const sample: SampleData = {
-  progress: {
-    outcomes: { completed: 60, exhausted: 20, rejected: 10, unresolved: 1 },
-    open: 5,
-    ready: 14,
-    hour: 3,
-    today: 4,
-    later: 3,
-  },
   funnel: { listed: 120, usable: 110, called: 80, answered: 64, completed: 60, notCalled: { suppressed: 3 } },
   course: {
     stepMs: 5 * minuteMs,
@@ -63,34 +51,6 @@ export const sample: SampleData = {
       { fromAt: noon + 20 * minuteMs, toAt: noon + 50 * minuteMs, reason: 'paused by a person' },
       { fromAt: noon + 280 * minuteMs, toAt: null, reason: null },
     ],
-  },
-  clock: {
-    zones: [
-      {
-        zone: 'Europe/London',
-        rows: 20,
-        wallMinutes: 12 * 60,
-        today: [
-          { from: 9 * 60, to: 13 * 60, rows: 20 },
-          { from: 14 * 60, to: 17 * 60, rows: 5 },
-        ],
-        open: 20,
-        opensAt: null,
-        opensThere: null,
-        boundBy: [{ rule: 'law', law: 'gb', holiday: false, zone: null }],
-      },
-      {
-        zone: 'Asia/Tokyo',
-        rows: 4,
-        wallMinutes: 21 * 60,
-        today: [],
-        open: 0,
-        opensAt: noon + 12 * 60 * minuteMs,
-        opensThere: { date: '2030-01-16', wallMinutes: 9 * 60 },
-        boundBy: [{ rule: 'campaign', law: null, holiday: true, zone: null }],
-      },
-    ],
-    more: 0,
   },
   week: [
     { weekday: 1, hour: 9, ...figuresOf(callLine('', 60, 30)) },
@@ -117,10 +77,8 @@ function figuresOf({ calls, open, answered, answerRate, talkSeconds }: CallLine)
 /** Every chart there is, by its name here. */
 export function allCharts(data: SampleData): Record<string, Chart> {
   return {
-    progress: progressChart(data.progress),
     funnel: funnelChart(data.funnel),
     course: courseChart(data.course),
-    clock: clockStrip(data.clock),
     week: weekChart(data.week),
     attempts: attemptsChart(data.attempts),
     days: daysChart(data.days),

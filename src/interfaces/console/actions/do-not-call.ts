@@ -162,12 +162,12 @@ export const suppressRow: ConsoleAction = {
   role: operations.addSuppressions.role,
   form: async (request, given) => {
     const { context } = request;
-    const { campaignId } = await openCampaign(request);
+    const { campaign, campaignId } = await openCampaign(request);
     const { row, e164 } = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row);
     return pressView(given, {
       title: 'Do not call this number?',
-      ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]),
+      ...inCampaign(campaign, [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]),
       back: [back, `row ${row}`],
       obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
       says:

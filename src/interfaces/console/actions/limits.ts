@@ -28,7 +28,7 @@ export const changeLimits: ConsoleAction = {
     return {
       ...(isOver && given.refused === null ? { status: 409 } : {}),
       title: `Limits of ${campaignId}`,
-      ...inCampaign(campaignId),
+      ...inCampaign(campaign),
       body: html`<section class="panel">
         ${reason === null ? null : refusedText(reason, acts)}
         ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, clock, context.now()))])}

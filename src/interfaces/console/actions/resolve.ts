@@ -39,7 +39,7 @@ export const resolveRow: ConsoleAction = {
     const what = isRedial ? `Dial row ${row} again` : `Leave row ${row} as it is`;
     return pressView(given, {
       title: isChoice ? `${what}?` : `Row ${row}`,
-      ...inCampaign(campaignId, [back, 'Needs a person'], [rowPath(campaignId, row), `Row ${row}`]),
+      ...inCampaign(campaign, [back, 'Needs a person'], [rowPath(campaignId, row), `Row ${row}`]),
       back: [back, 'the rows that need a person'],
       obstacle: doubtful === undefined || !isChoice ? { why, status: 200 } : null,
       says: isRedial
@@ -93,7 +93,7 @@ export const resolveAllRows: ConsoleAction = {
     const what = redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`;
     return pressView(given, {
       title: `${what}?`,
-      ...inCampaign(campaignId, [back, 'Needs a person']),
+      ...inCampaign(campaign, [back, 'Needs a person']),
       back: [back, 'the rows that need a person'],
       obstacle: isNothing ? { why: 'No row can be decided about together.', status: 200 } : null,
       says: redial

@@ -30,7 +30,7 @@ export const retryRows: ConsoleAction = {
     const why = refusal ?? (offered.length === 0 ? 'No row can be called again.' : null);
     return pressView(given, {
       title: 'Call rows again?',
-      ...inCampaign(campaignId),
+      ...inCampaign(campaign),
       back: [back, campaignId],
       obstacle: why === null ? null : { why, status: 200 },
       says:

@@ -4,7 +4,7 @@ import type { PlainRun } from '../../../operations/runs/run.ts';
 import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { figure } from '../../../presentation/html/elements.ts';
-import { html, type Html } from '../../../presentation/html/html.ts';
+import { html } from '../../../presentation/html/html.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -17,7 +17,7 @@ import { queuedWords } from '../../../presentation/words/campaign.ts';
 import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
 import { campaignPath } from '../core/links.ts';
 import { pressView, standingFacts } from '../core/press.ts';
-import { may, type ViewRequest } from '../core/view.ts';
+import type { ViewRequest } from '../core/view.ts';
 
 const plain: readonly [PlainId, PlainRun][] = Object.entries(plainRuns) as [PlainId, PlainRun][];
 
@@ -26,7 +26,7 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
   const { campaignId } = campaign;
   const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
   return {
-    ...inCampaign(campaignId),
+    ...inCampaign(campaign),
     back: [campaignPath(campaignId), campaignId],
     acts,
     standing: [
@@ -119,32 +119,4 @@ function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): stri
   if (look.unreachable !== null) return look.unreachable;
   if (look.runs === null) return 'Temporal did not say whether it runs this campaign. Load this page again later.';
   return look.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
-}
-
-/** Buttons for what the state of the campaign allows now. */
-export function steerLinks(request: ViewRequest, campaign: Campaign): Html | null {
-  if (!may(request, 'operate')) return null;
-  if (['completed', 'cancelled'].includes(campaign.state))
-    return html`<p class="actions">
-      <a class="btn" href="${campaignPath(campaign.campaignId, '/retry')}">Call rows again …</a>
-    </p>`;
-  const open = plain.filter(([, { states }]) => states.includes(campaign.state));
-  if (open.length === 0) return null;
-  return html`<p class="actions">
-    ${open.map(
-      ([, { action: name, ends }]) =>
-        html`<a class="btn ${ends === undefined ? '' : 'danger'}" href="${campaignPath(campaign.campaignId, `/${name}`)}"
-          >${capital(name)}</a
-        >`,
-    )}
-    ${limitsLink(campaign)} ${campaign.state === 'draining' ? null : updateLink(campaign)}
-  </p>`;
-}
-
-function limitsLink({ campaignId }: Campaign): Html {
-  return html`<a class="btn" href="${campaignPath(campaignId, '/limits')}">Limits …</a>`;
-}
-
-function updateLink({ campaignId }: Campaign): Html {
-  return html`<a class="btn" href="${campaignPath(campaignId, '/update')}">Update the list …</a>`;
 }

@@ -27,7 +27,7 @@ export const updateList: ConsoleAction = {
     const refusal = refusalOf(campaign, request.now);
     return {
       title: given.answer === null ? 'Update the list' : 'Update the list like this?',
-      ...inCampaign(campaignId),
+      ...inCampaign(campaign),
       body:
         refusal === null
           ? html`<section class="panel">

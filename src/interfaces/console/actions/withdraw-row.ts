@@ -25,7 +25,7 @@ export const withdrawRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/withdraw',
   role: operations.withdrawRows.role,
   form: async (request, given) => {
-    const { campaignId } = await openCampaign(request);
+    const { campaign, campaignId } = await openCampaign(request);
     const row = await requireRow(request, campaignId);
     const back = rowPath(campaignId, row.row);
     const tried = await tryOut(request, campaignId, row.row);
@@ -34,7 +34,7 @@ export const withdrawRow: ConsoleAction = {
     const why = typeof tried === 'string' ? tried : isTaken ? null : says[tried.result];
     return pressView(given, {
       title: `Withdraw row ${row.row}?`,
-      ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]),
+      ...inCampaign(campaign, [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]),
       back: [back, `row ${row.row}`],
       obstacle: why === null ? null : { why, status: 200 },
       says: says[isTaken ? result : 'withdrawn'],

@@ -1,4 +1,5 @@
 import { html, type Html } from '../../../presentation/html/html.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 
 /** A path of the console with what is asked for behind it; of what is empty nothing. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
@@ -45,19 +46,20 @@ export function schedulePath(campaignId: string, more = ''): string {
 
 const views = [
   ['overview', '', 'Overview'],
-  ['rows', '/rows', 'Rows'],
+  ['rows', '/rows', 'People'],
   ['figures', '/figures', 'Figures'],
-  ['events', '/events', 'Events'],
+  ['events', '/events', 'Activity'],
   ['results', '/results', 'Results'],
-  ['report', '/report', 'Report'],
 ] as const;
 
 /** The views of one campaign, side by side; `here`: the one that is shown. */
-export function campaignNav(campaignId: string, here: (typeof views)[number][0]): Html {
+export function campaignNav({ campaignId, rowsTotal }: Pick<Campaign, 'campaignId' | 'rowsTotal'>, here: (typeof views)[number][0]): Html {
   return html`<nav class="tabs" aria-label="Campaign">
     ${views.map(
       ([name, path, words]) =>
-        html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}>${words}</a> `,
+        html`<a href="${campaignPath(campaignId, path)}" ${name === here ? html`aria-current="page"` : null}
+          >${words}${name === 'rows' ? html` <span class="count">${rowsTotal.toLocaleString('en')}</span>` : null}</a
+        > `,
     )}
   </nav>`;
 }

@@ -3,8 +3,9 @@ import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
 import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import { type ViewRequest, may } from './view.ts';
-import { phone, badge, type Tone } from '../../../presentation/html/elements.ts';
-import { html, type Html } from '../../../presentation/html/html.ts';
+import { phone, badge, outcome as outcomeDot, type OutcomeTone, type Tone } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
 import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -17,8 +18,9 @@ export async function openCampaign({ context: { store }, params }: Pick<ViewRequ
 }
 
 /** Where a view about a campaign stands; `below`: what lies between the two. */
-export function inCampaign(campaignId: string, ...below: (readonly [path: string, text: string])[]) {
-  return { section: 'campaigns', crumbs: [['/', 'Campaigns'], [campaignPath(campaignId), campaignId], ...below] } as const;
+export function inCampaign(campaign: Pick<Campaign, 'campaignId' | 'name'>, ...below: (readonly [path: string, text: string])[]) {
+  const own = [campaignPath(campaign.campaignId), campaignName(campaign)] as const;
+  return { section: 'campaigns', crumbs: [['/', 'Campaigns'], own, ...below] } as const;
 }
 
 /** The row that the path names. Throws ProblemError where the campaign has none such. */
@@ -76,45 +78,59 @@ export async function askTranscript(
 
 export type ShownCall = Awaited<ReturnType<typeof showTranscript>>;
 
-const states: Readonly<Record<Campaign['state'], readonly [Tone, string]>> = {
-  importing: ['wait', 'Importing'],
-  draft: ['quiet', 'Not started'],
-  scheduled: ['wait', 'Scheduled'],
-  running: ['live', 'Running'],
-  paused: ['bad', 'Paused'],
-  draining: ['wait', 'Draining'],
-  completed: ['good', 'Completed'],
-  cancelled: ['quiet', 'Cancelled'],
-  failed: ['bad', 'Failed'],
+const states: Readonly<Record<Campaign['state'], readonly [Tone, string, IconName]>> = {
+  importing: ['wait', 'Importing', 'upload'],
+  draft: ['quiet', 'Not started', 'pencil'],
+  scheduled: ['quiet', 'Scheduled', 'calendar'],
+  running: ['live', 'Calling', 'phone'],
+  paused: ['wait', 'Paused', 'pause'],
+  draining: ['live', 'Finishing', 'out'],
+  completed: ['good', 'Done', 'check'],
+  cancelled: ['quiet', 'Cancelled', 'x'],
+  failed: ['bad', 'Failed', 'alert'],
 };
 
-export function stateBadge(state: Campaign['state']): Html {
-  const [tone, word] = states[state];
-  return badge(tone, word);
+/** The state of a campaign; `word`: what is known of it beside. */
+export function stateBadge(state: Campaign['state'], word?: HtmlValue): Html {
+  const [tone, usual, drawing] = states[state];
+  return badge(tone, word ?? usual, drawing);
 }
 
-const outcomeTones: Readonly<Record<Outcome, readonly [Tone, string]>> = {
-  completed: ['good', 'Completed'],
-  exhausted: ['quiet', 'Exhausted'],
-  opted_out: ['quiet', 'Opted out'],
-  suppressed: ['quiet', 'Suppressed'],
-  rejected: ['bad', 'Rejected'],
-  undialable: ['bad', 'Undialable'],
-  expired: ['quiet', 'Expired'],
-  cancelled: ['quiet', 'Cancelled'],
-  unresolved: ['bad', 'Unresolved'],
+const outcomeTones: Readonly<Record<Outcome, readonly [OutcomeTone, string]>> = {
+  completed: ['reached', 'Reached'],
+  exhausted: ['unreached', 'Not reached'],
+  opted_out: ['optout', 'Opted out'],
+  suppressed: ['cannot', 'On the do-not-call list'],
+  rejected: ['cannot', 'Cannot be called: error in the row'],
+  undialable: ['cannot', 'Cannot be called: number or hours'],
+  expired: ['stopped', 'Ran out of time'],
+  cancelled: ['stopped', 'Cancelled'],
+  unresolved: ['decide', 'Needs a decision'],
 };
 
-const stateTones: Readonly<Record<CampaignRow['state'], readonly [Tone, string]>> = {
-  waiting: ['wait', 'Waiting'],
-  open: ['live', 'Call open'],
-  done: ['quiet', 'Ended'],
+/** Outcomes in the order of every legend, bar and filter. */
+export const outcomeOrder: readonly Outcome[] = [
+  'completed',
+  'exhausted',
+  'opted_out',
+  'unresolved',
+  'expired',
+  'cancelled',
+  'rejected',
+  'undialable',
+  'suppressed',
+];
+
+const rowTones: Readonly<Record<CampaignRow['state'], readonly [OutcomeTone, string]>> = {
+  waiting: ['waiting', 'Waiting'],
+  open: ['calling', 'Calling'],
+  done: ['stopped', 'Done'],
 };
 
-/** How a row stands: its outcome once it has one. */
+/** How a person stands: the outcome once there is one. */
 export function rowBadge({ state, outcome }: Pick<CampaignRow, 'state' | 'outcome'>): Html {
-  const [tone, word] = outcome === null ? stateTones[state] : outcomeTones[outcome];
-  return badge(tone, word);
+  const [tone, word] = outcome === null ? rowTones[state] : outcomeTones[outcome];
+  return outcomeDot(tone, word);
 }
 
 /** The name of an outcome as the page writes it. */
@@ -122,6 +138,20 @@ export function outcomeWord(outcome: Outcome): string {
   return outcomeTones[outcome][1];
 }
 
+export function outcomeTone(outcome: Outcome): OutcomeTone {
+  return outcomeTones[outcome][0];
+}
+
 export function rowStateWord(state: CampaignRow['state']): string {
-  return stateTones[state][1];
+  return rowTones[state][1];
+}
+
+/** What a person of a campaign is called: the own id of the list, else by the row. */
+export function personName(row: number, externalId: string | null): string {
+  return externalId === null || externalId === '' ? `Person ${row}` : printable(externalId);
+}
+
+/** The name of a campaign; its id where it has none. */
+export function campaignName({ campaignId, name }: Pick<Campaign, 'campaignId' | 'name'>): string {
+  return name === null || name === '' ? campaignId : printable(name);
 }

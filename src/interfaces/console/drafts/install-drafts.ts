@@ -121,8 +121,8 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   });
   inside.get('/campaigns/:campaign/rehearsal', hidden, async (request, reply) => {
     const viewed = await asked(request);
-    const { campaignId } = await openCampaign(viewed);
-    return send({ request, reply }, viewed, campaignRehearsalView(campaignId, await rehearsals.of({ campaignId })));
+    const { campaign, campaignId } = await openCampaign(viewed);
+    return send({ request, reply }, viewed, campaignRehearsalView(campaign, await rehearsals.of({ campaignId })));
   });
   at('post', '/new/:draft/check', async ({ viewed, request, reply, sent }) => {
     const open = await openDraft(viewed).catch(async (error: unknown) => {

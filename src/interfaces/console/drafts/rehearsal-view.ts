@@ -4,6 +4,7 @@ import { facts, figure, instant, link, panel, table } from '../../../presentatio
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { inCampaign } from '../core/rows.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
@@ -57,11 +58,11 @@ function endedPanels(ended: object | string): HtmlValue {
 }
 
 /** The rehearsal of a campaign before it was started. */
-export function campaignRehearsalView(campaignId: string, rehearsal: Rehearsal | null): View {
+export function campaignRehearsalView(campaign: Pick<Campaign, 'campaignId' | 'name'>, rehearsal: Rehearsal | null): View {
   const isUnderWay = rehearsal !== null && rehearsal.ended === null;
   return {
-    title: `Rehearsal of ${campaignId}`,
-    ...inCampaign(campaignId),
+    title: `Rehearsal of ${campaign.campaignId}`,
+    ...inCampaign(campaign),
     body:
       rehearsal === null
         ? panel('Rehearsal', html`<p>It was not rehearsed on the page before it was started.</p>`)

@@ -1,7 +1,7 @@
 import type { View, ViewRequest } from '../core/view.ts';
 import { callView } from './call.ts';
 import { campaignEventsView } from './campaign-events.ts';
-import { campaignFiguresView, reportView } from './report.ts';
+import { campaignFiguresView } from './report.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
 import { decisionsView } from './decisions.ts';
@@ -24,7 +24,6 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/rows/:row': personView,
   '/campaigns/:campaign/rows/:row/calls/:call': callView,
   '/campaigns/:campaign/unresolved': unresolvedView,
-  '/campaigns/:campaign/report': reportView,
   '/campaigns/:campaign/results': resultsView,
   '/decisions': decisionsView,
   '/do-not-call': doNotCallView,
@@ -35,6 +34,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
 
 /** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */
 export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
+  '/': campaignsView,
   '/campaigns/:campaign/rows': rowsView,
   '/do-not-call': doNotCallView,
   '/do-not-call/entries': doNotCallEntriesView,

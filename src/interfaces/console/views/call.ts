@@ -10,12 +10,12 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 /** What was said in one call, and its recording. Opening it asks the service, and is told in the log, so it never opens itself again. */
 export async function callView(request: ViewRequest): Promise<View> {
   const { holder, params } = request;
-  const { campaignId } = await openCampaign(request);
+  const { campaign, campaignId } = await openCampaign(request);
   const { row } = await requireRow(request, campaignId);
   const call = Number(/^[1-9]\d{0,5}$/.exec(params['call'] ?? '')?.[0] ?? 0);
   const view = {
     title: `Call ${call === 0 ? '' : `${call} `}to row ${row} of ${campaignId}`,
-    ...inCampaign(campaignId, [rowPath(campaignId, row), `Row ${row}`]),
+    ...inCampaign(campaign, [rowPath(campaignId, row), `Row ${row}`]),
   } as const;
   const back = link(rowPath(campaignId, row), `Back to row ${row}`);
   if (!may(request, 'operate')) {

@@ -1,31 +1,29 @@
-import { capital } from '../../../shared/input/figures.ts';
-import { renderChart } from '../../../presentation/charts/chart.ts';
-import { clockStrip } from '../../../presentation/charts/clock-strip.ts';
-import { courseChart } from '../../../presentation/charts/timeline.ts';
-import { progressChart } from '../../../presentation/charts/rows.ts';
-import { hasEnded } from '../../../rules/lifecycle.ts';
-import { empty, facts, link, panel, count } from '../../../presentation/html/elements.ts';
-import { html, type Html } from '../../../presentation/html/html.ts';
+import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
+import { count, empty, instant, link, linkButton, note, panel } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
-import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
-import { readCampaignView, type CampaignView, type Need } from '../../../ledger/read/campaign-view.ts';
+import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
+import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
+import { readTalkTotal } from '../../../ledger/read/rest.ts';
 import { readCourse } from '../../../ledger/read/timeline.ts';
-import { readWaiting, type WaitingGroup } from '../../../ledger/read/waiting.ts';
-import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { campaignTitle } from '../../../presentation/words/campaign.ts';
-import { tellEvent, toldEvents } from '../../../presentation/words/events.ts';
-import { eventTable } from './campaign-events.ts';
-import { liveCallsPanel, statePanel } from '../campaign/state.ts';
-import { assumptionsText, dueParts, endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
+import { readWaiting } from '../../../ledger/read/waiting.ts';
+import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
-import { whyPanel } from '../campaign/why.ts';
-import { campaignNav, campaignPath } from '../core/links.ts';
-import { openCampaign } from '../core/rows.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
-import type { View, ViewRequest } from '../core/view.ts';
-import { needText } from '../../../presentation/words/needs.ts';
+import { feed, readNames, tellAll } from '../campaign/activity.ts';
+import { readForecast } from '../campaign/forecast.ts';
+import { headActions, headMeta, readProof } from '../campaign/head.ts';
+import { campaignNotes } from '../campaign/notes.ts';
+import { cannotPanel, endedCallsPanel, hoursPanel, liveCallsPanel, outcomesPanel, waitingPanel } from '../campaign/panels.ts';
+import { callsByHour, keyFigures, spark, type Measured } from '../campaign/key-figures.ts';
+import { hero, peopleOf } from '../campaign/progress.ts';
+import { reasonOf, standingBadge } from '../campaign/standing.ts';
+import { campaignNav, campaignPath } from '../core/links.ts';
+import { campaignName, openCampaign } from '../core/rows.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
 
 /** Openings pass, and workers come and go, without an event. */
 const againMs = 15_000;
@@ -35,124 +33,138 @@ const forecastWithinMs = 60;
 /** Where it is still being read what lies before it. */
 const soonMs = 1_000;
 const courseWithinMs = 60;
+const talkWithinMs = 60;
 const hoursWithinMs = 60;
-/** A longer table is opened by whoever wants it. */
-const mostZonesOpen = 6;
-const mostEvents = 12;
+const mostEvents = 8;
 
-/** One campaign: why nobody is called now, who has to do something about it, and what has come of it so far. */
+/** One campaign: how far it is, how many answered, what is wrong, and what can be done about it. */
 export async function campaignView(request: ViewRequest): Promise<View> {
   const { clock, context, now, cache } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
   // Asked while the database is read.
   const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
   const view = await readCampaignView(db, campaign, now);
+  const { status, needs, limits } = view;
+  const acts = await readLastActs(db, campaignId);
   const forecast = await cache.readWithin(waitFor(campaign.rowsTotal, forecastWithinMs), `forecast ${campaignId}`, () =>
-    readForecast(request, campaign, view.status),
+    readForecast(request, campaign, status),
   );
   const waiting = await cache.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
+  const measured = await readMeasured(request, view);
+  const proof = await readProof(request, campaignId);
   const why = await asked;
+  const at = { clock, now: context.now() };
+  const reason = reasonOf(why, { status, acts, at });
+  const { brief, first, others } = campaignNotes(campaignId, { reason, needs, proof, mayAct: may(request, 'operate') });
+  const people = peopleOf(status);
+  const seen = { campaign, status, people, forecast, waiting, lines: limits?.own ?? null, endedAt: acts.changed?.at ?? null };
+  const isRehearsed = (await findRehearsal(context.store, { campaignId })) !== null;
+  const isReading = forecast === null || why.look === undefined || measured.course === undefined || measured.talk === undefined;
   return {
-    title: campaignTitle(campaign),
+    title: campaignName(campaign),
+    badge: standingBadge(why, status, at),
+    actions: headActions(request, campaign, { isRehearsed }),
+    meta: headMeta(campaign, acts, proof),
+    tabs: campaignNav(campaign, 'overview'),
     section: 'campaigns',
     follows: campaignId,
-    againMs: forecast === null || why.look === undefined ? soonMs : againMs,
+    againMs: isReading ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
-    body: [
-      campaignNav(campaignId, 'overview'),
-      await statePanel(request, view),
-      whyPanel(request, view, { why, waiting }),
-      await clockPanel(request, view),
-      needsPanel(view),
-      await liveCallsPanel(request, campaign),
-      progressPanel(view, { waiting, forecast }),
-      endPanel(campaign, forecast),
-      await coursePanel(request, view),
-      await eventsPanel(request, view),
-      await rehearsalPanel(request, campaignId),
-    ],
+    body: [brief, first, hero(seen), keyFigures(seen, measured), others, await columns(request, view, { measured, waiting, acts })],
   };
 }
 
-/** Nothing where it was not rehearsed on the page. */
-async function rehearsalPanel({ context }: ViewRequest, campaignId: string): Promise<Html | null> {
-  if ((await findRehearsal(context.store, { campaignId })) === null) return null;
-  const path = campaignPath(campaignId, '/rehearsal');
-  return panel('Rehearsal', html`<p>It was rehearsed before it was started. ${link(path, 'See the rehearsal')}</p>`);
+async function readMeasured({ context, cache, now }: ViewRequest, { campaign }: CampaignView): Promise<Measured> {
+  const { db } = context.store;
+  const { campaignId, rowsTotal } = campaign;
+  const course = await cache.readWithin(waitFor(rowsTotal, courseWithinMs), `course ${campaignId}`, async () => ({
+    found: await readCourse(db, campaign, now),
+  }));
+  const talk = await cache.readWithin(waitFor(rowsTotal, talkWithinMs), `talk ${campaignId}`, () => readTalkTotal(db, campaignId));
+  return { course: course === null ? undefined : course.found, talk: talk ?? undefined };
+}
+
+interface Below {
+  measured: Measured;
+  waiting: Parameters<typeof waitingPanel>[1];
+  acts: LastActs;
+}
+
+async function columns(request: ViewRequest, view: CampaignView, { measured, waiting }: Below): Promise<Html> {
+  const { campaign, status, limits } = view;
+  const people = peopleOf(status);
+  return html`<div class="cols">
+    <div>
+      ${await liveCallsPanel(request, campaign, limits)} ${await clockPanel(request, view)}
+      ${hasEnded(campaign) ? [coursePanel(measured), handPanel(request, view)] : null} ${await eventsPanel(request, view)}
+    </div>
+    <div>
+      ${retryNote(request, view)} ${outcomesPanel(campaign, status, people)} ${waitingPanel(campaign, waiting)} ${endedCallsPanel(status)}
+      ${cannotPanel(campaign, status, may(request, 'operate'))}
+    </div>
+  </div>`;
 }
 
 /** Nothing where nobody waits. */
 async function clockPanel({ context, cache, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
-  if (status.waiting === 0) return null;
-  const title = 'Hours by time zone';
+  if (status.waiting === 0 || hasEnded(campaign)) return null;
   const strip = await cache.readWithin(waitFor(status.total, hoursWithinMs), `hours ${campaign.campaignId}`, () =>
     readClockStrip(context.store.db, campaign, now),
   );
-  if (strip === null) return panel(title, html`<p class="chart-note">It is being read.</p>`);
-  const fold = strip.zones.length > mostZonesOpen;
-  return panel(title, renderChart(clockStrip(strip), null, { fold }));
+  return strip === null ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
 }
 
-function progressPanel(
-  { campaign, status }: CampaignView,
-  { waiting, forecast }: { waiting: readonly WaitingGroup[]; forecast: ConsoleForecast | null },
-): Html {
-  const ready = Math.min(status.waiting, waiting.find(({ rule }) => rule === 'due')?.rows ?? 0);
-  const due = forecast === null ? { ready, hour: 0, today: 0, later: status.waiting - ready } : dueParts(status.waiting, forecast);
-  const progress = { outcomes: status.outcomes, open: status.open + status.planned, ...due };
-  return panel('Progress', renderChart(progressChart(progress), null), link(campaignPath(campaign.campaignId, '/figures'), 'All figures'));
-}
-
-/** Nothing where it has ended. */
-function endPanel(campaign: Campaign, forecast: ConsoleForecast | null): Html | null {
-  if (hasEnded(campaign)) return null;
-  const entries = endEntries(campaign, forecast);
-  return panel('End', [
-    facts(entries.map(([name, value]) => [capital(name), value])),
-    html`<p class="chart-note">${forecast === null ? 'It is being read.' : assumptionsText(forecast)}</p>`,
-  ]);
-}
-
-async function coursePanel({ context, cache, now }: ViewRequest, { campaign }: CampaignView): Promise<Html> {
-  const course = await cache.readWithin(waitFor(campaign.rowsTotal, courseWithinMs), `course ${campaign.campaignId}`, async () => ({
-    found: await readCourse(context.store.db, campaign, now),
-  }));
-  if (course === null) return panel('Course', html`<p class="chart-note">It is being read.</p>`);
-  return panel('Course', renderChart(courseChart(course.found === null ? null : reportedCourse(course.found)), null, { fold: true }));
-}
-
-async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } }: CampaignView): Promise<Html> {
-  const read = await readNewestEvents(context.store.db, campaignId, { types: toldEvents, limit: 3 * mostEvents });
-  // What adds nothing to the line before it stands in the log alone.
-  const events = read.filter((event) => tellEvent(event) !== null).slice(0, mostEvents);
+/** Nothing before the first call. */
+function coursePanel({ course }: Measured): Html | null {
+  if (course == null) return null;
+  const hours = callsByHour(course);
+  const calls = hours.reduce((sum, each) => sum + each.calls, 0);
   return panel(
-    'What happened last',
-    eventTable('The newest events', events, empty('Nothing yet', 'What happens to the campaign stands here.')),
-    link(campaignPath(campaignId, '/events'), 'All events'),
+    'Calls per hour',
+    html`<div class="pad">
+      ${spark(hours, { goesOn: false, tall: true })}
+      <p class="axis"><span>${instant(course.from, 'minute')}</span><span>${instant(course.to, 'minute')}</span></p>
+    </div>`,
+    html`<p>${count(calls, 'call')}</p>`,
   );
 }
 
-/** What only a person can set right, each with what to do; nothing where there is nothing. */
-function needsPanel({ campaign, needs }: CampaignView): Html | null {
-  if (needs.length === 0) return null;
-  return html`<section class="panel" id="needs">
-    <header>
-      <h2>Needs a person</h2>
-      <p class="aside">${count(needs.length, 'thing')}</p>
-    </header>
-    <ul class="needs">
-      ${needs.map((need, index) => {
-        const { what, todo } = needText(need);
-        return html`<li id="need-${index}-${need.kind}">
-          <p class="need">${what}</p>
-          <p class="soft">${todo} ${linkOf(need, campaign.campaignId)}</p>
-        </li>`;
-      })}
-    </ul>
-  </section>`;
+function handPanel(request: ViewRequest, { campaign: { campaignId }, status }: CampaignView): Html | null {
+  if (!may(request, 'operate')) return null;
+  const file = (format: string, words: string): Html =>
+    html`<a class="btn" href="${campaignPath(campaignId, `/results.${format}`)}">${icon('download')} ${words}</a>`;
+  return panel(
+    'Results',
+    html`<div class="pad actions">
+      ${file('csv', 'CSV')} ${file('xlsx', 'Excel')} ${linkButton(campaignPath(campaignId, '/results'), 'Report', '', 'chart')}
+      <span class="soft small">${count(status.total, 'row')} with phone numbers: your download is noted in the log.</span>
+    </div>`,
+    html`<p>one row per person, with outcome and collected values</p>`,
+  );
 }
 
-function linkOf({ kind }: Need, campaignId: string): Html | null {
-  if (kind === 'unresolved') return link(campaignPath(campaignId, '/unresolved'), 'Decide');
-  return null;
+/** Who could be called in another round. */
+function retryNote(request: ViewRequest, { campaign, status }: CampaignView): Html | null {
+  const rows = status.outcomes.exhausted ?? 0;
+  if (!hasClosed(campaign) || rows === 0 || !may(request, 'operate')) return null;
+  const most = campaign.rules.retry.maxAttempts;
+  return note('quiet', {
+    drawing: 'retry',
+    title: count(rows, 'person was not reached', 'people were not reached'),
+    body: html`<p>
+        ${most === 1 ? 'The one attempt is' : `All ${most} attempts are`} used. A new round gives each ${most} more, under the same rules.
+      </p>
+      <p>${linkButton(campaignPath(campaign.campaignId, '/retry'), 'Call them again…', 'sm')}</p>`,
+  });
+}
+
+async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } }: CampaignView): Promise<HtmlValue> {
+  const { db } = context.store;
+  const read = await readNewestEvents(db, campaignId, { types: toldEvents, limit: 4 * mostEvents });
+  const lines = tellAll(read, await readNames(db, campaignId, read)).slice(0, mostEvents);
+  return panel(
+    'Recent activity',
+    lines.length === 0 ? empty('Nothing yet', 'What happens to the campaign stands here.') : feed(lines),
+    link(campaignPath(campaignId, '/events'), 'All activity'),
+  );
 }

@@ -1,15 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { count, empty, link, panel, table, withInstants, type Row } from '../../../presentation/html/elements.ts';
+import { empty, link, linkButton, outcome, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
+import { count } from '../../../shared/input/figures.ts';
+import { campaignsWithOutcome } from '../../../ledger/aggregates.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
+import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
-import { printable } from '../../../shared/input/printable.ts';
-import { notYetKnown, whyText } from '../../../presentation/words/why.ts';
-import { endEntries, readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
-import { progressBar } from '../campaign/state.ts';
-import { stateBadge } from '../core/rows.ts';
-import { campaignPath } from '../core/links.ts';
+import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
+import { readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
+import { campaignRow } from '../campaign/listed.ts';
+import { withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -22,32 +24,39 @@ const soonMs = 1_000;
 const whyWithinMs = 150;
 const forecastWithinMs = 50;
 
-const shows = ['going', 'ended', 'all'] as const;
+const shows = ['all', 'going', 'needs', 'ended'] as const;
 type Show = (typeof shows)[number];
-const words: Readonly<Record<Show, string>> = { going: 'Going on', ended: 'Ended', all: 'All' };
+const words: Readonly<Record<Show, string>> = { all: 'All', going: 'Active', needs: 'Needs a person', ended: 'Ended' };
 
 /** What is shown of all campaigns: those of one kind, and of these a page. */
 interface Page {
   show: Show;
+  /** In names and ids; empty: nothing is searched for. */
+  search: string;
   /** From 1. */
   number: number;
   counts: Readonly<Record<Show, number>>;
   pages: number;
   briefs: readonly CampaignBrief[];
+  acts: ReadonlyMap<string, LastActs>;
 }
 
 /** What lies before the campaigns of a page, by their ids. */
 type Outlooks = ReadonlyMap<string, ConsoleForecast>;
 
-/** All campaigns: how each stands, how far it is, what it waits for, and whether a person has to do something. */
+/** All campaigns, those that need a person first: how each stands, how far it is, and when it ends. */
 export async function campaignsView(request: ViewRequest): Promise<View> {
-  const show = shows.find((each) => each === request.query('show'));
-  const number = Math.max(1, Math.trunc(Number(request.query('page'))) || 1);
-  const page = await request.cache.read(`campaigns ${show ?? ''} ${number}`, () => readPage(request, { show, number }));
+  const asked = {
+    show: shows.find((each) => each === (request.sent?.get('show') ?? request.query('show'))),
+    search: (request.sent?.get('search') ?? '').trim().slice(0, 200),
+    number: Math.max(1, Math.trunc(Number(request.query('page'))) || 1),
+  };
+  const key = `${asked.show ?? ''} ${asked.number} ${asked.search}`;
+  const page = await request.cache.read(`campaigns ${key}`, () => readPage(request, asked));
   const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
   const campaigns = page.briefs.map(({ campaign }) => campaign);
   const { context, clock } = request;
-  const whys = await request.cache.readWithin(whyWithinMs, `whys ${page.show} ${page.number}`, () =>
+  const whys = await request.cache.readWithin(whyWithinMs, `whys ${key}`, () =>
     readWhys(
       context,
       campaigns.filter((campaign) => !isStill(campaign)),
@@ -55,53 +64,66 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     ),
   );
   const still = await readWhys(context, campaigns.filter(isStill), clock);
-  const whyOf = ({ campaign }: CampaignBrief): string => {
-    const why = still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
-    return whyText(why, { clock, now: context.now() }) ?? '–';
-  };
-  const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${page.show} ${page.number}`, () =>
-    readOutlooks(request, page),
-  );
+  const whyOf = ({ campaign }: CampaignBrief): Why =>
+    still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
+  const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${key}`, () => readOutlooks(request, page));
+  const lines = page.briefs.map((brief) => {
+    const { campaignId } = brief.campaign;
+    const acts = page.acts.get(campaignId) ?? { changed: null, acted: null };
+    return campaignRow(request, { brief, why: whyOf(brief), acts, forecast: forecasts?.get(campaignId) ?? null });
+  });
   return {
     title: 'Campaigns',
     section: 'campaigns',
-    follows: 'all',
-    againMs: whys === null || forecasts === null ? soonMs : againMs,
-    body: [
-      page.counts.all > 0 ? chips(page) : null,
-      panel(
-        'Campaigns',
-        [
-          table(
-            'Campaigns, the newest first',
-            page.briefs.map((brief) => rowOf(brief, { why: whyOf(brief), forecast: forecasts?.get(brief.campaign.campaignId) ?? null })),
-            nothing(page, request),
-          ),
-          pageLinks(page),
-        ],
-        may(request, 'operate') ? link('/new', 'New campaign') : null,
-      ),
-    ],
+    // What was found is not searched for again by itself.
+    ...(request.sent === null ? { follows: 'all', againMs: whys === null || forecasts === null ? soonMs : againMs } : {}),
+    ...(may(request, 'operate') ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
+    body: page.counts.all === 0 ? nothing(request) : [tools(page), list(page, lines)],
   };
 }
 
-async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number }): Promise<Page> {
+async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number; search: string }): Promise<Page> {
   const { db } = context.store;
   const all = (await listCampaigns(db)).toReversed();
+  const needy = await readNeedy(context.store.db, all, now);
+  const first = (campaigns: Campaign[]): Campaign[] =>
+    campaigns.toSorted((a, b) => Number(needy.has(b.campaignId)) - Number(needy.has(a.campaignId)));
   const of: Readonly<Record<Show, Campaign[]>> = {
-    going: all.filter((campaign) => !hasEnded(campaign)),
+    all: first(all),
+    going: first(all.filter((campaign) => !hasEnded(campaign))),
+    needs: all.filter(({ campaignId }) => needy.has(campaignId)),
     ended: all.filter((campaign) => hasEnded(campaign)),
-    all,
   };
   // Where there are many, those that have ended are a click away.
-  const show = asked.show ?? (all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
-  const pages = Math.max(1, Math.ceil(of[show].length / pageSize));
+  const show = asked.show ?? (asked.search === '' && all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
+  const wanted = asked.search.toLowerCase();
+  const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(wanted));
+  const pages = Math.max(1, Math.ceil(found.length / pageSize));
   const number = Math.min(asked.number, pages);
   const briefs: CampaignBrief[] = [];
-  for (const campaign of of[show].slice((number - 1) * pageSize, number * pageSize))
-    briefs.push(await readCampaignBrief(db, campaign, now));
-  const counts = { going: of.going.length, ended: of.ended.length, all: all.length };
-  return { show, number, counts, pages, briefs };
+  const acts = new Map<string, LastActs>();
+  for (const campaign of found.slice((number - 1) * pageSize, number * pageSize)) {
+    briefs.push(needy.get(campaign.campaignId) ?? (await readCampaignBrief(db, campaign, now)));
+    if (hasEnded(campaign) || campaign.state === 'paused') acts.set(campaign.campaignId, await readLastActs(db, campaign.campaignId));
+  }
+  const counts = { all: of.all.length, going: of.going.length, needs: of.needs.length, ended: of.ended.length };
+  return { show, search: asked.search, number, counts, pages, briefs, acts };
+}
+
+/** Those that need a person, by their ids: only they are looked at who may. */
+async function readNeedy(
+  db: ViewRequest['context']['store']['db'],
+  all: readonly Campaign[],
+  now: number,
+): Promise<ReadonlyMap<string, CampaignBrief>> {
+  const undecided = await campaignsWithOutcome(db, 'unresolved');
+  const needy = new Map<string, CampaignBrief>();
+  for (const campaign of all) {
+    if (hasEnded(campaign) && campaign.state !== 'failed' && !undecided.has(campaign.campaignId)) continue;
+    const brief = await readCampaignBrief(db, campaign, now);
+    if (brief.needs.length > 0) needy.set(campaign.campaignId, brief);
+  }
+  return needy;
 }
 
 /** It takes long where many rows wait: nothing else waits for it. */
@@ -115,56 +137,89 @@ async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Out
   return found;
 }
 
-function chips({ show, counts }: Page): Html {
-  return html`<nav aria-label="Which campaigns">
-    <p class="chips">
-      ${shows.map(
-        (each) =>
-          html`<a href="/?show=${each}" ${each === show ? html`aria-current="page"` : null}
-            >${words[each]} (${counts[each].toLocaleString('en')})</a
-          > `,
-      )}
-    </p>
-  </nav>`;
+const drawings: Partial<Record<Show, IconName>> = { needs: 'person' };
+
+function tools({ show, counts, search }: Page): Html {
+  const chip = (each: Show): Html =>
+    html`<a class="chip" href="/?show=${each}" ${each === show && search === '' ? html`aria-current="page"` : null}
+      >${drawings[each] === undefined ? null : icon(drawings[each])} ${words[each]} <span class="n">${count(counts[each])}</span></a
+    > `;
+  return html`<div class="tools">
+    <nav class="chips" aria-label="Which campaigns">${shows.map(chip)}</nav>
+    <form class="search end" role="search" method="post" action="/">
+      <label class="hidden" for="campaigns-search">Search campaigns by name or ID</label>${icon('search')}<input
+        id="campaigns-search"
+        name="search"
+        type="search"
+        placeholder="Name or ID"
+        autocomplete="off"
+        value="${search}"
+      /><input type="hidden" name="show" value="all" />
+    </form>
+  </div>`;
 }
 
-function pageLinks({ show, number, pages }: Page): Html {
-  const to = (page: number, text: string): Html => link(`/?show=${show}&page=${page}`, text);
-  return html`<p class="pages">
-    ${number > 1 ? to(number - 1, 'Newer') : null} ${number < pages ? to(number + 1, 'Older') : null}
-    ${pages > 1 ? html`<span class="soft">Page ${number} of ${pages}</span>` : null}
-  </p>`;
+const legend: readonly (readonly [OutcomeTone, string])[] = [
+  ['reached', 'Reached'],
+  ['unreached', 'Not reached'],
+  ['optout', 'Opted out'],
+  ['decide', 'Needs a decision'],
+  ['stopped', 'Cancelled or out of time'],
+  ['calling', 'Calling'],
+  ['waiting', 'Waiting'],
+  ['cannot', 'Cannot be called'],
+];
+
+function list(page: Page, lines: readonly Html[]): Html {
+  if (lines.length === 0)
+    return html`<div class="panel pad-all">${page.search === '' ? empty('No campaign of this kind', link('/?show=all', 'All campaigns')) : empty('No campaign matches', link('/', 'Clear the search'))}</div>`; // prettier-ignore
+  return html`<section class="panel" aria-labelledby="list-title">
+    <h2 class="hidden" id="list-title">${words[page.show]}</h2>
+    <div class="scroll" role="group" aria-labelledby="list-title" tabindex="0">
+      <table class="cards tall campaigns">
+        <caption class="hidden">
+          Campaigns, those that need a person first
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Campaign</th>
+            <th scope="col">Now</th>
+            <th scope="col">People done</th>
+            <th scope="col" class="r">Answered</th>
+            <th scope="col" class="r">Lines</th>
+            <th scope="col">Ends</th>
+            <th scope="col" class="r"><span class="hidden">Needs a person</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${lines}
+        </tbody>
+      </table>
+    </div>
+    <footer>
+      <ul class="legend small soft" aria-label="Colours of the progress bars">
+        ${legend.map(([tone, text]) => html`<li>${outcome(tone, text)}</li>`)}
+      </ul>
+      ${pager(page)}
+    </footer>
+  </section>`;
 }
 
-function nothing({ counts }: Page, request: ViewRequest): Html {
-  if (counts.all > 0) return empty('No campaign of this kind', link('/?show=all', 'All campaigns'));
+function pager({ show, number, pages, search }: Page): Html | null {
+  if (pages < 2) return null;
+  if (search !== '') return html`<span>The first ${pageSize} that match</span>`;
+  const to = (page: number, text: HtmlValue): Html => html`<a class="btn sm" href="${withQuery('/', { show, page })}">${text}</a>`;
+  return html`<span class="pager">
+    ${number > 1 ? to(number - 1, 'Newer') : null} Page ${number} of ${pages}
+    ${number < pages ? to(number + 1, ['Older', icon('right')]) : null}
+  </span>`;
+}
+
+function nothing(request: ViewRequest): Html {
   return empty(
     'There is no campaign yet',
     may(request, 'operate')
       ? html`${link('/new', 'Make one')} from a list, or start one with <code>carillon start campaign.yaml</code>.`
       : 'The role operate can create one here, or with carillon start.',
   );
-}
-
-function rowOf({ campaign, status, needs }: CampaignBrief, { why, forecast }: { why: string; forecast: ConsoleForecast | null }): Row {
-  const { campaignId, name, state } = campaign;
-  const cells: Record<string, HtmlValue> = {
-    Campaign: html`<div class="named">
-      ${link(campaignPath(campaignId), campaignId)} ${name === null ? null : html`<span class="soft">${printable(name)}</span>`}
-    </div>`,
-    State: stateBadge(state),
-    Rows: progressBar(status, forecast),
-    'Why nobody is called': withInstants(why),
-    'Needs a person': needs.length === 0 ? '–' : link(campaignPath(campaignId, '#needs'), count(needs.length, 'thing')),
-    Ends: hasEnded(campaign)
-      ? '–'
-      : html`<dl class="ends">
-          ${endEntries(campaign, forecast).map(
-            ([name, value]) =>
-              html`<dt>${name}</dt>
-                <dd>${value}</dd>`,
-          )}
-        </dl>`,
-  };
-  return { key: `campaign-${campaignId}`, cells };
 }

@@ -14,7 +14,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 /** One row, and everything that was decided about its number in every campaign of the database. */
 export async function personView(request: ViewRequest): Promise<View> {
   const { now } = request;
-  const { campaignId, db } = await openCampaign(request);
+  const { campaign, campaignId, db } = await openCampaign(request);
   const row = await requireRow(request, campaignId);
   const callee = row.e164 === null ? null : await readCallee(db, row.e164, now);
   const own = callee?.rows.find(
@@ -26,7 +26,7 @@ export async function personView(request: ViewRequest): Promise<View> {
     title: `Row ${row.row} of ${campaignId}`,
     // Another campaign may call the number too.
     follows: others.length > 0 ? 'all' : campaignId,
-    ...inCampaign(campaignId, [rowsPath(campaignId), 'Rows']),
+    ...inCampaign(campaign, [rowsPath(campaignId), 'Rows']),
     body: [
       panel(
         'Now',

@@ -1,4 +1,5 @@
 import { panel, empty } from '../../../presentation/html/elements.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, campaignNav } from '../core/links.ts';
@@ -14,34 +15,26 @@ import { waitFor } from '../../../operations/control/read-cache.ts';
 const mostOffered = 30;
 
 /** The report of a campaign to hand on, alone or beside others. */
-export async function reportView(request: ViewRequest): Promise<View> {
-  const { context } = request;
-  const { campaignId } = await openCampaign(request);
-  const campaigns = await listCampaigns(context.store.db);
+export async function reportPanel(request: ViewRequest, campaignId: string): Promise<Html> {
+  const campaigns = await listCampaigns(request.context.store.db);
   const others = campaigns.flatMap((other) => (other.campaignId === campaignId || other.state === 'importing' ? [] : [other.campaignId]));
-  return {
-    title: `Report of ${campaignId}`,
-    ...inCampaign(campaignId),
-    body: panel(
-      'One file to share',
-      html`<form class="act" method="get" action="${campaignPath(campaignId, '/report.html')}">
-        <p>
-          One HTML file with charts, figures and the verdict on the log: each promise of Carillon is judged by every line of it. It opens in
-          any browser without this server, and asks nothing of anybody. It takes a while where the log is long.
-        </p>
-        ${others.length === 0 ? null : beside(others.toReversed().slice(0, mostOffered))}
-        ${
-          may(request, 'operate')
-            ? html`<label
-                ><input type="checkbox" name="people" value="true" /> with the first rows of the lists and their numbers; the log says who
-                has asked</label
-              >`
-            : null
-        }
-        <p class="actions"><button class="btn">Download the report</button></p>
-      </form>`,
-    ),
-  };
+  return panel(
+    'Report',
+    html`<form class="act" method="get" action="${campaignPath(campaignId, '/report.html')}">
+      <p>One HTML file with charts, figures and the verdict on every promise. It opens in any browser without this server.</p>
+      ${others.length === 0 ? null : beside(others.toReversed().slice(0, mostOffered))}
+      ${
+        may(request, 'operate')
+          ? html`<label
+              ><input type="checkbox" name="people" value="true" /> with the first people of the list and their numbers; the log says who
+              has asked</label
+            >`
+          : null
+      }
+      <p class="actions"><button class="btn">${icon('chart')} Download the report</button></p>
+    </form>`,
+    html`<p>to hand on</p>`,
+  );
 }
 
 function beside(campaignIds: readonly string[]): Html {
@@ -64,12 +57,12 @@ export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   );
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {
-    title: `Figures of ${campaignId}`,
+    title: 'Figures',
     follows: campaignId,
-    ...inCampaign(campaignId),
+    ...inCampaign(campaign),
+    tabs: campaignNav(campaign, 'figures'),
     ...(groups === null ? { againMs } : {}),
     body: [
-      campaignNav(campaignId, 'figures'),
       shown ?? empty('The figures are being read', 'They stand here as soon as they are there. Without a script, load the page again.'), // prettier-ignore
     ],
   };

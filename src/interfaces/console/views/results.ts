@@ -1,11 +1,13 @@
-import { outcomes, type Outcome } from '../../../rules/outcome.ts';
+import type { Outcome } from '../../../rules/outcome.ts';
 import { count, empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastChange, readResultKeys } from '../../../ledger/read/result-rows.ts';
-import { campaignPath, rowsPath } from '../core/links.ts';
-import { openCampaign, inCampaign, outcomeWord, rowBadge } from '../core/rows.ts';
+import { reportPanel } from './report.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
+import { openCampaign, inCampaign, outcomeOrder, outcomeWord, rowBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const formats = [
@@ -23,12 +25,14 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
   const changedAt = await cache.read(`last change ${campaignId}`, () => lastChange(db, campaignId));
   return {
-    title: `Results of ${campaignId}`,
+    title: 'Results',
     follows: campaignId,
-    ...inCampaign(campaignId),
+    ...inCampaign(campaign),
+    tabs: campaignNav(campaign, 'results'),
     body: [
-      panel('What came of the rows', outcomeTable(campaignId, status)),
       panel('Download', may(request, 'operate') ? downloads(campaignId, status) : forOperators),
+      await reportPanel(request, campaignId),
+      panel('What came of the people', outcomeTable(campaignId, status)),
       panel(
         'What a row of the file holds',
         facts([
@@ -46,35 +50,35 @@ export async function resultsView(request: ViewRequest): Promise<View> {
 const forOperators = html`<p class="soft">The files hold whole numbers, so downloading them takes the role operate.</p>`;
 
 function outcomeTable(campaignId: string, { outcomes: counts, total, done }: CampaignStatus): HtmlValue {
-  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  const found = outcomeOrder.filter((outcome) => (counts[outcome] ?? 0) > 0);
   const left = total - done;
   return [
     table(
-      'Rows by their outcome',
+      'People by their outcome',
       found.map((outcome) => ({
         key: `outcome-${outcome}`,
         cells: {
           Outcome: rowBadge({ state: 'done', outcome }),
-          Rows: link(rowsPath(campaignId, { outcome }), figure(counts[outcome] ?? 0)),
+          People: link(rowsPath(campaignId, { outcome }), figure(counts[outcome] ?? 0)),
           Share: figure(`${((100 * (counts[outcome] ?? 0)) / Math.max(1, total)).toFixed(1)} %`),
         },
       })),
-      empty('No row has an outcome yet', 'Each row gets one when its last call is settled. The files can be had before.'),
+      empty('Nobody is done yet', 'The files can be had before; whoever is not done is in_progress there.'),
     ),
     html`<p class="soft">
       ${
         left === 0
-          ? `All ${count(total, 'row')} ${total === 1 ? 'has its' : 'have their'} outcome.`
-          : `${count(left, 'row')} of ${total.toLocaleString('en')} ${left === 1 ? 'has' : 'have'} no outcome yet: the file says in_progress.`
+          ? `All ${count(total, 'person', 'people')} of the list ${total === 1 ? 'has an outcome' : 'have their outcome'}.`
+          : `${count(left, 'person', 'people')} of ${total.toLocaleString('en')} ${left === 1 ? 'has' : 'have'} no outcome yet: the file says in_progress.`
       }
     </p>`,
   ];
 }
 
 function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Html {
-  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  const found = outcomeOrder.filter((outcome) => (counts[outcome] ?? 0) > 0);
   return html`<form class="act" method="get" action="${campaignPath(campaignId, '/results.csv')}">
-    <p>A row for each row of the list, with its whole number. The log says who has downloaded it.</p>
+    <p>One row for each person of the list, with the whole number. The log says who has downloaded it.</p>
     ${found.length < 2 ? null : choices(found)}
     <label class="mark"
       ><input type="checkbox" name="safe_cells" value="false" /><span
@@ -83,14 +87,14 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
       ></label
     >
     <p class="actions">
-      ${formats.map(([format, name]) => html`<button class="btn" formaction="${campaignPath(campaignId, `/results.${format}`)}">${name}</button>`)}
+      ${formats.map(([format, name]) => html`<button class="btn" formaction="${campaignPath(campaignId, `/results.${format}`)}">${icon('download')} ${name}</button>`)}
     </p>
   </form>`;
 }
 
 function choices(found: readonly Outcome[]): Html {
   return html`<fieldset class="row">
-    <legend>Only these outcomes; none chosen: all rows</legend>
+    <legend>Only these outcomes; none chosen: everybody</legend>
     ${found.map((outcome) => html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeWord(outcome)}</label>`)}
   </fieldset>`;
 }

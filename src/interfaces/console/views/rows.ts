@@ -41,7 +41,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     title: `Rows of ${campaignId}`,
     // What was searched for would be gone from a page that is asked for again.
     ...(isSearch ? {} : { follows: campaignId }),
-    ...inCampaign(campaignId),
+    ...inCampaign(campaign),
     body: [
       html`<div class="filters">${filterForm(path, asked, { status, waiting })} ${searchForm(path, asked)}</div>`,
       panel(

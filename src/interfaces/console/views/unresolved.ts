@@ -32,7 +32,7 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
   return {
     title: `Needs a person: ${campaignId}`,
     follows: campaignId,
-    ...inCampaign(campaignId),
+    ...inCampaign(campaign),
     body: [
       panel('Rows that nobody knows about', [causeTable(causes), summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 })]),
       ...(rows.length === 0

@@ -147,7 +147,6 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
       '/campaigns/reminders/resolve?decision=give_up',
     ],
     '/campaigns/:campaign/rehearsal': ['/campaigns/reminders/rehearsal'],
-    '/campaigns/:campaign/report': ['/campaigns/reminders/report', '/campaigns/survey/report'],
     '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
     '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
     '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],

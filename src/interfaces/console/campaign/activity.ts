@@ -1,0 +1,210 @@
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
+import { instant, link, withInstants, type Tone } from '../../../presentation/html/elements.ts';
+import { tellAdjustment, tellEvent } from '../../../presentation/words/events.ts';
+import { eventText } from '../../../presentation/words/history.ts';
+import { capital, plural } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { pausedByPerson } from '../../../rules/lifecycle.ts';
+import type { EventData, EventType } from '../../../rules/events.ts';
+import type { CampaignEvent } from '../../../ledger/events.ts';
+import type { Queries } from '../../../ledger/tx.ts';
+import { rowPath } from '../core/links.ts';
+import { personName } from '../core/rows.ts';
+
+/** A line of what has happened, in the words of people. */
+interface Told {
+  /** Of the newest event that it tells. */
+  seq: number;
+  at: number;
+  tone: Tone;
+  drawing: IconName;
+  text: HtmlValue;
+}
+
+/** What goes on with one act of a person and what came of it stands this near together. */
+const nearMs = 60_000;
+
+const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>> = {
+  start: ['started it', 'play'],
+  pause: ['paused it', 'pause'],
+  resume: ['resumed it', 'play'],
+  drain: ['lets it finish early', 'out'],
+  cancel: ['cancelled it', 'x'],
+  recover: ['recovered it from the database', 'retry'],
+  retry: ['put people into the next round', 'retry'],
+  update: ['changed the list', 'people'],
+  withdraw: ['removed people from the campaign', 'people'],
+  numbers_shown: ['looked at whole numbers', 'eye'],
+  results_exported: ['downloaded the results', 'download'],
+  report_exported: ['downloaded the report', 'download'],
+  transcript_shown: ['read a transcript', 'eye'],
+  recording_shown: ['listened to a recording', 'eye'],
+};
+
+/** What a person did that changes the state, by what the state is then. */
+const actsOfState: Readonly<Record<string, readonly string[]>> = {
+  running: ['start', 'resume', 'retry', 'recover'],
+  scheduled: ['start', 'resume', 'retry'],
+  paused: ['pause'],
+  draining: ['drain', 'cancel'],
+};
+
+/** The names of people by their rows, of the rows that these events are about. */
+export async function readNames(db: Queries, campaignId: string, events: readonly CampaignEvent[]): Promise<ReadonlyMap<number, string>> {
+  const rows = [...new Set(events.flatMap((event) => rowOf(event) ?? []))];
+  if (rows.length === 0) return new Map();
+  const found = await db
+    .selectFrom('recipients')
+    .select(['row_number', 'external_id'])
+    .where('campaign_id', '=', campaignId)
+    .where('row_number', 'in', rows)
+    .execute();
+  return new Map(found.map(({ row_number: row, external_id: id }) => [row, personName(row, id)]));
+}
+
+/** A recipient's id ends with its row, an attempt's with row and number. */
+export function rowOf({ campaignId, recipientId, attemptId }: CampaignEvent): number | null {
+  const id = recipientId ?? attemptId;
+  return id === undefined ? null : Number(id.slice(campaignId.length + 1).split('/')[0]);
+}
+
+/** The same events as lines, the newest first: what one act brought about is one line. `all`: each event for itself. */
+export function tellAll(events: readonly CampaignEvent[], names: ReadonlyMap<number, string>, all = false): Told[] {
+  const lines: Told[] = [];
+  let placed: { line: Told; calls: number } | null = null;
+  for (const event of events) {
+    const calls = all ? null : callsPlaced(event);
+    if (calls !== null && placed !== null && placed.line.at - event.at < nearMs && placed.line === lines.at(-1)) {
+      placed.calls += calls;
+      placed.line.text = `${plural(placed.calls, 'call')} placed`;
+      continue;
+    }
+    const line = all ? wholeLine(event, names) : lineOf(event, { events, names });
+    if (line === null) continue;
+    lines.push(line);
+    placed = calls === null ? null : { line, calls };
+  }
+  return lines;
+}
+
+/** As a list. */
+export function feed(lines: readonly Told[]): Html {
+  return html`<ol class="feed">
+    ${lines.map(
+      ({ seq, at, tone, drawing, text }) =>
+        html`<li id="event-${seq}" class="is-${tone}">${icon(drawing)}<span>${text}</span>${instant(at, 'brief')}</li>`,
+    )}
+  </ol>`;
+}
+
+function callsPlaced(event: CampaignEvent): number | null {
+  if (event.type !== 'batch.state') return null;
+  const state = event.data;
+  return state.state === 'confirmed' && 'calls_initiated' in state ? state.calls_initiated : null;
+}
+
+interface Around {
+  events: readonly CampaignEvent[];
+  names: ReadonlyMap<number, string>;
+}
+
+/** What goes with an event to tell it. */
+interface Telling {
+  line: Line;
+  /** The name of whoever did one of these near the event; null: nobody did, or the command line. */
+  actor: (...actions: readonly string[]) => string | null;
+  /** The person that it is about. */
+  who: Html | null;
+}
+
+type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, telling: Telling) => Told | null | undefined;
+
+/** What has words of its own here; null: it is told with another event; undefined: in the words that all faces have. */
+const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
+  'campaign.imported': ({ data: { rows, rejected } }, { line }) => {
+    const cannot = rejected === 0 ? '' : `; ${rejected.toLocaleString('en')} of them cannot be called`;
+    return line('quiet', 'file', `The list has ${plural(rows, 'person', 'people')}${cannot}`);
+  },
+  'campaign.state': ({ data: { to, reason } }, { line, actor }) =>
+    actor(...(actsOfState[to] ?? [])) === null ? stateLine(to, reason, line) : null,
+  'campaign.adjusted': ({ data }, { line, actor }) =>
+    line('quiet', 'gauge', `${actor('adjust') ?? 'Somebody'} changed ${tellAdjustment(data)}`),
+  'campaign.edited': (event, { line }) =>
+    line('quiet', 'people', capital((tellEvent(event) ?? '').replaceAll(/\brows?\b/g, (word) => (word === 'row' ? 'person' : 'people')))),
+  'operator.acted': ({ data: { name, action, reason } }, { line, who }) => {
+    if (action === 'adjust') return null;
+    const [words, drawing] = acts[action] ?? [action.replaceAll('_', ' '), 'person'];
+    const about = who === null ? null : [': ', who];
+    return line('quiet', drawing, [`${printable(name)} ${words}`, about, reason === undefined ? null : `: “${printable(reason)}”`]);
+  },
+  'round.started': ({ data: { round } }, { line }) => (round === 1 ? null : line('live', 'play', `Round ${round} began`)),
+  'round.ended': () => null,
+  'suppression.added': ({ attemptId }, { line, who }) =>
+    attemptId === undefined || who === null
+      ? undefined
+      : line('quiet', 'ban', [who, ' asked not to be called again. The number is on the do-not-call list']),
+  'recipient.decided': (_event, { line, who }) => line('quiet', 'person', ['Somebody decided about ', who ?? 'a person']),
+  'batch.state': (event, { line }) => {
+    const calls = callsPlaced(event);
+    return calls === null ? undefined : line('quiet', 'phone', `${plural(calls, 'call')} placed`);
+  },
+};
+
+const troubles = ['post.verdict', 'hook.failed', 'caller.out', 'clock.stepped', 'account.pace', 'batch.withdrawing'];
+
+function lineOf(event: CampaignEvent, { events, names }: Around): Told | null {
+  const { seq, at, type } = event;
+  const line: Line = (tone, drawing, text) => ({ seq, at, tone, drawing, text });
+  const actor = (...actions: readonly string[]): string | null => {
+    for (const other of events)
+      if (other.type === 'operator.acted' && Math.abs(other.at - at) < nearMs && actions.includes(other.data.action))
+        return printable(other.data.name);
+    return null;
+  };
+  const told = (tellers[type] as Teller<EventType> | undefined)?.(event, { line, actor, who: person(event, names) });
+  if (told !== undefined) return told;
+  const text = tellEvent(event);
+  if (text === null) return null;
+  const isTrouble = troubles.includes(type);
+  return line(isTrouble ? 'wait' : 'quiet', isTrouble ? 'alert' : 'info', withInstants(capital(text.replace(/^batch \d+: /, ''))));
+}
+
+type Line = (tone: Tone, drawing: IconName, text: HtmlValue) => Told;
+
+function stateLine(to: EventData['campaign.state']['to'], reason: string | null, line: Line): Told | null {
+  const why = reason === null || reason === '' ? '' : `: ${printable(reason)}`;
+  switch (to) {
+    case 'importing':
+    case 'draft':
+      return null;
+    case 'running':
+      return line('live', 'play', 'Calling began');
+    case 'scheduled':
+      return line('quiet', 'calendar', 'It was started, and waits for its start time');
+    case 'paused':
+      return reason === pausedByPerson ? line('wait', 'pause', 'A person paused it') : line('bad', 'alert', `It stopped by itself${why}`);
+    case 'draining':
+      return line('quiet', 'out', 'No new calls are placed; open calls end');
+    case 'completed':
+      return line('good', 'done', 'Done: every person has an outcome');
+    case 'cancelled':
+      return line('quiet', 'x', 'Cancelled: every person has an outcome');
+    case 'failed':
+      return line('bad', 'alert', `It failed${why}`);
+  }
+}
+
+/** Each event in its own words, for whoever reads the log. */
+function wholeLine(event: CampaignEvent, names: ReadonlyMap<number, string>): Told {
+  const { seq, at, type } = event;
+  const told = eventText(event);
+  const who = person(event, names);
+  const text = told === type ? html`<span class="soft">${type.replaceAll('.', ': ').replaceAll('_', ' ')}</span>` : told;
+  return { seq, at, tone: 'quiet', drawing: 'right', text: who === null ? text : [who, ': ', text] };
+}
+
+function person(event: CampaignEvent, names: ReadonlyMap<number, string>): Html | null {
+  const row = rowOf(event);
+  return row === null ? null : link(rowPath(event.campaignId, row), names.get(row) ?? personName(row, null));
+}

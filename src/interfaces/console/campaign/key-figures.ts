@@ -1,0 +1,120 @@
+import { bone, figures, instant } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { callsAmong } from '../../../rules/disposition.ts';
+import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
+import type { Course } from '../../../ledger/read/timeline.ts';
+
+const hourMs = 3_600_000;
+const mostBars = 12;
+
+/** Calls by hour, from the first to the last; hours without a call between them are there, too. */
+export function callsByHour({ points }: Pick<Course, 'points'>): { at: number; calls: number }[] {
+  const hours = new Map<number, number>();
+  for (const { at, starts } of points) {
+    const hour = Math.floor(at / hourMs) * hourMs;
+    hours.set(hour, (hours.get(hour) ?? 0) + starts);
+  }
+  return [...hours].map(([at, calls]) => ({ at, calls }));
+}
+
+/** Bars of calls an hour; the last hour, which goes on, is pale. */
+export function spark(
+  hours: readonly { at: number; calls: number }[],
+  { goesOn, tall = false }: { goesOn: boolean; tall?: boolean },
+): Html {
+  const height = tall ? 60 : 30;
+  const most = Math.max(1, ...hours.map(({ calls }) => calls));
+  const width = 100 / Math.max(mostBars, hours.length);
+  return html`<svg
+    class="plot spark${tall ? ' tall' : ''}"
+    viewBox="0 0 100 ${height}"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="Calls per hour: ${hours.map(({ calls }) => calls).join(', ')}"
+  >
+    ${hours.map(({ calls }, index) => {
+      const own = Math.max(calls === 0 ? 0 : 1, (calls / most) * height);
+      return html`<rect
+        class="${goesOn && index === hours.length - 1 ? 'soft' : ''}"
+        x="${(index * width).toFixed(2)}"
+        y="${(height - own).toFixed(1)}"
+        width="${(width * 0.78).toFixed(2)}"
+        height="${own.toFixed(1)}"
+      ></rect>`;
+    })}
+  </svg>`;
+}
+
+/** `course`, `talk`: undefined while they are being read; a course is null before any call. */
+export interface Measured {
+  course: Course | null | undefined;
+  talk: { calls: number; talkMs: number } | undefined;
+}
+
+/** Who answered, who asked not to be called again, how fast it goes, how long people talked. */
+export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' | 'status'>, { course, talk }: Measured): Html {
+  const { dispositions, outcomes, open } = status;
+  const calls = Object.values(callsAmong(dispositions)).reduce((sum, each) => sum + each, 0);
+  const answered = (dispositions['answered'] ?? 0) + (dispositions['opted_out'] ?? 0);
+  const optedOut = outcomes.opted_out ?? 0;
+  const part = (some: number, of: number): string => (of === 0 ? '–' : `${Math.round((100 * some) / of)}%`);
+  const minutes = talk === undefined ? null : Math.round(talk.talkMs / 60_000);
+  const entries = [
+    {
+      name: 'Answered',
+      value: part(answered, calls),
+      of: calls === 0 ? 'no call has ended yet' : `${answered.toLocaleString('en')} of ${calls.toLocaleString('en')} calls`,
+    },
+    {
+      name: 'Opt-outs',
+      value: optedOut.toLocaleString('en'),
+      of: answered === 0 ? 'nobody has answered yet' : `${part(optedOut, answered)} of answered calls`,
+    },
+    hourly(course, { goesOn: !hasEnded(campaign) && open > 0, reached: outcomes.completed ?? 0, calls, isOver: hasEnded(campaign) }),
+    {
+      name: 'Talk time',
+      value:
+        minutes === null
+          ? bone('Talk time is being read')
+          : talk?.calls === 0
+            ? '–'
+            : html`${minutes.toLocaleString('en')} <small>min</small>`,
+      of: talk === undefined ? null : talk.calls === 0 ? 'no conversation yet' : `${lasting(talk.talkMs / talk.calls)} per answered call`,
+    },
+  ];
+  return html`<section class="panel" aria-labelledby="figs" id="key-figures">
+    <h2 class="hidden" id="figs">Key figures</h2>
+    ${figures(entries)}
+  </section>`;
+}
+
+function hourly(
+  course: Measured['course'],
+  { goesOn, reached, calls, isOver }: { goesOn: boolean; reached: number; calls: number; isOver: boolean },
+): Parameters<typeof figures>[0][number] {
+  if (isOver)
+    return {
+      name: 'Calls per person reached',
+      value: reached === 0 ? '–' : (calls / reached).toFixed(1),
+      of: `${calls.toLocaleString('en')} ${calls === 1 ? 'call' : 'calls'} in all`,
+    };
+  const name = 'Calls per hour';
+  if (course === undefined) return { name, value: bone('Calls per hour are being read') };
+  const hours = course === null ? [] : callsByHour(course);
+  const busy = hours.filter(({ calls: each }) => each > 0);
+  if (course === null || busy.length === 0) return { name, value: '–', of: 'no call yet' };
+  const mean = Math.round(busy.reduce((sum, { calls: each }) => sum + each, 0) / busy.length);
+  return {
+    name,
+    value: html`<span>${mean.toLocaleString('en')}</span>${spark(hours.slice(-mostBars), { goesOn })}`,
+    of: html`since ${instant(course.from, 'minute')}`,
+    plot: true,
+  };
+}
+
+/** `1:07` minutes. */
+function lasting(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
+}

@@ -1,0 +1,127 @@
+import { hasEnded } from '../../../rules/lifecycle.ts';
+import { callsAmong } from '../../../rules/disposition.ts';
+import { instant } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
+import { count, span } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
+import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import type { Why } from '../../../presentation/words/why.ts';
+import { campaignPath } from '../core/links.ts';
+import { campaignName } from '../core/rows.ts';
+import type { ViewRequest } from '../core/view.ts';
+import type { ConsoleForecast } from './forecast.ts';
+import { peopleBar, peopleOf } from './progress.ts';
+import { isCalling, reasonOf, standingBadge } from './standing.ts';
+
+/** A campaign of the list, with what is known of it. */
+interface Listed {
+  brief: CampaignBrief;
+  why: Why;
+  acts: LastActs;
+  /** Null while it is being read. */
+  forecast: ConsoleForecast | null;
+}
+
+/** A campaign as a row: how it stands, how far it is, when it ends, and who is wanted. */
+export function campaignRow({ clock, context }: Pick<ViewRequest, 'clock' | 'context'>, { brief, why, acts, forecast }: Listed): Html {
+  const { campaign, status, needs } = brief;
+  const { campaignId } = campaign;
+  const people = peopleOf(status);
+  const at = { clock, now: context.now() };
+  const reason = reasonOf(why, { status, acts, at });
+  const calls = Object.values(callsAmong(status.dispositions)).reduce((sum, each) => sum + each, 0);
+  const answered = (status.dispositions['answered'] ?? 0) + (status.dispositions['opted_out'] ?? 0);
+  const goesOn = ['scheduled', 'running', 'paused', 'draining'].includes(campaign.state);
+  const [first, second] = endOf({ campaign, acts, forecast });
+  const decisions = needs.find((need) => need.kind === 'unresolved');
+  const problems = needs.filter((need) => need.kind !== 'unresolved').length;
+  return html`<tr class="go" id="campaign-${campaignId}">
+    <th scope="row">
+      <span class="two named"
+        ><a href="${campaignPath(campaignId)}">${campaignName(campaign)}</a
+        >${campaign.name === null ? null : html`<small class="mono">${campaignId}</small>`}</span
+      >
+    </th>
+    <td>
+      <span class="two"><span>${standingBadge(why, status, at)}</span>${nowLine({ brief, why, acts, reason })}</span>
+    </td>
+    <td class="wide">
+      <div class="barcell">
+        ${peopleBar(people)}<span
+          ><b>${count(people.done)} of ${count(people.whole)}</b>${people.percent === null ? '–' : `${people.percent}%`}</span
+        >
+      </div>
+    </td>
+    <td class="r" data-label="Answered">${calls === 0 ? '–' : `${Math.round((100 * answered) / calls)}%`}</td>
+    <td class="r" data-label="Lines">
+      ${goesOn ? `${count(status.open + status.planned)} of ${count(campaign.rules.pacing.maxConcurrentCalls)}` : '–'}
+    </td>
+    <td data-label="Ends">
+      <span class="two cap"><span>${first}</span>${second === null ? null : html`<small>${second}</small>`}</span>
+    </td>
+    <td class="r">
+      ${
+        problems > 0
+          ? needLink(campaignPath(campaignId), 'bad', problems === 1 ? '1 problem' : `${problems} problems`)
+          : decisions === undefined
+            ? null
+            : needLink(
+                campaignPath(campaignId, '/unresolved'),
+                'wait',
+                decisions.rows === 1 ? '1 decision' : `${count(decisions.rows)} decisions`,
+              )
+      }
+    </td>
+  </tr>`;
+}
+
+function needLink(path: string, tone: 'bad' | 'wait', text: string): Html {
+  return html`<a class="state is-${tone}" href="${path}">${icon('person')} ${text}</a>`;
+}
+
+/** What it does now, in a few words. */
+function nowLine({ brief, why, acts, reason }: Omit<Listed, 'forecast'> & { reason: ReturnType<typeof reasonOf> }): Html {
+  const line = (drawing: IconName, text: HtmlValue, tone = ''): Html =>
+    html`<small class="now ${tone}">${icon(drawing)} <span>${text}</span></small>`;
+  const { campaign, status } = brief;
+  if (reason !== null) return line(reason.drawing, reason.short, reason.tone === 'bad' ? 'is-bad' : '');
+  if (why.look === undefined && campaign.state === 'running' && status.open === 0) return line('clock', 'being looked up');
+  const calling = status.open + status.planned;
+  if (isCalling(why, status))
+    return line(
+      'people',
+      calling === 0 ? 'The next call is about to be placed' : `Calling ${count(calling)} ${calling === 1 ? 'person' : 'people'}`,
+    );
+  if (campaign.state === 'draining')
+    return line('phone', status.open === 0 ? 'Last results are to come' : `Last ${count(status.open)} calls end`);
+  if (campaign.state === 'cancelled' && acts.acted?.action === 'cancel')
+    return line('person', `${printable(acts.acted.name)} cancelled it`);
+  if (hasEnded(campaign)) return line('clock', acts.changed === null ? 'Ended' : ['Ended ', instant(acts.changed.at, 'brief')]);
+  return line('clock', campaign.state === 'importing' ? 'The list is being read in' : 'Nobody is due now');
+}
+
+/** When it ends, and when at the latest; or when it has ended, and how long that took. */
+function endOf({ campaign, acts, forecast }: Pick<Listed, 'acts' | 'forecast'> & { campaign: Campaign }): [HtmlValue, HtmlValue] {
+  const { rules, state, dialsSince } = campaign;
+  if (hasEnded(campaign)) {
+    const at = acts.changed?.at ?? null;
+    return at === null ? ['–', null] : [instant(at, 'minute'), dialsSince > 0 && at > dialsSince ? `took ${span(at - dialsSince)}` : null];
+  }
+  if (state === 'draining') return ['With the last call', 'no new calls'];
+  const limit = rules.endsAt === null ? null : html`limit ${instant(rules.endsAt, 'brief')}`;
+  const ends = forecast?.ends ?? null;
+  if (forecast === null || ends === null || state === 'draft' || state === 'importing') return ['–', limit];
+  const { likely, slowest } = ends;
+  if (state === 'paused') return ['When resumed', limit];
+  const isCut = likely.neverCalled + likely.cutShort > 0 && rules.endsAt !== null;
+  if (isCut) return [instant(rules.endsAt, 'minute'), 'at its limit'];
+  const latest =
+    slowest.neverCalled + slowest.cutShort > 0 && rules.endsAt !== null ? rules.endsAt : slowest.endless ? null : slowest.finishesAt;
+  return [
+    likely.endless || likely.finishesAt === null ? 'Not known' : instant(likely.finishesAt, 'minute'),
+    latest === null ? limit : html`latest ${instant(latest, 'brief')}`,
+  ];
+}

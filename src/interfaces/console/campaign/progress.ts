@@ -1,0 +1,192 @@
+import { bar, bone, instant, type OutcomeTone } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
+import type { Outcome } from '../../../rules/outcome.ts';
+import { span } from '../../../shared/input/figures.ts';
+import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { rowsPath } from '../core/links.ts';
+import { outcomeOrder, outcomeTone } from '../core/rows.ts';
+import { assumptionsText, type ConsoleForecast } from './forecast.ts';
+
+/** Where the people of a campaign stand. Whoever cannot be called is no progress. */
+export interface People {
+  /** Of the list. */
+  total: number;
+  cannot: number;
+  /** Who can be called, and who of them has an outcome. */
+  whole: number;
+  done: number;
+  /** By what became of them, with those in a call and those who wait, in the order of every bar. */
+  parts: readonly (readonly [tone: OutcomeTone, people: number])[];
+  /** Of those who can be called; 100 only where all have an outcome. Null: nobody can. */
+  percent: number | null;
+}
+
+export function peopleOf({ outcomes, open, planned, waiting, total }: CampaignStatus): People {
+  const of = (tone: OutcomeTone): number =>
+    outcomeOrder.reduce((sum, outcome) => sum + (outcomeTone(outcome) === tone ? (outcomes[outcome] ?? 0) : 0), 0);
+  const tones = ['reached', 'unreached', 'optout', 'decide', 'stopped'] as const;
+  const ended = tones.map((tone) => [tone, of(tone)] as const);
+  const done = ended.reduce((sum, [, people]) => sum + people, 0);
+  const cannot = of('cannot');
+  const whole = total - cannot;
+  return {
+    total,
+    cannot,
+    whole,
+    done,
+    parts: [...ended, ['calling', open + planned], ['waiting', waiting], ['cannot', cannot]],
+    percent: whole === 0 ? null : Math.floor((100 * done) / whole),
+  };
+}
+
+/** The bar of the people of a campaign, with the same in a sentence. */
+export function peopleBar(people: People, big = false): Html {
+  const of = (tone: OutcomeTone): string => (people.parts.find(([each]) => each === tone)?.[1] ?? 0).toLocaleString('en');
+  const says = `${people.done.toLocaleString('en')} of ${people.whole.toLocaleString('en')} people done, ${of('calling')} being called, ${of('waiting')} waiting, ${of('cannot')} cannot be called`;
+  return bar(people.parts, { says, big });
+}
+
+interface Seen {
+  campaign: Campaign;
+  status: CampaignStatus;
+  people: People;
+  /** Null while it is being read. */
+  forecast: ConsoleForecast | null;
+  waiting: readonly WaitingGroup[];
+  /** Calls that may be on the line; null once it has ended. */
+  lines: number | null;
+  endedAt: number | null;
+}
+
+/** How far it is, until when, and where everybody stands. */
+export function hero(seen: Seen): Html {
+  const { people } = seen;
+  return html`<section class="panel" aria-labelledby="progress" id="hero">
+    <h2 class="hidden" id="progress">Progress</h2>
+    <div class="hero">
+      <div class="hero-top">
+        <p class="hero-figure">
+          <b>${people.percent === null ? '–' : `${people.percent}%`}</b>
+          <span class="soft">${people.done.toLocaleString('en')} of ${people.whole.toLocaleString('en')} people done</span>
+        </p>
+        ${endText(seen)}
+      </div>
+      ${peopleBar(people, true)}
+      <div class="split">${splitOf(seen).map(splitLink)}</div>
+    </div>
+  </section>`;
+}
+
+interface Split {
+  tone: OutcomeTone;
+  words: string;
+  people: number;
+  small: HtmlValue;
+  path: string;
+}
+
+function splitLink({ tone, words, people, small, path }: Split): Html {
+  return html`<a href="${path}"
+    ><span><i class="dot ${tone}"></i>${words}</span><b>${people.toLocaleString('en')} <small>${small}</small></b></a
+  >`;
+}
+
+function splitOf({ campaign, status, people, waiting, lines }: Seen): Split[] {
+  const { campaignId } = campaign;
+  const { outcomes } = status;
+  const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
+  const share = (some: number): string => (people.whole === 0 ? '' : `${Math.round((100 * some) / people.whole)}%`);
+  const cannots = (['rejected', 'undialable', 'suppressed'] as const).toSorted((a, b) => of(b) - of(a));
+  const cannot: Split = {
+    tone: 'cannot',
+    words: 'Cannot be called',
+    people: people.cannot,
+    small: `of ${people.total.toLocaleString('en')}`,
+    path: rowsPath(campaignId, { outcome: cannots[0] ?? 'rejected' }),
+  };
+  if (hasClosed(campaign)) {
+    const other = of('unresolved') > 0 ? (['unresolved', 'Need a decision'] as const) : of('cancelled') > of('opted_out') ? (['cancelled', 'Cancelled'] as const) : (['opted_out', 'Opted out'] as const); // prettier-ignore
+    const three = [['completed', 'Reached'], ['exhausted', 'Not reached'], other] as const;
+    return [
+      ...three.map(([outcome, words]) => ({
+        tone: outcomeTone(outcome),
+        words,
+        people: of(outcome),
+        small: share(of(outcome)),
+        path: rowsPath(campaignId, { outcome }),
+      })),
+      cannot,
+    ];
+  }
+  const due = waiting.find(({ rule }) => rule === 'due')?.rows ?? 0;
+  const next = Math.min(due, status.waiting);
+  return [
+    {
+      tone: 'reached',
+      words: 'Done',
+      people: people.done,
+      small: `${of('completed').toLocaleString('en')} reached`,
+      path: rowsPath(campaignId, { state: 'done' }),
+    },
+    {
+      tone: 'calling',
+      words: 'Calling',
+      people: status.open + status.planned,
+      small: lines === null ? '' : `of ${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`,
+      path: rowsPath(campaignId, { state: 'open' }),
+    },
+    {
+      tone: 'waiting',
+      words: 'Waiting',
+      people: status.waiting,
+      small:
+        status.waiting === 0
+          ? ''
+          : next > 0 || status.nextDueAt === null
+            ? `${next.toLocaleString('en')} next in line`
+            : html`first ${instant(status.nextDueAt, 'brief')}`,
+      path: rowsPath(campaignId, { state: 'waiting' }),
+    },
+    cannot,
+  ];
+}
+
+/** When it ends, as far as can be said; or when it has ended. */
+function endText({ campaign, forecast, endedAt, status }: Seen): Html {
+  const said = (first: HtmlValue, second: HtmlValue = null, hint: string | null = null): Html =>
+    html`<p class="hero-end soft" ${hint === null ? null : html`title="${hint}"`}><b>${first}</b>${second}</p>`;
+  const { state, rules, createdAt } = campaign;
+  if (hasEnded(campaign)) {
+    const word = state === 'completed' ? 'Ended' : state === 'cancelled' ? 'Cancelled' : 'Failed';
+    const from = campaign.dialsSince === 0 ? createdAt : campaign.dialsSince;
+    return said(
+      endedAt === null ? word : html`${word} ${instant(endedAt, 'minute')}`,
+      endedAt === null || endedAt <= from ? null : `after ${span(endedAt - from)}`,
+    );
+  }
+  if (state === 'importing') return said('The list is being read in');
+  if (state === 'draft') return said('Not started');
+  if (state === 'draining')
+    return said('Ends with the last call', status.open === 0 ? 'the last results are still to come' : 'no new calls');
+  if (forecast === null) return html`<p class="hero-end soft">${bone('The end is being read')}</p>`;
+  const { ends } = forecast;
+  const limit = rules.endsAt === null ? null : html`at the latest ${instant(rules.endsAt, 'minute')}`;
+  if (ends === null) return said(status.open + status.planned > 0 ? 'Ends with the last calls' : 'End not known', limit);
+  const hint = assumptionsText(forecast);
+  const { likely, earliest, slowest } = ends;
+  const isCut = (each: typeof likely): boolean => each.neverCalled + each.cutShort > 0 && rules.endsAt !== null;
+  const at = (each: typeof likely, show: 'about' | 'minute'): HtmlValue =>
+    isCut(each) ? instant(rules.endsAt, show) : each.endless || each.finishesAt === null ? 'more than a year away' : instant(toMinute(each.finishesAt), show); // prettier-ignore
+  const between = html`between ${at(earliest, 'minute')} and ${at(slowest, 'minute')}`;
+  if (state === 'paused') return said('End not known', html`${at(likely, 'about')} if resumed now`, hint);
+  if (likely.neverCalled > 0 && isCut(likely))
+    return said(html`Ends ${at(likely, 'minute')}`, `too early for a call to ${likely.neverCalled.toLocaleString('en')} people`, hint);
+  return said(html`Ends ${at(likely, 'about')}`, between, hint);
+}
+
+function toMinute(at: number): number {
+  return Math.ceil(at / 60_000) * 60_000;
+}
