@@ -138,7 +138,7 @@ export interface EventData {
   /** `callOpen`: its call was planned or open, and what waits of it at the service is to be asked back. */
   'recipient.withdrawn': { by: 'person'; note?: string; callOpen?: true };
   /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
-  'operator.acted': { name: string; action: string; reason?: string };
+  'operator.acted': { name: string; action: string };
   /** Never its address, of which a part may be a secret. */
   'webhook.changed': { webhook: string; change: WebhookChange; by: string };
   'suppression.added': Entry & { source?: string; expiresAt?: number | null };

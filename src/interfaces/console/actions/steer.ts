@@ -3,15 +3,16 @@ import { operations, sentencesOf } from '../../../operations/list.ts';
 import type { PlainRun } from '../../../operations/runs/run.ts';
 import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
 import { capital } from '../../../shared/input/figures.ts';
-import { figure } from '../../../presentation/html/elements.ts';
-import { html } from '../../../presentation/html/html.ts';
+import { count, figure } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import type { WorkflowLook } from '../../../presentation/words/why.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
-import { openCampaign, inCampaign } from '../core/rows.ts';
+import { campaignName, openCampaign, inCampaign } from '../core/rows.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
 import { checkboxes, hidden } from '../core/fields.ts';
 import { queuedWords } from '../../../presentation/words/campaign.ts';
 import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
@@ -27,7 +28,7 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
   const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
   return {
     ...inCampaign(campaign),
-    back: [campaignPath(campaignId), campaignId],
+    back: [campaignPath(campaignId), campaignName(campaign)],
     acts,
     standing: [
       ...standingFacts(campaign, acts),
@@ -40,6 +41,45 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
   } as const;
 }
 
+const titles: Readonly<Record<string, readonly [title: string, button: string]>> = {
+  pause: ['Pause this campaign?', 'Pause campaign'],
+  resume: ['Resume this campaign?', 'Resume campaign'],
+  drain: ['Finish this campaign early?', 'Finish early'],
+  cancel: ['Cancel this campaign?', 'Cancel campaign'],
+};
+
+/** What goes on, what stops and what moves, in numbers. */
+async function effectsOf({ context: { store } }: ViewRequest, campaign: Campaign, name: string): Promise<Effects> {
+  const { open, planned, waiting } = await readStatus(store.db, campaign);
+  const calls = html`<b>${count(open, 'call goes', 'calls go')} on</b> until ${open === 1 ? 'it ends' : 'they end'}, and results are kept.`;
+  const unsent = planned === 0 ? [] : [['phone', 'is-wait', html`<b>${count(planned, 'call', 'calls')} not sent yet</b> ${name === 'pause' ? 'wait' : 'are not placed'}.`] as const]; // prettier-ignore
+  const people = html`<b>${count(waiting, 'person', 'people')}</b>`;
+  if (name === 'resume')
+    return [['play', '', html`${people} ${waiting === 1 ? 'waits' : 'wait'}, and may be called again when hours and limits let them.`]];
+  if (name === 'pause')
+    return [
+      ['phone', '', calls],
+      ...unsent,
+      ['pause', 'is-wait', html`${people} ${waiting === 1 ? 'is' : 'are'} not called until somebody resumes it.`],
+    ];
+  return [
+    ['phone', '', calls],
+    ...unsent,
+    [
+      'x',
+      'is-bad',
+      html`${people} ${waiting === 1 ? 'is' : 'are'} not called any more, and ${waiting === 1 ? 'ends' : 'end'} as “Cancelled”.`,
+    ],
+    [
+      'stop',
+      'is-bad',
+      html`<b>This cannot be undone.</b> ${name === 'drain' ? 'The campaign ends as done.' : 'The campaign ends as cancelled.'}`,
+    ],
+  ];
+}
+
+type Effects = readonly (readonly [IconName, string, Html])[];
+
 /** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
 export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: name, states, ends, done, choice }]) => ({
   path: `/campaigns/:campaign/${name}`,
@@ -51,12 +91,16 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
     const isOffering = choice !== undefined && reportsRecipients(campaign.api);
     const isOffered = states.includes(campaign.state);
     const pausesSeen = given.fields?.get('pauses-seen') ?? (await countOwnPauses(store.db, campaignId));
+    const standing = await campaignPress(request, campaign);
     return pressView(given, {
-      ...(await campaignPress(request, campaign)),
-      title: `${capital(name)} this campaign?`,
+      ...standing,
+      standing: isOffered ? [] : standing.standing,
+      title: titles[name]?.[0] ?? capital(name),
+      keep: campaign.state === 'paused' ? 'Leave it paused' : 'Keep calling',
+      ...(isOffered ? { effects: await effectsOf(request, campaign, name) } : {}),
       obstacle: isOffered ? null : { why: `There is nothing to ${name} now.`, status: 409 },
       says: sentencesOf(id),
-      button: `${capital(name)} ${campaignId}`,
+      button: titles[name]?.[1] ?? capital(name),
       danger: ends,
       body: html`${hidden({ round: String(round), 'pauses-seen': String(pausesSeen) })}${
         isOffering ? checkboxes(given.fields, choice.field, [{ value: 'yes', label: capital(choice.says) }]) : null

@@ -132,11 +132,11 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
     line('quiet', 'gauge', `${actor('adjust') ?? 'Somebody'} changed ${tellAdjustment(data)}`),
   'campaign.edited': (event, { line }) =>
     line('quiet', 'people', capital((tellEvent(event) ?? '').replaceAll(/\brows?\b/g, (word) => (word === 'row' ? 'person' : 'people')))),
-  'operator.acted': ({ data: { name, action, reason } }, { line, who }) => {
+  'operator.acted': ({ data: { name, action } }, { line, who }) => {
     if (action === 'adjust') return null;
     const [words, drawing] = acts[action] ?? [action.replaceAll('_', ' '), 'person'];
     const about = who === null ? null : [': ', who];
-    return line('quiet', drawing, [`${printable(name)} ${words}`, about, reason === undefined ? null : `: “${printable(reason)}”`]);
+    return line('quiet', drawing, [`${printable(name)} ${words}`, about]);
   },
   'round.started': ({ data: { round } }, { line }) => (round === 1 ? null : line('live', 'play', `Round ${round} began`)),
   'round.ended': () => null,

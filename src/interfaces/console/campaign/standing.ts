@@ -137,7 +137,6 @@ function told({ text, todo }: WhyReading): Html {
 
 function pausedReason({ status, acts: { acted }, reading }: { status: Counts; acts: LastActs; reading: WhyReading }): Reason {
   const who = acted?.action === 'pause' ? printable(acted.name) : null;
-  const said = acted?.reason === undefined || who === null ? null : html` ${who} said: “${printable(acted.reason)}”.`;
   const open =
     status.open === 0 ? '' : ` ${plural(status.open, 'call goes', 'calls go')} on until ${status.open === 1 ? 'it ends' : 'they end'}.`;
   return {
@@ -146,7 +145,7 @@ function pausedReason({ status, acts: { acted }, reading }: { status: Counts; ac
     title: who === null ? 'Nobody is called: a person paused it' : `Nobody is called: ${who} paused it`,
     short: who === null ? firstClause(reading) : `${who} paused it`,
     body: html`<p>
-      <span class="why">${withInstants(capital(reading.text))}.</span>${said}
+      <span class="why">${withInstants(capital(reading.text))}.</span>
       ${plural(status.waiting, 'person waits', 'people wait')}.${open}
     </p>`,
   };

@@ -63,7 +63,7 @@ export interface ApiAnswer {
 }
 
 /** The form of an action: it sends itself to the address at which it stands, with a key of its own, so that pressing twice acts once. */
-export function actionForm({ refused }: Given, { body, button, tone, back, files }: ActionForm): Html {
+export function actionForm({ refused }: Given, { body, button, tone, back, files, keep = 'Back, change nothing' }: ActionForm): Html {
   return html`
     ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`}
     <form class="act" method="post" ${files === undefined ? null : html`enctype="multipart/form-data"`}>
@@ -71,7 +71,7 @@ export function actionForm({ refused }: Given, { body, button, tone, back, files
       ${body}
       <p class="actions">
         <button class="btn primary${tone === 'danger' ? ' danger' : ''}">${button}</button>
-        <a href="${back}">Back, change nothing</a>
+        <a class="btn bare" href="${back}">${keep}</a>
       </p>
     </form>
   `;
@@ -82,6 +82,7 @@ interface ActionForm {
   button: string;
   tone?: 'danger';
   back: string;
+  keep?: string;
   /** The form takes files. */
   files?: true;
 }

@@ -1,5 +1,6 @@
 import { facts, link, instant, figure } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue, type Html } from '../../../presentation/html/html.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
 import { actionForm, type Given } from './action.ts';
@@ -22,13 +23,17 @@ interface Press extends Required<Pick<View, 'title' | 'section' | 'crumbs'>> {
   /** It cannot be undone. */
   danger?: boolean | undefined;
   back: readonly [path: string, name: string];
+  /** What goes on, what stops and what moves, in numbers; in place of what it does in words. */
+  effects?: readonly (readonly [drawing: IconName, tone: string, text: HtmlValue])[];
+  /** What whoever goes back does. */
+  keep?: string;
   /** Fields that go along. */
   body?: HtmlValue;
 }
 
 /** Says in numbers what a press does, with the button; or why there is nothing to press, in the words of a refusal where there was one. */
 export function pressView(given: Given, press: Press): View {
-  const { obstacle, says, standing, acts = { changed: null, acted: null }, button, danger = false, back, body } = press;
+  const { obstacle, says, standing, acts = { changed: null, acted: null }, button, danger = false, back, body, effects, keep } = press;
   const { title, section, crumbs } = press;
   const reason = given.refused ?? obstacle?.why ?? null;
   return {
@@ -36,18 +41,32 @@ export function pressView(given: Given, press: Press): View {
     title,
     section,
     crumbs,
-    body: html`<section class="panel">
-      ${reason === null ? null : refusedText(printable(reason), acts)} ${obstacle === null ? html`<p>${says}</p>` : null} ${facts(standing)}
+    body: html`<section class="panel pad-all stack narrow">
+      ${reason === null ? null : refusedText(printable(reason), acts)}
+      ${obstacle === null ? (effectsOf(effects) ?? html`<p>${says}</p>`) : null} ${standing.length === 0 ? null : facts(standing)}
       ${
         obstacle === null
           ? actionForm(
               { ...given, refused: null },
-              { button, back: back[0], ...(danger ? { tone: 'danger' } : {}), ...(body === undefined ? {} : { body }) },
+              {
+                button,
+                back: back[0],
+                ...(keep === undefined ? {} : { keep }),
+                ...(danger ? { tone: 'danger' } : {}),
+                ...(body === undefined ? {} : { body }),
+              },
             )
           : html`<p>${link(back[0], `Back to ${back[1]}`)}</p>`
       }
     </section>`,
   };
+}
+
+function effectsOf(effects: Press['effects']): Html | null {
+  if (effects === undefined) return null;
+  return html`<ul class="ready">
+    ${effects.map(([drawing, tone, text]) => html`<li class="${tone}">${icon(drawing)}<span>${text}</span><span></span></li>`)}
+  </ul>`;
 }
 
 /** Who did what, and when. The command line leaves no name in the log. */
