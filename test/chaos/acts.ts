@@ -143,7 +143,9 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     standing.tried.add(last.e164);
     const options = { campaignId, note: null, dryRun: false, now: deps.nowReal() };
     const results = await unlessEnded(() => withdrawRecipients(deps.store, options, { ids: [last.externalId] }));
-    if (results?.[0]?.result === 'withdrawn') standing.stopped.set(last.e164, mark());
+    // Where the service gives calls back, the wish stands behind a call that is open.
+    const [{ result } = { result: null }] = results ?? [];
+    if (result === 'withdrawn' || result === 'withdrawing') standing.stopped.set(last.e164, mark());
   },
 
   async pause({ deps, activities, standing, mark }) {

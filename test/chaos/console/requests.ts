@@ -69,8 +69,8 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
     return {
       request: { path: `${small}/withdraw`, body: { ids: [last.externalId] } },
       number: last.e164,
-      heard: ({ withdrawn }: { withdrawn: number }, context) => {
-        if (withdrawn === 0) return;
+      heard: ({ withdrawn, left }: { withdrawn: number; left: { why: string }[] }, context) => {
+        if (withdrawn === 0 && !left.some(({ why }) => why === 'withdrawing')) return;
         context.standing.stopped.set(last.e164, context.mark());
         context.standing.withdrawn.add(last.e164);
       },
