@@ -142,7 +142,7 @@ function* judgeRows(ending: Ending, calls: readonly CallTruth[]): Generator<Brea
   }
 }
 
-/** What only a service can be held to that reports its calls: what was to be taken back does not ring, and nobody is in doubt for nothing. */
+/** What only a service is held to that reports its calls: what was to be taken back does not ring, nobody is in doubt for nothing. */
 function* judgeReported(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
   const { scenario, standing, ledger, effects, done } = ending;
   // A collect, and what it waited for.
