@@ -1,3 +1,4 @@
+import { apiText } from '../../../presentation/words/campaign.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { count, empty, instant, link, linkButton, note, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -64,7 +65,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
     title: campaignName(campaign),
     badge: standingBadge(why, status, at),
     actions: headActions(request, campaign, { isRehearsed }),
-    meta: headMeta(campaign, acts, proof),
+    meta: [headMeta(campaign, acts, proof), apiText(campaign) === null ? null : html`<span>Calls through ${apiText(campaign)}</span>`],
     tabs: campaignNav(campaign, 'overview'),
     section: 'campaigns',
     follows: campaignId,
