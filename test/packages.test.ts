@@ -74,7 +74,7 @@ test('the program as packed checks its own example by its own rules', async () =
     'sandbox/page/browser/page.js',
     'interfaces/console/browser/page.js',
     'presentation/html/browser/times.js',
-    'presentation/html/browser/styles/colours.css',
+    'presentation/html/browser/styles/tokens.css',
   ];
   for (const name of served) expect([name, existsSync(join(installed, 'dist/src', name))]).toEqual([name, true]);
   expect(existsSync(join(installed, 'dist/src/interfaces/console/browser/tsconfig.json'))).toBe(false);

@@ -95,7 +95,7 @@ test('rows are changed while Temporal is out of reach, and that the campaign was
     failed: 0,
     mayStillBeCalled: 0,
     failures: [],
-    missing: { missing: 2, withdrawn: 2, callOpen: 0 },
+    missing: { missing: 2, withdrawn: 2, callOpen: 0, withdrawing: 0 },
   });
   expect(await statusOf(world)).toMatchObject({ total: 4, waiting: 2, outcomes: { cancelled: 2 } });
   expect(await world.run('verify', world.id)).toMatchObject(proven);
