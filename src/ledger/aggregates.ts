@@ -56,17 +56,6 @@ export interface Aggregate {
   count: number;
 }
 
-/** Rows of all campaigns that have this outcome. */
-export async function countOutcome(db: Queries, outcome: Outcome): Promise<number> {
-  const { rows } = await db
-    .selectFrom('aggregates')
-    .select((all) => all.fn.sum<number | string | null>('count').as('rows'))
-    .where('kind', '=', 'outcome')
-    .where('value', '=', outcome)
-    .executeTakeFirstOrThrow();
-  return Number(rows ?? 0);
-}
-
 export async function readAggregates(
   db: Queries,
   campaignId: string,

@@ -84,8 +84,8 @@ browserTest(
     const called = (): Set<string> => new Set(world.sandbox.calls().map(({ to }) => to));
     const before = called().size;
     await page.getByRole('link', { name: 'Decide' }).click();
-    await act(page, /^Dial them again/, /^Dial 5 rows again/);
-    await page.getByText('5 rows dialled again').waitFor();
+    await act(page, /^Call 5 again/, /^Call 5 people again/);
+    await page.getByText('5 people called again').waitFor();
     await page.goto(`${origin}/campaigns/${world.id}`);
     await until('they have been called', () => called().size === before + 5, { limitMs: 100_000 });
     await page.getByText('Completed', { exact: true }).waitFor({ timeout: 100_000 });

@@ -7,8 +7,8 @@ import { problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
-import { countOutcome } from '../../ledger/aggregates.ts';
 import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
+import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
 import type { ConsoleAction, Given } from './core/action.ts';
 import { actions } from './actions/all.ts';
@@ -85,7 +85,7 @@ export function installConsole(app: Api, context: ApiContext): void {
             query: (name) => queryOf(request, name),
             sent: request.body instanceof URLSearchParams ? request.body : null,
             cache: context.cache,
-            decisions: await context.cache.read('decisions', () => countOutcome(context.store.db, 'unresolved')),
+            decisions: await context.cache.read('decisions', () => countDecisions(context)),
             theme: themeOf(request),
             numbersShown: (campaignId) => shown.isShown(holder.tokenId, campaignId, context.now()),
           };
@@ -170,6 +170,10 @@ export function installConsole(app: Api, context: ApiContext): void {
       });
     });
   }
+}
+
+async function countDecisions({ store }: ApiContext): Promise<number> {
+  return [...(await countUndecidedPeople(store.db)).values()].reduce((sum, people) => sum + people, 0);
 }
 
 interface Exchange {

@@ -5,6 +5,7 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
+import { campaignsWithOutcome } from '../aggregates.ts';
 import { countRows } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
@@ -50,15 +51,29 @@ export function countUndecided(unresolved: DoubtCounts['unresolved']): number {
   return Object.entries(unresolved).reduce((sum, [cause, count]) => sum + (cause === givenUp ? 0 : count), 0);
 }
 
+/** People about whom somebody has still to decide, by campaign; of campaigns without any nothing. */
+export async function countUndecidedPeople(db: Queries): Promise<ReadonlyMap<string, number>> {
+  const campaigns = await campaignsWithOutcome(db, 'unresolved');
+  if (campaigns.size === 0) return new Map();
+  const found = await unresolvedRows(db)
+    .select((eb) => ['campaign_id', eb.fn.countAll<number>().as('people')])
+    .where('campaign_id', 'in', [...campaigns])
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
+    .groupBy('campaign_id')
+    .execute();
+  return new Map(found.map(({ campaign_id: id, people }) => [id, people]));
+}
+
+function unresolvedRows(db: Queries) {
+  return db.selectFrom('recipients').where('recipients.state', '=', 'done').where('recipients.outcome', '=', 'unresolved');
+}
+
 /** Unresolved rows by their cause. */
 export async function countUnresolved(db: Queries, campaignId: string): Promise<Record<string, number>> {
-  const groups = await db
-    .selectFrom('recipients')
+  const groups = await unresolvedRows(db)
     .leftJoin('attempts', 'attempts.attempt_id', 'recipients.last_attempt_id')
     .select((eb) => ['recipients.reason', 'attempts.detail', eb.fn.countAll<number>().as('count')])
     .where('recipients.campaign_id', '=', campaignId)
-    .where('recipients.state', '=', 'done')
-    .where('recipients.outcome', '=', 'unresolved')
     .groupBy(['recipients.reason', 'attempts.detail'])
     .execute();
   const unresolved: Record<string, number> = {};

@@ -129,10 +129,10 @@ browserTest('a number that is searched for is in no address and no history, and 
 browserTest('one click says whose a record is, and the page has one row fewer to decide about', async () => {
   const { page, origin, scenario, complaints } = await lookAtPeople();
   await page.goto(`${origin}/campaigns/spring/unresolved`);
-  const second = page.locator('#doubt-2 tr', { hasText: 'conv_b' });
-  await second.getByRole('button', { name: 'It is theirs' }).click();
-  await page.getByText('Row 2: the record is theirs').waitFor();
-  await page.locator('#doubt-2').waitFor({ state: 'detached' });
+  const second = page.locator('#doubt-spring-2 tr', { hasText: 'conv_b' });
+  await second.getByRole('button', { name: 'This is the call' }).click();
+  await page.getByText('Row 2: this record is their call').waitFor();
+  await page.locator('#doubt-spring-2').waitFor({ state: 'detached' });
   expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', 'unresolved']);
   expect(complaints).toEqual([]);
 });

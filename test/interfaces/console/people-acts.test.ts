@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { readMarks } from '../../../src/ledger/events.ts';
-import { hourMs } from '../../support/campaign-rules.ts';
+import { buildRows, hourMs } from '../../support/campaign-rules.ts';
+import { changeAggregates } from '../../../src/ledger/aggregates.ts';
+import { bothDialects } from '../../ledger/test-stores.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
 import { noon, beginProven, beginCampaign } from '../../ledger/scenario.ts';
@@ -36,6 +38,7 @@ function fieldsOf(text: string, { row, decision, record }: { row: number; decisi
 test('rows that cannot be told apart stand with their records side by side, and one press assigns one, once', async () => {
   const { console, outcomes, store } = await openWorld();
   const { text } = await console.get('/campaigns/spring/unresolved');
+  expect(text).toContain('3 people need a decision');
   expect(text).toContain('a record may belong to their call, or to another one');
   for (const record of ['conv_a', 'conv_b']) expect(text.split(`title="${record}"`)).toHaveLength(4);
   for (const number of three) expect(text).not.toContain(number.slice(1));
@@ -74,11 +77,11 @@ test('dialling again says how many may be called twice, and without Temporal not
   const { console, outcomes, scenario } = await openWorld();
   const one = await console.get('/campaigns/spring/rows/1/resolve?decision=redial');
   expect(one.text).toContain('this person is called twice');
-  expect(one.text).toMatch(/Records that may be theirs<\/dt>\s*<dd><span class="num">2</);
+  expect(one.text).toMatch(/Records that may be their call<\/dt>\s*<dd><span class="num">2</);
   // All of them are told apart by a person alone.
   expect((await console.get('/campaigns/spring/unresolved')).text).not.toContain('/campaigns/spring/resolve?decision=redial');
   const all = await console.get('/campaigns/spring/resolve?decision=redial');
-  expect(all.text).toContain('No row can be decided about together');
+  expect(all.text).toContain('Nobody can be decided about together');
   const { db } = scenario.store;
   await db.updateTable('recipients').set({ reason: 'held' }).where('row_number', '=', 3).execute();
   await db
@@ -100,14 +103,45 @@ test('a row is left as it is, then all others, and the page then asks for nothin
   expect(await console.submit('/campaigns/spring/rows/3/resolve?decision=give_up')).toMatchObject({ status: 303 });
   const givenUp = ['unresolved', 'given_up'];
   expect(await outcomes()).toEqual([unresolved, unresolved, givenUp]);
-  expect((await console.get('/campaigns/spring/resolve?decision=give_up')).text).toContain('Leave 2 rows as they are');
+  expect((await console.get('/campaigns/spring/resolve?decision=give_up')).text).toContain('Leave 2 people open');
   const done = await console.submit('/campaigns/spring/resolve?decision=give_up');
-  expect(decodeURIComponent(String(done.headers['set-cookie']))).toContain('2 rows left as unresolved');
+  expect(decodeURIComponent(String(done.headers['set-cookie']))).toContain('2 people left open');
   expect(await outcomes()).toEqual([givenUp, givenUp, givenUp]);
   const { text } = await console.get('/campaigns/spring/unresolved');
-  expect(text).toContain('given up by an operator');
+  expect(text).toContain('Nobody needs a decision');
+  expect(text).toMatch(/Left open<\/span><span class="num">3</);
+  expect((await console.get('/decisions')).text).toContain('Nobody needs a decision');
   expect(text).not.toContain('/resolve?');
 });
+
+test.for(bothDialects)(
+  'people of all campaigns stand on one page, a page at a time, and a decision leads back to it: %s',
+  async (dialect) => {
+    const { store } = await threeInDoubt(dialect);
+    const list = Array.from({ length: 30 }, (_, index) => `+1${301 + index}5550142`);
+    const autumn = await beginCampaign(store, { campaignId: 'autumn', rows: buildRows(list, (index) => `Guest ${index}`), now: noon + 1 });
+    await store.db.updateTable('recipients').set({ state: 'done', outcome: 'unresolved' }).where('campaign_id', '=', 'autumn').execute();
+    await store.transaction((tx) => changeAggregates(tx, 'autumn', [{ kind: 'outcome', value: 'unresolved', delta: 30 }]));
+    const console = await ConsoleWorld.over(store, { SVC_BASE_URL: await startStillService(later) });
+    console.api.at = later;
+    const first = await console.get('/decisions');
+    expect(first.text).toContain('33 people need a decision');
+    expect(first.text).toMatch(/href="\/campaigns\/autumn\/unresolved">\s*autumn <span class="n">30</);
+    const found = (text: string) => [...text.matchAll(/<section id="doubt-([\w-]+)"/g)].map(([, key]) => key);
+    expect(found(first.text)).toHaveLength(25);
+    const [, next = ''] = /href="(\/decisions\?[^"]*)"[^>]*>\s*Next people/.exec(first.text) ?? [];
+    const second = await console.get(next.replaceAll('&amp;', '&'));
+    expect(found(second.text)).toEqual([26, 27, 28, 29, 30].map((row) => `autumn-${row}`).concat(['spring-1', 'spring-2', 'spring-3']));
+    expect(second.text).not.toContain('Next people');
+    const fields = fieldsOf(second.text, { row: 2, decision: 'theirs', record: 'conv_b' });
+    expect(await console.post('/campaigns/spring/rows/2/resolve', fields)).toMatchObject({ headers: { location: '/decisions' } });
+    const left = await console.submit('/campaigns/autumn/rows/1/resolve?decision=give_up&from=all');
+    expect(left).toMatchObject({ status: 303, headers: { location: '/decisions' } });
+    // Who was left open waits for nobody.
+    expect((await console.get('/decisions')).text).toContain('31 people need a decision');
+    expect((await autumn.recipients())[0]).toMatchObject({ reason: 'given_up' });
+  },
+);
 
 const updatePath = '/campaigns/spring/update';
 

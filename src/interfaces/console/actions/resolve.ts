@@ -2,7 +2,7 @@ import { figure, count } from '../../../presentation/html/elements.ts';
 import { findUnresolved, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
-import { openCampaign, inCampaign, shownNumber, requireRow } from '../core/rows.ts';
+import { openCampaign, inCampaign, personName, shownNumber, requireRow } from '../core/rows.ts';
 import { hidden, checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { operations } from '../../../operations/list.ts';
@@ -14,11 +14,18 @@ import { countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 type Decision = 'theirs' | 'not_theirs' | 'redial' | 'give_up';
 
 const done: Readonly<Record<Decision, string>> = {
-  theirs: 'the record is theirs, and the row has its result',
-  not_theirs: 'the record is not theirs',
-  redial: 'it is dialled again',
-  give_up: 'it stays unresolved',
+  theirs: 'this record is their call, and they have its result',
+  not_theirs: 'this record is not their call',
+  redial: 'they are called again',
+  give_up: 'they are left open, and not called again',
 };
+
+const people = (number: number): string => count(number, 'person', 'people');
+
+/** The page on which it was decided: that of all campaigns, or of this one. */
+function backTo(from: string | null, campaignId: string): string {
+  return from === 'all' ? '/decisions' : campaignPath(campaignId, '/unresolved');
+}
 
 /** Decides about one row in doubt. A record is assigned with one press; dialling again and giving up say first what they do. */
 export const resolveRow: ConsoleAction = {
@@ -27,36 +34,37 @@ export const resolveRow: ConsoleAction = {
   form: async (request, given) => {
     const { now } = request;
     const { campaign, campaignId, db } = await openCampaign(request);
-    const { row } = await requireRow(request, campaignId);
+    const { row, externalId } = await requireRow(request, campaignId);
+    const name = personName(row, externalId);
     const recipients = await findUnresolved(db, campaignId, [row]);
     const [doubtful] = await readDoubtfulRows(db, campaign, { recipients, now });
     const decision = given.fields?.get('decision') ?? request.query('decision');
-    const back = campaignPath(campaignId, '/unresolved');
+    const from = given.fields?.get('from') ?? request.query('from');
+    const back = backTo(from, campaignId);
     const isRedial = decision === 'redial';
     const isChoice = isRedial || decision === 'give_up';
-    const why = doubtful === undefined ? `Row ${row} is not in doubt, or was left as it is.` : 'Choose a record, or what to do.';
+    const why = doubtful === undefined ? `${name} needs no decision, or was left open.` : 'Choose a record, or what to do.';
     const calls = doubtful?.calls ?? [];
-    const what = isRedial ? `Dial row ${row} again` : `Leave row ${row} as it is`;
+    const what = isRedial ? `Call ${name} again` : `Leave ${name} open`;
     return pressView(given, {
-      title: isChoice ? `${what}?` : `Row ${row}`,
-      ...inCampaign(campaign, [back, 'Needs a person'], [rowPath(campaignId, row), `Row ${row}`]),
-      back: [back, 'the rows that need a person'],
+      title: isChoice ? `${what}?` : name,
+      ...inCampaign(campaign, [back, 'Needs a decision'], [rowPath(campaignId, row), name]),
+      back: [back, 'the people who need a decision'],
       obstacle: doubtful === undefined || !isChoice ? { why, status: 200 } : null,
       says: isRedial
-        ? 'The row goes back in line and is called. If one of its calls was placed after all, this person is called twice.'
-        : 'The row keeps the outcome unresolved, and no decision is asked for any more. It is not called again.',
+        ? 'This person goes back in line and is called. If one of their calls was placed after all, this person is called twice.'
+        : 'It stays unknown what became of this person, and no decision is asked for any more. They are not called again.',
       standing:
         doubtful === undefined
           ? []
           : [
               ['Number', shownNumber(request, campaignId, doubtful.recipient.e164)],
-              ['Rows', figure(1)],
               ['Calls that may have been placed', figure(calls.length)],
-              ['Records that may be theirs', figure(calls.flatMap((call) => call.records).length)],
+              ['Records that may be their call', figure(calls.flatMap((call) => call.records).length)],
             ],
       button: what,
       danger: true,
-      body: hidden({ decision }),
+      body: hidden({ decision, from }),
     });
   },
   call: ({ params, fields }) => {
@@ -70,7 +78,7 @@ export const resolveRow: ConsoleAction = {
     const setOff = typeof body['setOff'] === 'string' ? ` (${body['setOff']})` : '';
     const decision = fields.get('decision') as Decision;
     return {
-      to: campaignPath(params['campaign'] ?? '', '/unresolved'),
+      to: backTo(fields.get('from'), params['campaign'] ?? ''),
       said: `Row ${params['row'] ?? ''}: ${done[decision]}${setOff}.`,
     };
   },
@@ -90,18 +98,18 @@ export const resolveAllRows: ConsoleAction = {
     const { open } = await readStatus(db, campaign);
     const back = campaignPath(campaignId, '/unresolved');
     const isNothing = rows + open === 0 || (redial && rows === 0);
-    const what = redial ? `Dial ${count(rows, 'row')} again` : `Leave ${count(rows, 'row')} as they are`;
+    const what = redial ? `Call ${people(rows)} again` : `Leave ${people(rows)} open`;
     return pressView(given, {
       title: `${what}?`,
-      ...inCampaign(campaign, [back, 'Needs a person']),
-      back: [back, 'the rows that need a person'],
-      obstacle: isNothing ? { why: 'No row can be decided about together.', status: 200 } : null,
+      ...inCampaign(campaign, [back, 'Needs a decision']),
+      back: [back, 'the people who need a decision'],
+      obstacle: isNothing ? { why: 'Nobody can be decided about together.', status: 200 } : null,
       says: redial
-        ? `${count(rows, 'row')} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${count(rows, 'person', 'people')} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
-        : `${count(rows, 'row')} ${rows === 1 ? 'keeps' : 'keep'} the outcome unresolved. No decision is asked for any more, and they are not called again.`,
+        ? `${people(rows)} ${rows === 1 ? 'goes' : 'go'} back in line. If their calls were placed after all, up to ${people(rows)} ${rows === 1 ? 'is' : 'are'} called twice; no record can rule this out.`
+        : `It stays unknown what became of ${people(rows)}. No decision is asked for any more, and they are not called again.`,
       standing: [
-        [redial ? 'Rows that are dialled again' : 'Rows that stay unresolved', figure(rows)],
-        ['Rows that are left to a decision of their own', redial ? figure(apart) : null],
+        [redial ? 'People who are called again' : 'People who are left open', figure(rows)],
+        ['People who are left to a decision of their own', redial ? figure(apart) : null],
         ['Open calls', figure(open)],
       ],
       button: what,
@@ -128,9 +136,9 @@ export const resolveAllRows: ConsoleAction = {
       Record<'recipients' | 'apart' | 'tooEarly' | 'openGivenUp', number>;
     const redial = fields.get('decision') === 'redial';
     const parts = [
-      `${count(recipients, 'row')} ${redial ? 'dialled again' : 'left as unresolved'}`,
+      `${people(recipients)} ${redial ? 'called again' : 'left open'}`,
       ...(openGivenUp > 0 ? [`${count(openGivenUp, 'open call')} given up`] : []),
-      ...(redial && apart > 0 ? [`${count(apart, 'row')} left: their records cannot be told apart`] : []),
+      ...(redial && apart > 0 ? [`${people(apart)} left: their records cannot be told apart`] : []),
       ...(tooEarly > 0 ? [`${count(tooEarly, 'batch', 'batches')} too young to decide about`] : []),
       ...(typeof setOff === 'string' ? [setOff] : []),
     ];

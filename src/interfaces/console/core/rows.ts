@@ -5,7 +5,7 @@ import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaig
 import { type ViewRequest, may } from './view.ts';
 import { phone, badge, outcome as outcomeDot, type OutcomeTone, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import type { IconName } from '../../../presentation/html/icons.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -56,8 +56,8 @@ export function numbersForm(
   return html`<form id="numbers" class="inline" method="post" action="${search === undefined ? campaignPath(campaignId, '/numbers') : to}">
     ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     <input type="hidden" name="show" value="${shown ? 'no' : 'yes'}" />
-    <button class="btn sm" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">
-      ${shown ? 'Hide numbers' : 'Show numbers'}
+    <button class="btn" title="${shown ? 'Masks them again' : 'For 15 minutes; the log says that you asked'}">
+      ${icon('eye')} ${shown ? 'Hide numbers' : 'Show numbers'}
     </button>
   </form>`;
 }

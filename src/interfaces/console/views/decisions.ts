@@ -1,34 +1,74 @@
-import { count, empty, figure, link, panel, table } from '../../../presentation/html/elements.ts';
-import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
-import { readAggregates } from '../../../ledger/aggregates.ts';
-import { campaignPath } from '../core/links.ts';
-import { stateBadge } from '../core/rows.ts';
+import { link, linkButton, panel } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { findUnresolvedPage, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
+import { countUndecidedPeople } from '../../../ledger/read/doubt-counts.ts';
+import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
+import { campaignPath, withQuery } from '../core/links.ts';
+import { campaignName } from '../core/rows.ts';
 import type { View, ViewRequest } from '../core/view.ts';
+import { decisionPanel, decisionsTitle, nobodyWaits, whyTheyWait } from './unresolved.ts';
 
-/** The people of all campaigns of whom nobody knows whether they were called, by campaign. */
-export async function decisionsView({ context: { store } }: ViewRequest): Promise<View> {
-  const waiting: { campaignId: string; cells: Record<string, ReturnType<typeof link>> }[] = [];
-  for (const { campaignId, state } of (await listCampaigns(store.db)).toReversed()) {
-    const outcomes = await readAggregates(store.db, campaignId, ['outcome']);
-    const people = outcomes.find(({ value }) => value === 'unresolved')?.count ?? 0;
-    if (people === 0) continue;
-    const cells = { Campaign: link(campaignPath(campaignId, '/unresolved'), campaignId), People: figure(people), State: stateBadge(state) };
-    waiting.push({ campaignId, cells });
-  }
+const pageSize = 25;
+
+/** The people of all campaigns of whom nobody knows whether they were called, the newest campaign first. */
+export async function decisionsView(request: ViewRequest): Promise<View> {
+  const { db } = request.context.store;
+  const people = await countUndecidedPeople(db);
+  const campaigns = (await listCampaigns(db)).toReversed().filter(({ campaignId }) => people.has(campaignId));
+  const open = [...people.values()].reduce((sum, each) => sum + each, 0);
+  const { panels, next } = await readPage(request, campaigns);
+  const isFirst = request.query('campaign') === '';
   return {
-    title: 'Needs a decision',
+    title: decisionsTitle(open),
     section: 'decisions',
     follows: 'all',
-    body: panel(
-      `${count(waiting.length, 'campaign')} with people to decide about`,
-      table(
-        'People to decide about, by campaign',
-        waiting.map(({ campaignId, cells }) => ({ key: `decide-${campaignId}`, cells })),
-        empty(
-          'Nobody needs a decision',
-          'Whoever may have been called without anybody knowing stands here, and is not called again before.',
-        ),
-      ),
-    ),
+    ...(open === 0 ? {} : { meta: html`<span>${whyTheyWait}</span>` }),
+    body: [
+      campaigns.length < 2 ? null : campaignChips(campaigns, people),
+      panels.length > 0
+        ? panels
+        : panel('People', nobodyWaits('Whoever may have been called without anybody knowing stands here, and is not called again before.')),
+      isFirst && next === null
+        ? null
+        : html`<p class="pager">
+            ${isFirst ? null : linkButton('/decisions', 'First people', 'sm')}
+            ${next === null ? null : linkButton(withQuery('/decisions', next), 'Next people', 'sm')}
+          </p>`,
+    ],
   };
+}
+
+function campaignChips(campaigns: readonly Campaign[], people: ReadonlyMap<string, number>): Html {
+  return html`<nav class="chips" aria-label="Campaigns with people to decide about">
+    ${campaigns.map(
+      (campaign) =>
+        html`<a class="chip" href="${campaignPath(campaign.campaignId, '/unresolved')}">
+          ${campaignName(campaign)} <span class="n">${(people.get(campaign.campaignId) ?? 0).toLocaleString('en')}</span>
+        </a>`,
+    )}
+  </nav>`;
+}
+
+/** A page of people from the one that the address names on; `next`: the address of whoever follows. */
+async function readPage(
+  request: ViewRequest,
+  campaigns: readonly Campaign[],
+): Promise<{ panels: HtmlValue[]; next: { campaign: string; after: number } | null }> {
+  const { now, context } = request;
+  const { db } = context.store;
+  const asked = request.query('campaign');
+  const at = campaigns.findIndex(({ campaignId }) => campaignId === asked);
+  const panels: HtmlValue[] = [];
+  for (const campaign of campaigns.slice(Math.max(0, at))) {
+    const { campaignId } = campaign;
+    const after = Number(request.query('after'));
+    const afterRow = campaignId === asked && Number.isSafeInteger(after) && after > 0 ? after : 0;
+    const room = pageSize - panels.length;
+    const found = await findUnresolvedPage(db, campaignId, { afterRow, limit: room + 1 });
+    const rows = await readDoubtfulRows(db, campaign, { recipients: found.slice(0, room), now });
+    const where = link(campaignPath(campaignId, '/unresolved'), campaignName(campaign));
+    panels.push(...rows.map((row) => decisionPanel(request, campaignId, row, where)));
+    if (found.length > room) return { panels, next: { campaign: campaignId, after: rows.at(-1)?.recipient.row_number ?? afterRow } };
+  }
+  return { panels, next: null };
 }

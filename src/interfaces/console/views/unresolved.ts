@@ -1,21 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
-import { count, empty, figure, link, panel, table, duration, facts, id, instant } from '../../../presentation/html/elements.ts';
+import { count, duration, empty, figure, id, instant, link, linkButton, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
-import { countUnresolved } from '../../../ledger/read/doubt-counts.ts';
+import { countUndecided, countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 import { causeText } from '../../../presentation/words/needs.ts';
-import { campaignPath, rowPath } from '../core/links.ts';
-import { openCampaign, inCampaign, numbersForm, shownNumber } from '../core/rows.ts';
-import { may, type View, type ViewRequest } from '../core/view.ts';
-import { randomUUID } from 'node:crypto';
+import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { dispositionText } from '../../../presentation/words/history.ts';
+import { campaignPath, rowPath, withQuery } from '../core/links.ts';
+import { hidden } from '../core/fields.ts';
+import { inCampaign, numbersForm, openCampaign, personName, shownNumber } from '../core/rows.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
 
-/** Rows of which nobody knows what became, by their causes, each with the records that may be its own. */
+/** The people of one campaign of whom nobody knows what became, each with the records that may be their call. */
 export async function unresolvedView(request: ViewRequest): Promise<View> {
   const { now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
@@ -24,128 +24,107 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
   const causes = await countUnresolved(db, campaignId);
   const found = await findUnresolvedPage(db, campaignId, { afterRow, limit: pageSize + 1 });
   const rows = await readDoubtfulRows(db, campaign, { recipients: found.slice(0, pageSize), now });
-  const withRecords = rows.filter(({ calls }) => calls.some(({ records }) => records.length > 0));
-  const without = rows.filter((row) => !withRecords.includes(row));
   const path = campaignPath(campaignId, '/unresolved');
-  const open = Object.entries(causes).reduce((sum, [cause, times]) => sum + (cause === givenUp ? 0 : times), 0);
+  const open = countUndecided(causes);
   const next = found.length > pageSize ? (rows.at(-1)?.recipient.row_number ?? null) : null;
   return {
-    title: `Needs a person: ${campaignId}`,
+    title: decisionsTitle(open),
     follows: campaignId,
     ...inCampaign(campaign),
+    ...(open === 0 ? {} : { meta: html`<span>${whyTheyWait}</span>` }),
+    actions: [
+      numbersForm(request, campaignId, { to: afterRow > 0 ? `${path}?after=${afterRow}` : path }),
+      togetherButtons(request, { campaignId, open, apart: causes[notToldApart] ?? 0 }),
+    ],
     body: [
-      panel('Rows that nobody knows about', [causeTable(causes), summary(request, { campaignId, open, apart: causes[notToldApart] ?? 0 })]),
-      ...(rows.length === 0
-        ? [open === 0 ? null : link(path, 'First rows')]
-        : [
-            html`<div class="between">
-              <h2>${afterRow > 0 ? `Behind row ${afterRow}` : 'Row by row'}</h2>
-              ${numbersForm(request, campaignId, { to: afterRow > 0 ? `${path}?after=${afterRow}` : path })}
-            </div>`,
-            withRecords.map((row) => doubtfulRow(request, campaign, row)),
-            unrecordedRows(request, campaign, without),
-            html`<div class="pages">
-              ${afterRow > 0 ? link(path, 'First rows') : null} ${next === null ? null : link(`${path}?after=${next}`, 'Next rows')}
-            </div>`,
-          ]),
+      rows.length > 0
+        ? rows.map((row) => decisionPanel(request, campaignId, row))
+        : panel(
+            'People',
+            nobodyWaits(open === 0 ? 'What became of each call is known, or is still being looked for.' : link(path, 'First people')),
+          ),
+      afterRow === 0 && next === null
+        ? null
+        : html`<p class="pager">
+            ${afterRow > 0 ? linkButton(path, 'First people', 'sm') : null}
+            ${next === null ? null : linkButton(`${path}?after=${next}`, 'Next people', 'sm')}
+          </p>`,
+      causesPanel(causes),
     ],
   };
 }
 
-function causeTable(causes: Readonly<Record<string, number>>): HtmlValue {
-  return table(
-    'Unresolved rows by their cause',
-    Object.entries(causes)
-      .toSorted((a, b) => b[1] - a[1])
-      .map(([cause, rows]) => ({
-        key: `cause-${cause}`,
-        cells: { Cause: causeText(cause), Rows: figure(rows) },
-      })),
-    empty('Nothing needs a decision', 'What became of each call is known, or is still being looked for.'),
+export function decisionsTitle(open: number): string {
+  return open === 0 ? 'Nobody needs a decision' : `${count(open, 'person needs', 'people need')} a decision`;
+}
+
+export const whyTheyWait = 'Nobody knows whether they were called. Nobody is called twice by accident, so they wait for you.';
+
+export function nobodyWaits(next: HtmlValue): Html {
+  return empty('Nobody needs a decision', next);
+}
+
+/** What can be decided about all of them at once; nothing for whoever may only look. */
+function togetherButtons(
+  request: ViewRequest,
+  { campaignId, open, apart }: { campaignId: string; open: number; apart: number },
+): HtmlValue {
+  if (open === 0 || !may(request, 'operate')) return null;
+  const path = campaignPath(campaignId, '/resolve');
+  const again = open - apart;
+  return [
+    again > 0 ? linkButton(`${path}?decision=redial`, `Call ${again === 1 ? '1 person' : again.toLocaleString('en')} again…`) : null,
+    linkButton(`${path}?decision=give_up`, open === 1 ? 'Leave 1 open…' : `Leave all ${open.toLocaleString('en')} open…`),
+  ];
+}
+
+function causesPanel(causes: Readonly<Record<string, number>>): Html | null {
+  const counted = Object.entries(causes).toSorted((a, b) => b[1] - a[1]);
+  if (counted.length === 0) return null;
+  return panel(
+    'Why nobody knows',
+    html`<ul class="causes pad">
+      ${counted.map(([cause, people]) => html`<li id="cause-${cause}"><span>${cause === givenUp ? 'Left open' : capital(causeText(cause))}</span>${figure(people)}</li>`)}
+    </ul>`,
   );
 }
 
-function summary(request: ViewRequest, { campaignId, open, apart }: { campaignId: string; open: number; apart: number }): Html | null {
-  if (open === 0) return null;
-  const path = campaignPath(campaignId, '/resolve');
-  return html`<div class="stack">
-    <p>
-      It cannot be known whether ${open === 1 ? 'this row was' : 'these rows were'} reached, so nobody calls ${open === 1 ? 'it' : 'them'}
-      again unless you say so. ${count(open, 'row')} still ${open === 1 ? 'needs' : 'need'} a decision.
-    </p>
-    ${
-      may(request, 'operate')
-        ? html`<p class="actions">
-            ${open > apart ? html`<a class="btn" href="${path}?decision=redial">Dial them again …</a>` : null}
-            <a class="btn" href="${path}?decision=give_up">Leave them all as they are …</a>
-          </p>`
-        : null
-    }
-  </div>`;
-}
-
-/** One row in doubt: its calls, and the records among which a person may choose. What they say is for whoever may operate. */
-function doubtfulRow(request: ViewRequest, { campaignId }: Campaign, { recipient, calls }: DoubtfulRow): Html {
+/**
+ * One person in doubt: the calls, and the records among which somebody may choose. What they say is for whoever may operate. `where`: the
+ * campaign, on a page that shows several.
+ */
+export function decisionPanel(request: ViewRequest, campaignId: string, { recipient, calls }: DoubtfulRow, where: HtmlValue = null): Html {
   const { row_number: row, e164, external_id: externalId, reason } = recipient;
   const path = rowPath(campaignId, row);
+  const key = `${campaignId}-${row}`;
+  const name = personName(row, externalId);
   const last = calls.at(-1)?.attempt ?? null;
-  const records = calls.flatMap((call) => call.records);
+  const records = calls.reduce((sum, call) => sum + call.records.length, 0);
   const mayDecide = may(request, 'operate');
-  return html`<section id="doubt-${row}" class="panel">
+  const from = where === null ? '' : 'all';
+  const sent = last?.posted_at == null ? null : html`Requested ${instant(last.posted_at, 'minute')}: `;
+  return html`<section id="doubt-${key}" class="panel" aria-labelledby="doubt-${key}-name">
     <header>
-      <h3>${link(path, `Row ${row}`)}</h3>
-      ${shownNumber(request, campaignId, e164)}
+      <h2 id="doubt-${key}-name"><a href="${path}">${name}</a> <span class="soft">${shownNumber(request, campaignId, e164)}</span></h2>
+      <p>${where === null ? null : html`${where} · `}${sent}${causeOf(reason, last?.detail ?? null)}</p>
     </header>
-    ${facts([
-      ['ID', externalId === null ? null : id(printable(externalId))],
-      ['Why nobody knows', reason === null && last === null ? null : causeOf(reason, last?.detail ?? null)],
-      ['Calls in doubt', figure(calls.length)],
-      ['Last requested', last === null ? null : instant(last.posted_at, 'full')],
-      ['Records that may be theirs', figure(records.length)],
-    ])}
     ${
-      mayDecide && records.length > 0
-        ? calls.map(({ attempt, records: own }) => recordTable(path, { attempt, records: own, several: calls.length > 1 }))
+      records === 0
+        ? html`<p class="pad soft">No record comes into question. Whoever is called again may be called a second time.</p>`
+        : mayDecide
+          ? calls.map((call) => recordTable(path, { ...call, name, from, several: calls.length > 1 }))
+          : html`<p class="pad soft">${count(records, 'record')} may be this call.</p>`
+    }
+    ${
+      mayDecide
+        ? html`<footer class="actions">
+            <span>${records === 0 ? 'You can:' : 'If none fits:'}</span>
+            ${linkButton(withQuery(`${path}/resolve`, { decision: 'redial', from }), 'Call again…', 'sm', 'retry')}
+            ${linkButton(withQuery(`${path}/resolve`, { decision: 'give_up', from }), 'Leave open…', 'sm')}
+          </footer>`
         : null
     }
-    ${mayDecide ? html`<p class="actions">${wholeRow(path)}</p>` : null}
   </section>`;
-}
-
-/** Rows in doubt for which no record comes into question: there is nothing to choose from but to dial again or not. */
-function unrecordedRows(request: ViewRequest, { campaignId }: Campaign, rows: readonly DoubtfulRow[]): HtmlValue {
-  if (rows.length === 0) return null;
-  const mayDecide = may(request, 'operate');
-  return panel(
-    'Without a record that may be theirs',
-    table(
-      'Rows in doubt without a record that may be theirs',
-      rows.map(({ recipient, calls }) => {
-        const { row_number: row, e164, external_id: externalId, reason } = recipient;
-        const path = rowPath(campaignId, row);
-        const last = calls.at(-1)?.attempt ?? null;
-        return {
-          key: `doubt-${row}`,
-          cells: {
-            Row: link(path, figure(row)),
-            ID: externalId === null ? '–' : id(printable(externalId)),
-            Number: shownNumber(request, campaignId, e164),
-            'Why nobody knows': html`<span class="long">${causeOf(reason, last?.detail ?? null)}</span>`,
-            Requested: instant(last?.posted_at ?? null, 'full'),
-            ...(mayDecide ? { '': html`<span class="choices">${wholeRow(path)}</span>` } : {}),
-          },
-        };
-      }),
-    ),
-  );
-}
-
-function wholeRow(path: string): HtmlValue {
-  return [
-    html`<a class="btn" href="${path}/resolve?decision=redial">Dial again …</a>`,
-    ' ',
-    html`<a class="btn" href="${path}/resolve?decision=give_up">Leave it …</a>`,
-  ];
 }
 
 function causeOf(reason: string | null, detail: string | null): string {
@@ -154,41 +133,65 @@ function causeOf(reason: string | null, detail: string | null): string {
   return ofRow !== null && ofRow !== reason ? ofRow : causeText(detail ?? reason ?? 'unknown');
 }
 
-function recordTable(
-  path: string,
-  { attempt, records, several }: { attempt: DoubtfulRow['calls'][number]['attempt']; records: PossibleRecord[]; several: boolean },
-): HtmlValue {
-  return [
-    several ? html`<p class="soft">Call ${attempt.number}, requested ${instant(attempt.posted_at, 'full')}</p>` : null,
-    table(
-      `Records that may be that of call ${attempt.number}`,
-      records.map(({ conversationId, facts: known }) => ({
-        key: `record-${attempt.attempt_id}-${conversationId}`,
-        cells: {
-          Record: id(printable(conversationId)),
-          Began: instant(known.startedAt, 'full'),
-          Duration: known.durationMs === null ? '–' : figure(duration(known.durationMs)),
-          Call: known.callResult === null ? '–' : dispositionText(known.callResult),
-          Replies: figure(known.userTurns),
-          'First words': known.openingLine === null ? '–' : html`<q>${printable(known.openingLine)}</q>`,
-          '': html`<span class="choices">
-            ${decide(path, { decision: 'theirs', conversationId, text: 'It is theirs' })}
-            ${decide(path, { decision: 'not_theirs', conversationId, text: 'Not theirs' })}
-          </span>`,
-        },
-      })),
-    ),
-  ];
+interface CallInDoubt {
+  attempt: DoubtfulRow['calls'][number]['attempt'];
+  records: PossibleRecord[];
+  name: string;
+  /** `all`: the page of all campaigns, to which a decision leads back; empty: that of the campaign. */
+  from: string;
+  /** The person has other calls in doubt. */
+  several: boolean;
 }
 
-function decide(
+function recordTable(path: string, { attempt, records, name, from, several }: CallInDoubt): Html {
+  const may = `${count(records.length, 'record')} may be ${several ? `call ${attempt.number}` : 'this call'}`;
+  const caption = `${may} to ${name}`;
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+    <table class="cards">
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">${may}${several ? html`, requested ${instant(attempt.posted_at, 'minute')}` : null}</th>
+          <th scope="col"><span class="hidden">Decide</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${records.map((record) => recordLine(path, { attemptId: attempt.attempt_id, from }, record))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function recordLine(
   path: string,
-  { decision, conversationId, text }: { decision: 'theirs' | 'not_theirs'; conversationId: string; text: string },
+  { attemptId, from }: { attemptId: string; from: string },
+  { conversationId, facts }: PossibleRecord,
 ): Html {
+  const { openingLine, startedAt, durationMs, callResult, userTurns } = facts;
+  return html`<tr id="record-${attemptId}-${conversationId}" class="fix">
+    <th scope="row" class="wide">
+      <span class="two">
+        <span>${openingLine === null ? html`<span class="soft">No words in it</span>` : html`<q>${printable(openingLine)}</q>`}</span>
+        <small>
+          ${instant(startedAt, 'full')}${durationMs === null ? null : html`, ${figure(duration(durationMs))}`}${callResult === null ? null : `, ${printable(callResult)}`},
+          ${count(userTurns, 'reply', 'replies')}, ${id(printable(conversationId))}
+        </small>
+      </span>
+    </th>
+    <td class="r wide">
+      <span class="actions">
+        ${decide(path, { decision: 'theirs', from, conversation: conversationId, text: 'This is the call' })}
+        ${decide(path, { decision: 'not_theirs', from, conversation: conversationId, text: 'Not this one' })}
+      </span>
+    </td>
+  </tr>`;
+}
+
+function decide(path: string, { text, ...fields }: Record<'decision' | 'from' | 'conversation' | 'text', string>): Html {
   return html`<form class="inline" method="post" action="${path}/resolve">
-    <input type="hidden" name="key" value="${randomUUID()}" />
-    <input type="hidden" name="decision" value="${decision}" />
-    <input type="hidden" name="conversation" value="${conversationId}" />
-    <button class="btn sm">${text}</button>
+    ${hidden({ key: randomUUID(), ...fields })}
+    <button class="btn sm${fields.decision === 'theirs' ? '' : ' bare'}">${text}</button>
   </form>`;
 }
