@@ -57,12 +57,16 @@ browserTest(
     await page.getByRole('button', { name: `Start ${world.id}` }).click();
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
 
-    await page.getByRole('link', { name: 'Events', exact: true }).click();
-    await page.getByText(/batch 1: no usable answer/).waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'Activity', exact: true }).click();
+    await page
+      .getByText(/^No usable answer/)
+      .first()
+      .waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'Overview' }).click();
     await act(page, /^Pause/, /^Pause/);
     await page.getByText(`${world.id} is paused`).waitFor();
-    await page.getByRole('link', { name: 'Limits …' }).click();
+    await page.getByLabel('More actions').click();
+    await page.getByRole('link', { name: 'Change limits…' }).click();
     await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('100');
     await page.getByRole('button', { name: 'Change the limits' }).click();
     await page.getByText('From the next batch on: concurrent calls: 100').waitFor();
@@ -75,10 +79,14 @@ browserTest(
     await page.getByRole('button', { name: 'Do not call this number' }).click();
 
     await page.goto(`${origin}/campaigns/${world.id}`);
-    await until('the campaign ends on the open page', async () => (await page.getByText('Completed', { exact: true }).count()) > 0, {
-      limitMs: 200_000,
-      everyMs: 500,
-    });
+    await until(
+      'the campaign ends on the open page',
+      async () => (await page.getByRole('link', { name: 'Download results' }).count()) > 0,
+      {
+        limitMs: 200_000,
+        everyMs: 500,
+      },
+    );
 
     // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
     const called = (): Set<string> => new Set(world.sandbox.calls().map(({ to }) => to));
@@ -88,7 +96,7 @@ browserTest(
     await page.getByText('5 people called again').waitFor();
     await page.goto(`${origin}/campaigns/${world.id}`);
     await until('they have been called', () => called().size === before + 5, { limitMs: 100_000 });
-    await page.getByText('Completed', { exact: true }).waitFor({ timeout: 100_000 });
+    await page.getByRole('link', { name: 'Download results' }).waitFor({ timeout: 100_000 });
     expect(await page.getByRole('link', { name: 'Decide' }).count()).toBe(0);
     expect(complaints).toEqual([]);
     expect(strayed).toEqual([]);
@@ -96,7 +104,6 @@ browserTest(
     await page.goto(`${origin}/campaigns/${world.id}/results`);
     const [results] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /CSV/ }).first().click()]);
     expect(results.suggestedFilename()).toMatch(/\.csv$/);
-    await page.goto(`${origin}/campaigns/${world.id}/report`);
     const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
     expect(report.suggestedFilename()).toMatch(/\.html$/);
     expect(await world.run('verify', world.id)).toMatchObject(proven);

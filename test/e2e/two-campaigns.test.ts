@@ -51,9 +51,10 @@ async function countRuns(workflowId: string): Promise<number> {
   }
 }
 
+/** So few lines that each batch waits for the one before it: batches that go one after the other make no events. */
+const narrow = { rules: { pacing: { maxConcurrentCalls: 4, refillThreshold: 4 } }, batchSize: 4 };
+
 test.concurrent('a long campaign continues as new, and nothing is lost or doubled', async () => {
-  // So few lines that each batch waits for the one before it: batches that go one after the other make no events.
-  const narrow = { rules: { pacing: { maxConcurrentCalls: 4, refillThreshold: 4 } }, batchSize: 4 };
   await withRun({ id: 'long', seed: 901, temporal, recipients: 60, ...narrow, settings: patient }, async (run) => {
     run.startWorker();
     await run.start();
@@ -65,7 +66,7 @@ test.concurrent('a long campaign continues as new, and nothing is lost or double
 });
 
 test.concurrent('a worker killed again and again while the campaign continues as new loses nothing', async () => {
-  await withRun({ id: 'long-killed', seed: 902, temporal, recipients: 40, batchSize: 4 }, async (run) => {
+  await withRun({ id: 'long-killed', seed: 902, temporal, recipients: 40, ...narrow }, async (run) => {
     const lostReplies: string[] = [];
     let worker = run.startWorker();
     await run.start();

@@ -10,6 +10,8 @@ const quietFlags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
+  // Whether a recording plays may not depend on the sound of the machine.
+  '--disable-audio-output',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
