@@ -1,28 +1,39 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { toSuppression, type StoredSuppression } from '../rows/suppressions.ts';
+import { accountScope, toSuppression, type StoredSuppression } from '../rows/suppressions.ts';
 import type { Queries } from '../tx.ts';
+
+/** Which entries are wanted: those that somebody said in a call, that came in a file, or that hold for a single campaign. */
+export const entryKinds = ['all', 'asked', 'imported', 'single'] as const;
+export type EntryKind = (typeof entryKinds)[number];
+
+const conditions: Readonly<Record<EntryKind, RawBuilder<SqlBool>>> = {
+  all: sql`1 = 1`,
+  asked: sql`source like 'call:%'`,
+  imported: sql`source like 'import:%'`,
+  single: sql`scope <> ${accountScope}`,
+};
 
 /** Which entries of the do-not-call list are wanted. */
 export interface EntryQuery {
-  /** Null: those for all campaigns and those for single ones. */
-  scope: string | null;
-  /** Four digits or more of a number, or a part of who said so or of the reason; empty: all. */
+  kind: EntryKind;
+  /** Four digits or more of a number, or a part of who said so, of the reason or of the campaign's id; empty: all. */
   search: string;
   /** From 1. A place and no number of a person, so that it may stand in an address. */
   page: number;
   pageSize: number;
 }
 
-/** One page of the do-not-call list in the order of numbers, and whether there is another one. Walks over the pages before it. */
+/** One page of the do-not-call list, newest first, and whether there is another one. Walks over the pages before it. */
 export async function readEntryPage(
   db: Queries,
-  { scope, search, page, pageSize }: EntryQuery,
+  { kind, search, page, pageSize }: EntryQuery,
 ): Promise<{ entries: StoredSuppression[]; hasMore: boolean }> {
   const rows = await db
     .selectFrom('suppressions')
     .selectAll()
-    .$if(scope !== null, (query) => query.where('scope', '=', scope ?? ''))
+    .where(conditions[kind])
     .$if(search !== '', (query) => query.where(matching(search)))
+    .orderBy('created_at', 'desc')
     .orderBy('e164')
     .orderBy('scope')
     .limit(pageSize + 1)
@@ -35,5 +46,48 @@ function matching(search: string): RawBuilder<SqlBool> {
   const digits = search.replaceAll(/[\s().-]/g, '').replace(/^\+/, '');
   const byNumber = /^\d{4,}$/.test(digits) ? sql<SqlBool>`e164 like ${`%${digits}%`} or` : sql.raw('');
   const part = `%${search.toLowerCase().replaceAll(/[%_~]/g, '~$&')}%`;
-  return sql`(${byNumber} lower(source) like ${part} escape '~' or lower(reason) like ${part} escape '~')`;
+  const named = ['source', 'reason', 'scope'].map((column) => sql<SqlBool>`lower(${sql.ref(column)}) like ${part} escape '~'`);
+  return sql`(${byNumber} ${sql.join(named, sql` or `)})`;
+}
+
+/** The do-not-call list in figures. */
+export interface ListFigures {
+  /** Entries of each kind, those that are over included. */
+  kinds: Readonly<Record<EntryKind, number>>;
+  /** Those that hold at `now`, and of these those that hold for all campaigns. */
+  holding: number;
+  holdingForAll: number;
+  /** Added within `spanMs`, and of these those that somebody said in a call. */
+  added: number;
+  addedInCalls: number;
+  /** They hold, and end within `endMs`. */
+  ending: number;
+}
+
+/** Reads the whole list once. */
+export async function readListFigures(
+  db: Queries,
+  { now, spanMs, endMs }: { now: number; spanMs: number; endMs: number },
+): Promise<ListFigures> {
+  const holds = sql<SqlBool>`(expires_at is null or expires_at > ${now})`;
+  const isNew = sql<SqlBool>`created_at > ${now - spanMs}`;
+  const { all, asked, imported, single } = conditions;
+  const countOf = (...all: RawBuilder<SqlBool>[]) =>
+    sql<number>`coalesce(sum(case when ${sql.join(all, sql` and `)} then 1 else 0 end), 0)`;
+  const found = await db
+    .selectFrom('suppressions')
+    .select([
+      countOf(all).as('all'),
+      countOf(asked).as('asked'),
+      countOf(imported).as('imported'),
+      countOf(single).as('single'),
+      countOf(holds).as('holding'),
+      countOf(holds, sql`scope = ${accountScope}`).as('holdingForAll'),
+      countOf(isNew).as('added'),
+      countOf(isNew, asked).as('addedInCalls'),
+      countOf(holds, sql`expires_at <= ${now + endMs}`).as('ending'),
+    ])
+    .executeTakeFirstOrThrow();
+  const { all: entries, asked: said, imported: read, single: own, ...others } = found;
+  return { kinds: { all: entries, asked: said, imported: read, single: own }, ...others };
 }

@@ -161,31 +161,3 @@ export async function findSuppressed(db: Queries, { campaignId, now }: At, numbe
   );
   return new Set(rows.map((row) => row.e164));
 }
-
-/** How many entries of a scope hold at `now`, and how many are over. */
-export interface EntryCount {
-  scope: string;
-  holding: number;
-  over: number;
-}
-
-/** Counts the list by scope, that of all campaigns first. */
-export async function countEntries(db: Queries, now: number): Promise<EntryCount[]> {
-  const rows = await db
-    .selectFrom('suppressions')
-    .select((eb) => [
-      'scope',
-      eb.fn.countAll<number>().as('entries'),
-      eb.fn.sum<number>(eb.case().when('expires_at', '<=', now).then(1).else(0).end()).as('over'),
-    ])
-    .groupBy('scope')
-    .orderBy('scope')
-    .execute();
-  const counts = rows.map(({ scope, entries, over }) => ({
-    scope,
-    holding: entries - over,
-    over,
-  }));
-  const [ofAll, others] = [true, false].map((all) => counts.filter(({ scope }) => (scope === accountScope) === all));
-  return [...(ofAll ?? []), ...(others ?? [])];
-}

@@ -199,8 +199,13 @@ export interface Row {
   cells: Readonly<Record<string, HtmlValue>>;
 }
 
-/** A table that turns into cards where it is narrow; without rows, what is shown in its place. */
-export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null): HtmlValue {
+/** Two lines of a cell, the second one small. */
+export function two(first: HtmlValue, second: HtmlValue): Html {
+  return html`<span class="two"><span>${first}</span>${second === null ? null : html`<small>${second}</small>`}</span>`;
+}
+
+/** A table that turns into cards where it is narrow; without rows, what is shown in its place. `tall`: its cells have two lines. */
+export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null, tall = false): HtmlValue {
   const [first] = rows;
   if (first === undefined) return whenEmpty;
   const heads = Object.keys(first.cells).map(
@@ -210,12 +215,14 @@ export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValu
     ({ key, cells }) =>
       html`<tr id="${key}">
         ${Object.entries(cells).map(([column, cell], index) =>
-          index === 0 ? html`<th scope="row">${cell}</th>` : html`<td data-label="${column}">${cell}</td>`,
+          index === 0
+            ? html`<th scope="row">${cell}</th>`
+            : html`<td ${column === '' ? html`class="r"` : html`data-label="${column}"`}>${cell}</td>`,
         )}
       </tr>`,
   );
   return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-    <table class="cards">
+    <table class="cards${tall ? ' tall' : ''}">
       <caption class="hidden">
         ${caption}
       </caption>

@@ -33,7 +33,7 @@ test('a number is checked without standing in an address, and is masked in the a
   });
   const checked = await console.post('/do-not-call', { numbers: `${one}\n(202) 555-0142`, region: 'US' }, 'read');
   expect(checked.text).toContain('1 of 2 numbers is not called');
-  expect(checked.text).toContain('said by person:operate console');
+  expect(checked.text).toContain('Added by: operate console.');
   for (const number of [one, two, '555-0142']) expect(checked.text).not.toContain(number);
   expect(checked.text).not.toContain('<script>alert');
   expect(checked.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
@@ -188,23 +188,26 @@ test.for(dialects)('entries of the list are shown page by page, masked, and foun
   );
   await addSuppressions(store, [{ ...terms, e164: one, scope: 'spring', source: 'call:spring/1/1', reason: 'asked us' }], noon);
   const shown = (text: string) => text.match(/id="entry-\d+"/g)?.length ?? 0;
-  const first = await console.get('/do-not-call/entries');
+  const first = await console.get('/do-not-call');
   expect(shown(first.text)).toBe(50);
   expect(first.text).not.toMatch(/\+1\d{10}/);
-  expect(first.text).toContain('href="/do-not-call/entries?page=2"');
+  expect(first.text).toContain('href="/do-not-call?page=2"');
   expect(first.text).not.toContain('<script>alert');
   expect(first.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
-  expect(shown((await console.get('/do-not-call/entries?page=2')).text)).toBe(11);
+  expect(shown((await console.get('/do-not-call?page=2')).text)).toBe(11);
   for (const [search, count] of [
     [one, 2],
     ['50% OFF', 1],
     ['spring/1', 1],
+    ['sprin', 1],
     ['0% o_f', 0],
     ['person:', 50],
   ] as const)
-    expect([search, shown((await console.post('/do-not-call/entries', { search })).text)]).toEqual([search, count]);
-  expect(shown((await console.get('/do-not-call/entries?scope=spring')).text)).toBe(1);
-  expect(await console.get('/do-not-call/entries', 'read')).toMatchObject({ status: 403 });
+    expect([search, shown((await console.post('/do-not-call', { search })).text)]).toEqual([search, count]);
+  const kinds = [['single', 1], ['asked', 1], ['imported', 0], ['unheard', 50]] as const; // prettier-ignore
+  for (const [kind, count] of kinds) expect([kind, shown((await console.get(`/do-not-call?kind=${kind}`)).text)]).toEqual([kind, count]);
+  for (const answer of [console.get('/do-not-call', 'read'), console.post('/do-not-call', { search: one }, 'read')])
+    expect(shown((await answer).text)).toBe(0);
 });
 
 test('an entry is taken off from the list by an admin who was shown its number, for its own scope', async () => {
@@ -212,8 +215,8 @@ test('an entry is taken off from the list by an admin who was shown its number, 
   const entry = { e164: one, scope: 'spring', source: 'person', reason: null, expiresAt: null };
   await addSuppressions(store, [entry, { ...entry, scope: 'account' }], noon);
   await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
-  const path = '/do-not-call/entries?scope=spring';
-  expect((await console.get(path, 'admin')).text).not.toContain('Allow calls again');
+  const path = '/do-not-call?kind=single';
+  expect((await console.get(path, 'admin')).text).not.toContain('Allow again…');
   await console.post('/campaigns/account/numbers', { show: 'yes', to: path }, 'admin');
   const { text } = await console.get(path, 'admin');
   expect(text).toContain(one);

@@ -9,7 +9,8 @@ import { bothDialects } from '../test-stores.ts';
 import { findUnknownCalls, type ListedCall } from '../../../src/ledger/read/unknown-calls.ts';
 import { countCallsTo } from '../../../src/ledger/read/calls-to.ts';
 import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
-import { addSuppressions, countEntries } from '../../../src/ledger/rows/suppressions.ts';
+import { readListFigures } from '../../../src/ledger/read/do-not-call.ts';
+import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 
 async function countAt(spring: Scenario, now: number) {
   const campaign = await spring.campaign();
@@ -104,22 +105,25 @@ test.for(bothDialects)('what a do-not-call entry stops is counted by what is und
   expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
 });
 
-test.for(bothDialects)('entries are counted by scope, those that are over apart, that of all campaigns first: %s', async (dialect) => {
+test.for(bothDialects)('the list is counted by what holds, what is new and what ends soon: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
-  await beginProven(store, { campaignId: 'aster' });
-  const entries = numbers(3).map((e164, index) => ({
-    e164, scope: 'account', source: 'person', reason: null, expiresAt: index === 0 ? noon + 1 : null,
-  })); // prettier-ignore
-  const [first] = entries;
-  await addSuppressions(store, [...entries, ...(first === undefined ? [] : [{ ...first, scope: 'aster' }])], noon);
-  expect(await countEntries(store.db, noon)).toEqual([
-    { scope: 'account', holding: 3, over: 0 },
-    { scope: 'aster', holding: 1, over: 0 },
-  ]);
-  expect(await countEntries(store.db, noon + 1)).toEqual([
-    { scope: 'account', holding: 2, over: 1 },
-    { scope: 'aster', holding: 0, over: 1 },
-  ]);
+  const spans = { spanMs: 1_000, endMs: 100 };
+  expect(await readListFigures(store.db, { now: noon, ...spans })).toEqual({
+    kinds: { all: 0, asked: 0, imported: 0, single: 0 }, holding: 0, holdingForAll: 0, added: 0, addedInCalls: 0, ending: 0,
+  }); // prettier-ignore
+  const entry = { scope: 'account', source: 'person', reason: null, expiresAt: null };
+  const [one = '', two = '', three = ''] = numbers(3);
+  await addSuppressions(store, [{ ...entry, e164: one, source: 'import:a.csv' }], noon - 2_000);
+  await addSuppressions(
+    store,
+    [{ ...entry, e164: two, source: 'call:aster/1/1' }, { ...entry, e164: two, scope: 'aster', expiresAt: noon + 50 }, { ...entry, e164: three }],
+    noon,
+  ); // prettier-ignore
+  const figures = {
+    kinds: { all: 4, asked: 1, imported: 1, single: 1 }, holding: 4, holdingForAll: 3, added: 3, addedInCalls: 1, ending: 1,
+  }; // prettier-ignore
+  expect(await readListFigures(store.db, { now: noon, ...spans })).toEqual(figures);
+  expect(await readListFigures(store.db, { now: noon + 50, ...spans })).toEqual({ ...figures, holding: 3, ending: 0 });
 });
 
 test.for(bothDialects)('rows are counted as a retry would take them, without those that a person has to speak for: %s', async (dialect) => {

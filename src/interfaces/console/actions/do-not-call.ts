@@ -46,7 +46,7 @@ export const addNumbers: ConsoleAction = {
       title: settled ? `Put ${count(numbers.length, 'number')} on the do-not-call list?` : 'Add numbers',
       section: 'do-not-call',
       crumbs,
-      body: html`<section class="panel">
+      body: html`<section class="panel pad-all stack narrow">
         <p>These numbers are not called from then on, even if a call is already planned. What is on the list is never shortened.</p>
         ${
           settled
@@ -60,8 +60,11 @@ export const addNumbers: ConsoleAction = {
         ${actionForm(given, {
           button: settled ? `Do not call ${count(numbers.length, 'number')}` : 'Say what this does',
           back,
-          body: html`${numberFields(given.fields, { settled })} ${scopeField(given.fields, await goingCampaigns(request))}
-          ${termFields(given.fields)} ${step(settled)}`,
+          body: html`${numberFields(given.fields, { settled })}
+            <div class="fields">
+              ${regionField(given.fields)} ${scopeField(given.fields, await goingCampaigns(request))} ${termFields(given.fields)}
+            </div>
+            ${step(settled)}`,
         })}
       </section>`,
     };
@@ -92,7 +95,7 @@ export const removeNumbers: ConsoleAction = {
       title: settled ? `Allow calls to ${count(known, 'number')} again?` : 'Allow calls again',
       section: 'do-not-call',
       crumbs,
-      body: html`<section class="panel">
+      body: html`<section class="panel pad-all stack narrow">
         <p>Somebody may have asked not to be called. Campaigns that go on may call these numbers at once.</p>
         ${
           settled
@@ -107,7 +110,9 @@ export const removeNumbers: ConsoleAction = {
           button: settled ? `Allow calls to ${count(numbers.length, 'number')}` : 'Say what this does',
           ...(settled ? { tone: 'danger' } : {}),
           back,
-          body: html`${numberFields(given.fields, { settled })} ${scopeField(given.fields, await goingCampaigns(request))} ${step(settled)}`,
+          body: html`${numberFields(given.fields, { settled })}
+            <div class="fields">${regionField(given.fields)} ${scopeField(given.fields, await goingCampaigns(request))}</div>
+            ${step(settled)}`,
         })}
       </section>`,
     };
@@ -224,7 +229,7 @@ export const importNumbers: ConsoleAction = {
     crumbs: [[back, 'Do not call']],
     body:
       given.answer === null
-        ? html`<section class="panel">
+        ? html`<section class="panel pad-all stack narrow">
             <p>
               All numbers of the file go on the list, or none where it cannot be read. Lines that are no number are left out and counted.
               Calls that are planned to them are stopped; open calls go on.
@@ -256,7 +261,7 @@ function imported(answer: Record<string, unknown>) {
   const { rows, added, known, repeated, bad, badLines } = answer as Record<'rows' | 'added' | 'known' | 'repeated' | 'bad', number> & {
     badLines: number[];
   };
-  return html`<section class="panel">
+  return html`<section class="panel pad-all stack narrow">
     ${facts([
       ['Rows of the file', figure(rows)],
       ['Numbers added', figure(added)],

@@ -1,8 +1,10 @@
 import { requireSchedule, type ScheduleView } from '../../../operations/control/schedules/view.ts';
 import { figure, instant, facts } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
+import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { operations, sentencesOf } from '../../../operations/list.ts';
+import { operations } from '../../../operations/list.ts';
 import { lineField, written } from '../core/fields.ts';
 import { apiCall, type ConsoleAction, actionForm } from '../core/action.ts';
 import { pressView } from '../core/press.ts';
@@ -16,8 +18,8 @@ const back = '/schedules';
 
 interface ActionWords {
   button: string;
-  /** What to know here besides what the list of operations says. */
-  adds: string;
+  /** What it does, and what it leaves. */
+  effects: readonly Effect[];
   said: (answer: Record<string, unknown>) => string;
   /** States in which there is something to do. */
   fits: readonly ScheduleView['state'][];
@@ -26,24 +28,32 @@ interface ActionWords {
   block?: (view: ScheduleView) => string | null;
 }
 
+type Effect = readonly [drawing: IconName, tone: string, text: string];
+const goesOn = 'Campaigns that it has started continue.';
+
 const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'delete', ActionWords>> = {
   pause: {
     button: 'Pause this schedule',
-    adds: 'Runs that it misses are not made up.',
+    effects: [
+      ['pause', 'is-wait', 'It starts no runs until somebody resumes it. Those that it misses are not made up.'],
+      ['phone', '', goesOn],
+    ],
     said: () => 'is paused: it starts no runs.',
     fits: ['active'],
   },
   resume: {
     button: 'Resume this schedule',
-    adds: 'Each reads the list as it is then.',
+    effects: [['play', '', 'It starts runs again at its times. Each reads the list as it is then; missed runs are not made up.']],
     said: () => 'is active again.',
     fits: ['paused'],
   },
   trigger: {
     button: 'Start a run now',
-    adds:
-      'It reads its list as it is now and starts a campaign of its own, which calls people at once where its hours are open. ' +
-      'The runs that are planned stay.',
+    effects: [
+      ['people', '', 'It reads its list as it is now, and starts a campaign of its own.'],
+      ['phone', 'is-wait', 'People are called at once where its calling hours are open.'],
+      ['calendar', '', 'The runs that are planned stay.'],
+    ],
     said: ({ campaignId }) => `runs now: campaign ${String(campaignId)} begins as soon as a worker has read its list.`,
     fits: ['active', 'paused'],
     block: ({ isRunning, last }) =>
@@ -51,7 +61,10 @@ const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'de
   },
   continue: {
     button: 'Continue the last run',
-    adds: 'Nothing that was sent is sent again.',
+    effects: [
+      ['retry', '', 'The campaign of the last run goes on, after its workflow was lost or ended by hand.'],
+      ['shield', '', 'Nothing that was sent is sent again.'],
+    ],
     said: ({ campaignId, result }) =>
       `has its last run in campaign ${String(campaignId)}, which ${continuedWords[String(result)] ?? 'goes on'}.`,
     fits: ['active', 'paused'],
@@ -59,7 +72,10 @@ const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'de
   },
   delete: {
     button: 'Delete this schedule',
-    adds: 'They keep their results. This cannot be undone.',
+    effects: [
+      ['phone', '', `${goesOn} They keep their results.`],
+      ['stop', 'is-bad', 'It starts no further runs. This cannot be undone.'],
+    ],
     said: () => 'is deleted.',
     fits: ['active', 'paused', 'missing'],
     danger: true,
@@ -77,7 +93,7 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
     const { campaignId } = await requireSchedule(request.context, request.params['campaign'] ?? '');
     const { views, why } = await askSchedules(request.context);
     const view = views?.find((each) => each.campaignId === campaignId);
-    const { button, adds, danger, fits, block } = actions[action];
+    const { button, effects, danger, fits, block } = actions[action];
     const isFit = view !== undefined && fits.includes(view.state);
     const blocked = isFit ? (block?.(view) ?? null) : null;
     const unfit = blocked ?? why ?? `There is nothing to ${action}: it is ${view?.state ?? 'deleted'}.`;
@@ -87,7 +103,9 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
       crumbs: [[back, 'Schedules']],
       back: [back, 'the schedules'],
       obstacle: isFit && blocked === null ? null : { why: unfit, status: why === null ? 409 : 503 },
-      says: `${sentencesOf(`${action}Schedule`)} ${adds}`,
+      says: null,
+      effects,
+      keep: 'Leave it as it is',
       standing: [['Campaign', campaignId], ...(view === undefined ? [] : standing(view))],
       button,
       danger,
@@ -110,7 +128,7 @@ function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRu
   const [next] = nextAt;
   return [
     ['State', printable(note === null ? state : `${state}: ${note}`)],
-    ['When', when === null ? null : printable(`${when} (${timeZone ?? 'UTC'})`)],
+    ['Runs', when === null ? null : printable(`${recurrenceText(when)}, ${zoneText(timeZone ?? 'UTC')}`)],
     ['List', printable(list)],
     ['Next run', next === undefined ? null : instant(Date.parse(next), 'full')],
     ['Runs so far', figure(fired)],
@@ -131,7 +149,7 @@ export const newSchedule: ConsoleAction = {
       title: answer === null ? 'Make a schedule' : `Make the schedule of ${String(answer['campaignId'])}?`,
       section: 'schedules',
       crumbs: [[back, 'Schedules']],
-      body: html`<section class="panel">
+      body: html`<section class="panel pad-all stack narrow">
         ${answer === null ? explained : firstRuns(answer)}
         ${actionForm(given, {
           button: answer === null ? 'Show its first runs' : 'Make the schedule',

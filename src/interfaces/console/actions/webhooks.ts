@@ -2,11 +2,12 @@ import { requireWebhook } from '../../../operations/control/webhooks.ts';
 import { webhookEventTypes } from '../../../rules/webhooks/messages.ts';
 import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
-import { operations, sentencesOf } from '../../../operations/list.ts';
+import { operations } from '../../../operations/list.ts';
 import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField, lineField } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
@@ -24,7 +25,7 @@ export const addWebhook: ConsoleAction = {
       title: 'Add a webhook',
       section: 'webhooks',
       crumbs,
-      body: html`<section class="panel">
+      body: html`<section class="panel pad-all stack narrow">
         <p>
           The address is told of what happens from then on, in order, and again until it has taken each event. Requests are signed. Keep an
           address that contains a key in a variable of the workers, as env://CARILLON_URL_NAME.
@@ -61,8 +62,8 @@ export const addWebhook: ConsoleAction = {
 
 interface ActionWords {
   button: string;
-  /** What to know here besides what the list of operations says. */
-  adds: string;
+  /** What it does, and what it leaves. */
+  effects: readonly (readonly [drawing: IconName, tone: string, text: string])[];
   said: string;
   danger?: true;
 }
@@ -70,19 +71,25 @@ interface ActionWords {
 const actions: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', ActionWords>> = {
   pause: {
     button: 'Pause this webhook',
-    adds: 'They are sent when it is resumed.',
+    effects: [['pause', 'is-wait', 'Events wait until somebody resumes it, and are sent then: none is lost.']],
     said: 'The webhook is paused.',
   },
-  resume: { button: 'Resume this webhook', adds: 'The order stays.', said: 'The webhook goes on.' },
+  resume: {
+    button: 'Resume this webhook',
+    effects: [['play', '', 'What was held back is sent at once, in its order.']],
+    said: 'The webhook goes on.',
+  },
   remove: {
     button: 'Remove this webhook',
-    adds: 'What it has not taken yet is not sent, also if it is added again.',
+    effects: [['stop', 'is-bad', 'What it has not taken yet is not sent, also if it is added again. This cannot be undone.']],
     said: 'The webhook is removed.',
     danger: true,
   },
   test: {
     button: 'Send a ping',
-    adds: 'It is signed like other requests, and reports nothing.',
+    effects: [
+      ['hook', '', 'This server sends it one ping, signed like other requests, which reports nothing, and says whether it was taken.'],
+    ],
     said: 'The ping was taken.',
   },
 };
@@ -93,7 +100,7 @@ export const webhookActions: readonly ConsoleAction[] = (Object.keys(actions) as
   role: operations[`${action}Webhook`].role,
   form: async ({ context, params }, given) => {
     const webhook = await requireWebhook(context, params['webhook'] ?? '');
-    const { button, adds, danger } = actions[action];
+    const { button, effects, danger } = actions[action];
     const untaken = given.answer === null ? null : `The ping was not taken: ${pingText(given.answer)}`;
     return pressView(
       { ...given, refused: given.refused ?? untaken },
@@ -103,12 +110,14 @@ export const webhookActions: readonly ConsoleAction[] = (Object.keys(actions) as
         crumbs,
         back: [back, 'the webhooks'],
         obstacle: null,
-        says: `${sentencesOf(`${action}Webhook`)} ${adds}`,
+        says: null,
+        effects,
+        keep: 'Leave it as it is',
         standing: [
           ['Address', printable(webhookAsJson(webhook).place)],
           ['State', printable(webhookStanding(webhook, context.now()))],
           ['Campaigns', webhook.campaignId ?? 'all'],
-          ['Lines of the log to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
+          ['Events to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
         ],
         button,
         danger,

@@ -42,7 +42,7 @@ export function selectField(
 export function termFields(fields: URLSearchParams | null, { reason = true }: { reason?: boolean } = {}): Html {
   return html`${reason ? lineField(fields, { name: 'reason', label: 'Reason, if there is one to keep' }) : null}
     <label class="field"
-      >Until the end of this day; empty: for ever <input name="until" type="date" value="${fields?.get('until') ?? ''}"
+      >Until the end of this day; empty: for good <input name="until" type="date" value="${fields?.get('until') ?? ''}"
     /></label>`;
 }
 
@@ -54,14 +54,13 @@ export function readTerms(fields: URLSearchParams, now: number): { reason?: stri
   return { ...reason, expiresAt: end === null ? until : new Date(end).toISOString() };
 }
 
-/** Numbers as people write them, one a line, and the country of those without `+`; as `numbers` and `region`. */
+/** Numbers as people write them, one a line, as `numbers`. */
 export function numberFields(fields: URLSearchParams | null, { settled }: { settled: boolean }): Html {
   return html`<label class="field"
-      >Numbers, one a line
-      <textarea name="numbers" rows="8" autocomplete="off" spellcheck="false" required ${settled ? html`readonly` : null}>
+    >Numbers, one a line
+    <textarea name="numbers" rows="8" autocomplete="off" spellcheck="false" required ${settled ? html`readonly` : null}>
 ${fields?.get('numbers') ?? ''}</textarea>
-    </label>
-    ${regionField(fields)}`;
+  </label>`;
 }
 
 /** The country of numbers without `+`, as `region`. */

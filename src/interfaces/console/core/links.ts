@@ -31,8 +31,8 @@ export function callPath(campaignId: string, row: number, call: number, more = '
 }
 
 /** Entries of the do-not-call list; a page is told by its place, and never by a number of a person. */
-export function entriesPath({ scope = '', page = 1 }: { scope?: string; page?: number }): string {
-  return withQuery('/do-not-call/entries', { scope, page: page === 1 ? undefined : page });
+export function entriesPath({ kind = 'all', page = 1 }: { kind?: string; page?: number }): string {
+  return withQuery('/do-not-call', { kind: kind === 'all' ? undefined : kind, page: page === 1 ? undefined : page });
 }
 
 export function webhookPath(webhookId: string, more = ''): string {

@@ -5,7 +5,7 @@ import { campaignFiguresView } from './report.ts';
 import { campaignView } from './campaign.ts';
 import { campaignsView } from './campaigns.ts';
 import { decisionsView } from './decisions.ts';
-import { doNotCallEntriesView, doNotCallView } from './do-not-call.ts';
+import { doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
@@ -27,7 +27,6 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/results': resultsView,
   '/decisions': decisionsView,
   '/do-not-call': doNotCallView,
-  '/do-not-call/entries': doNotCallEntriesView,
   '/schedules': schedulesView,
   '/webhooks': webhooksView,
 };
@@ -37,7 +36,6 @@ export const searches: Readonly<Record<string, (request: ViewRequest) => Promise
   '/': campaignsView,
   '/campaigns/:campaign/rows': rowsView,
   '/do-not-call': doNotCallView,
-  '/do-not-call/entries': doNotCallEntriesView,
 };
 
 /** What the page hands out as files. */

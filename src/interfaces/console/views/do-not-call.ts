@@ -1,64 +1,122 @@
 import { checkDoNotCall, readNumbers, type CheckedNumber } from '../../../operations/control/suppress.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { count, empty, figure, instant, link, panel, phone, table } from '../../../presentation/html/elements.ts';
+import {
+  badge,
+  count,
+  empty,
+  figure,
+  figures,
+  instant,
+  link,
+  linkButton,
+  menu,
+  menuLink,
+  phone,
+  table,
+} from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { accountScope, countEntries, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
+import { entryKinds, readEntryPage, readListFigures, type EntryKind, type ListFigures } from '../../../ledger/read/do-not-call.ts';
 import { entriesPath } from '../core/links.ts';
-import { numberFields, readNumberFields, hidden, selectField } from '../core/fields.ts';
+import { hidden, readNumberFields } from '../core/fields.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { readEntryPage } from '../../../ledger/read/do-not-call.ts';
 import { numbersForm, shownNumber } from '../core/rows.ts';
 
 const mostChecked = 1000;
+const dayMs = 86_400_000;
+const spans = { spanMs: 7 * dayMs, endMs: 30 * dayMs };
+const pageSize = 50;
+const mostSearched = 200;
 
-/** How many numbers nobody calls, and whether some number is one of them. */
+interface Asked {
+  kind: EntryKind;
+  search: string;
+  page: number;
+}
+
+/** Whom nobody calls: in figures, whether a number is among them, and who they are, newest first. */
 export async function doNotCallView(request: ViewRequest): Promise<View> {
   const { context, now, sent } = request;
-  const counts = await countEntries(context.store.db, now);
-  const checked = sent === null ? null : await check(request, sent);
+  const list = await request.cache.read('do-not-call figures', () => readListFigures(context.store.db, { now, ...spans }));
+  const isCheck = sent?.has('numbers') === true;
+  const checked = isCheck ? await check(request, sent) : null;
+  // As the API has it: whoever may only look asks about single numbers.
+  const mayList = may(request, 'operate');
   return {
     title: 'Do not call',
     section: 'do-not-call',
+    ...(mayList ? { actions: buttons(request) } : {}),
+    meta: html`<span>
+      These numbers are never called. Whoever asks an agent not to be called is added at once, if the campaign file says so.
+    </span>`,
     body: [
-      panel(
-        'The list',
-        [
-          table(
-            'Entries of the do-not-call list',
-            counts.map(({ scope, holding, over }) => ({
-              key: `scope-${scope}`,
-              cells: {
-                For: scope === accountScope ? 'all campaigns' : `only ${scope}`,
-                Numbers: may(request, 'operate') ? link(entriesPath({ scope }), figure(holding)) : figure(holding),
-                Over: figure(over),
-              },
-            })),
-            empty('No number is on the list', 'A person who asks an agent not to be called is added, if the campaign file says so.'),
-          ),
-          buttons(request),
-        ],
-        may(request, 'operate') && counts.length > 0 ? link(entriesPath({}), 'All entries') : null,
-      ),
-      panel('Is a number on it?', [
-        typeof checked === 'string' ? html`<p class="refused" role="alert">${checked}</p>` : null,
-        html`<form class="act" method="post" action="/do-not-call">
-          ${numberFields(typeof checked === 'string' ? sent : null, { settled: false })}
-          <p class="actions"><button class="btn">Check</button></p>
-        </form>`,
-      ]),
-      checked === null || typeof checked === 'string' ? null : panel(verdictOf(checked), checkedTable(checked, now)),
+      inFigures(list, now),
+      checkPanel(typeof checked === 'string' ? sent : null, checked, now),
+      mayList ? await entries(request, list) : null,
     ],
   };
 }
 
-function buttons(request: ViewRequest): Html | null {
-  if (!may(request, 'operate')) return null;
-  return html`<p class="actions">
-    <a class="btn" href="/do-not-call/add">Add numbers</a>
-    <a class="btn" href="/do-not-call/import">Import a file</a>
-    ${may(request, 'admin') ? html`<a class="btn danger" href="/do-not-call/remove">Allow calls again</a>` : null}
-  </p>`;
+function buttons(request: ViewRequest): Html {
+  const entries = [
+    menuLink('/do-not-call/import', 'Import a file…', { drawing: 'upload', small: 'CSV or Excel, one number a row' }),
+    may(request, 'admin')
+      ? menuLink('/do-not-call/remove', 'Allow calls again…', { drawing: 'phone', small: 'Takes numbers off the list', danger: true })
+      : null,
+  ];
+  return html`${linkButton('/do-not-call/add', 'Add numbers', 'primary', 'plus')} ${menu('More actions', entries)}`;
+}
+
+function inFigures({ holding, holdingForAll, added, addedInCalls, ending }: ListFigures, now: number): Html {
+  return html`<section class="panel" aria-label="In figures">
+    ${figures([
+      { name: 'Numbers', value: figure(holding), of: `${holdingForAll.toLocaleString('en')} for all campaigns` },
+      { name: 'Added this week', value: figure(added), of: `${addedInCalls.toLocaleString('en')} asked in a call` },
+      { name: 'Expire soon', value: figure(ending), of: ['until ', instant(now + spans.endMs, 'brief')] },
+    ])}
+  </section>`;
+}
+
+/** `fields`: what was written, kept where it was refused; a number of a person stands on no page longer than it must. */
+function checkPanel(fields: URLSearchParams | null, checked: CheckedNumber[] | string | null, now: number): Html {
+  const [one] = Array.isArray(checked) && checked.length === 1 ? checked : [];
+  return html`<section class="panel" aria-labelledby="check-title">
+    <header>
+      <h2 id="check-title">Is a number on the list?</h2>
+      <p>Up to ${mostChecked.toLocaleString('en')} at once, one a line</p>
+    </header>
+    <form id="check" class="pad tools" method="post" action="/do-not-call">
+      <label class="hidden" for="check-numbers">Phone numbers, one a line</label>
+      <textarea
+        id="check-numbers"
+        class="grows"
+        name="numbers"
+        rows="1"
+        inputmode="tel"
+        placeholder="+1 212 555 0143"
+        autocomplete="off"
+        spellcheck="false"
+        required
+        ${typeof checked === 'string' ? html`aria-invalid="true" aria-describedby="checked"` : null}
+      >
+${fields?.get('numbers') ?? ''}</textarea>
+      <label class="hidden" for="check-region">Country of numbers without +, such as US</label>
+      <input id="check-region" name="region" maxlength="2" size="8" placeholder="Country" value="${fields?.get('region') ?? ''}" />
+      <button class="btn">Check</button>
+      ${
+        typeof checked === 'string'
+          ? html`<p class="error" id="checked" role="alert">${icon('stop')} ${checked}</p>`
+          : one === undefined
+            ? null
+            : html`<p class="outcome wrapped" id="checked" role="status">
+                ${verdict(one)} <span class="soft">${entryTexts(one, now)}</span>
+              </p>`
+      }
+    </form>
+    ${Array.isArray(checked) && one === undefined ? [html`<p role="status">${verdictOf(checked)}</p>`, checkedTable(checked, now)] : null}
+  </section>`;
 }
 
 /** What the list says of each number; or why that cannot be said. */
@@ -74,92 +132,108 @@ async function check({ context }: ViewRequest, sent: URLSearchParams): Promise<C
   }
 }
 
+function verdict({ suppressed }: CheckedNumber): Html {
+  return suppressed ? badge('bad', 'Not called', 'ban') : badge('good', 'May be called');
+}
+
 function verdictOf(checked: readonly CheckedNumber[]): string {
   const kept = checked.filter(({ suppressed }) => suppressed).length;
-  return `${kept.toLocaleString('en')} of ${count(checked.length, 'number')} ${kept === 1 ? 'is' : 'are'} not called`;
+  return `${kept.toLocaleString('en')} of ${count(checked.length, 'number')} ${kept === 1 ? 'is' : 'are'} not called.`;
 }
 
 function checkedTable(checked: readonly CheckedNumber[], now: number): HtmlValue {
   return table(
     'The numbers that were checked, in their order',
-    checked.map(({ e164, suppressed, entries }, index) => ({
+    checked.map((one, index) => ({
       key: `checked-${index + 1}`,
-      cells: {
-        '#': figure(index + 1),
-        Number: phone(maskedNumber(e164)),
-        'Is called': suppressed ? 'no' : 'yes',
-        Entries: entries.length === 0 ? '–' : entries.map((entry) => html`<p>${entryText(entry, now)}</p>`),
-      },
+      cells: { Number: phone(maskedNumber(one.e164)), Verdict: verdict(one), Entries: entryTexts(one, now) },
     })),
   );
 }
 
-function entryText({ scope, source, reason, createdAt, expiresAt }: StoredSuppression, now: number): HtmlValue {
-  const until = expiresAt === null ? ', for ever' : [expiresAt > now ? ', until ' : ', over since ', instant(expiresAt, 'full')];
+function entryTexts({ e164, entries }: CheckedNumber, now: number): HtmlValue {
+  if (entries.length === 0) return `${maskedNumber(e164)} is not on the list`;
+  return entries.map((entry) => html`<span class="whole">${entryText(entry, now)}</span>`);
+}
+
+function entryText({ e164, scope, source, reason, createdAt, expiresAt }: StoredSuppression, now: number): HtmlValue {
+  const until = expiresAt === null ? '' : [expiresAt > now ? ', until ' : ', over since ', instant(expiresAt, 'minute')];
   return [
-    scope === accountScope ? 'for all campaigns' : `only for ${scope}`,
-    ', since ',
-    instant(createdAt, 'full'),
+    `${maskedNumber(e164)}, ${scopeText(scope)}, since `,
+    instant(createdAt, 'minute'),
     until,
-    `, said by ${printable(source)}`,
-    reason === null ? null : `: ${printable(reason)}`,
+    `. Added by: ${sourceText(source)}.`,
+    reason === null ? null : ` ${printable(reason)}`,
   ];
 }
 
-const pageSize = 50;
-const mostSearched = 200;
-
-interface Asked {
-  /** Empty: all. */
-  scope: string;
-  search: string;
-  page: number;
+function scopeText(scope: string): string {
+  return scope === accountScope ? 'all campaigns' : `only ${scope}`;
 }
 
-/** The entries of the do-not-call list, a page at a time, by scope or as somebody searches them. */
-export async function doNotCallEntriesView(request: ViewRequest): Promise<View> {
-  const frame = { title: 'Entries', section: 'do-not-call', crumbs: [['/do-not-call', 'Do not call']] } as const;
-  // As the API has it: whoever may only look asks about single numbers.
-  if (!may(request, 'operate'))
-    return {
-      ...frame,
-      status: 403,
-      body: empty('The list takes the role operate', link('/do-not-call', 'Check a number')),
-    };
-  const { context, now } = request;
-  const { db } = context.store;
-  const asked = readAsked(request);
-  const { entries, hasMore } = await readEntryPage(db, {
-    ...asked,
-    scope: asked.scope === '' ? null : asked.scope,
-    pageSize,
-  });
-  const scopes = (await request.cache.read('do-not-call scopes', () => countEntries(db, now))).map(({ scope }) => scope);
-  return {
-    ...frame,
-    body: [
-      html`<div class="filters">${filterForm(asked, scopes)} ${searchForm(asked)}</div>`,
-      panel(
-        asked.search === '' ? 'Entries' : 'Found',
-        [
-          table(
-            'Entries of the do-not-call list, by number',
-            entries.map((entry, index) => ({ key: `entry-${index + 1}`, cells: cellsOf(entry, request) })),
-            nothingFound(asked),
-          ),
-          pages(asked, hasMore),
-        ],
-        numbersForm(request, accountScope, { to: entriesPath({ scope: asked.scope, page: asked.page }) }),
-      ),
-    ],
+/** Who said so: `call:<attempt>`, `possible:<conversation>`, `import:<who>`, `person:<who>`. */
+function sourceText(source: string): string {
+  const [, kind = '', who = ''] = /^(\w+):(.*)$/s.exec(source) ?? [];
+  const texts: Record<string, string> = {
+    call: 'The person, in a call',
+    possible: 'Perhaps the person, in a call',
+    import: `Import: ${printable(who)}`,
+    person: printable(who),
   };
+  return texts[kind] ?? (source === 'person' ? 'The command line' : printable(source));
+}
+
+const kindWords: Readonly<Record<EntryKind, string>> = {
+  all: 'All',
+  asked: 'Asked in a call',
+  imported: 'Imported',
+  single: 'One campaign only',
+};
+
+async function entries(request: ViewRequest, { kinds }: ListFigures): Promise<HtmlValue> {
+  const asked = readAsked(request);
+  const { entries: read, hasMore } = await readEntryPage(request.context.store.db, { ...asked, pageSize });
+  const { kind, page, search } = asked;
+  return [
+    html`<div class="tools" id="entries-tools">
+      <nav class="chips" aria-label="Which entries">
+        ${entryKinds.map(
+          (each) =>
+            html`<a class="chip" href="${entriesPath({ kind: each })}" ${each === kind && search === '' ? html`aria-current="page"` : null}
+              >${kindWords[each]} <span class="n">${kinds[each].toLocaleString('en')}</span></a
+            > `,
+        )}
+      </nav>
+      <form id="entries-search" class="search end" role="search" method="post" action="${entriesPath({})}">
+        <label class="hidden" for="entries-sought">Search by digits, who added it, reason or campaign</label>${icon('search')}<input
+          id="entries-sought"
+          type="search"
+          name="search"
+          placeholder="Digits, person or reason"
+          autocomplete="off"
+          maxlength="${mostSearched}"
+          value="${search}"
+        />
+      </form>
+      ${numbersForm(request, accountScope, { to: entriesPath({ kind, page }) })}
+    </div>`,
+    read.length === 0
+      ? html`<div class="panel pad-all">${nothingFound(asked)}</div>`
+      : html`<section class="panel" aria-label="Numbers that are not called, newest first">
+          ${table(
+            'Numbers that are not called, newest first',
+            read.map((entry, index) => ({ key: `entry-${index + 1}`, cells: cellsOf(entry, request) })),
+          )}
+          ${pages(asked, read.length, hasMore)}
+        </section>`,
+  ];
 }
 
 function readAsked(request: ViewRequest): Asked {
   const said = (name: string) => request.sent?.get(name) ?? request.query(name);
   const page = Number(said('page'));
   return {
-    scope: said('scope'),
+    kind: entryKinds.find((each) => each === said('kind')) ?? 'all',
     search: (request.sent?.get('search') ?? '').trim().slice(0, mostSearched),
     page: Number.isSafeInteger(page) && page > 0 && page < 1e9 ? page : 1,
   };
@@ -170,11 +244,11 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
   const isOver = expiresAt !== null && expiresAt <= request.now;
   const cells = {
     Number: shownNumber(request, accountScope, e164),
-    For: scope === accountScope ? 'all campaigns' : `only ${scope}`,
-    Since: instant(createdAt, 'full'),
-    Until: expiresAt === null ? 'for ever' : [isOver ? 'over since ' : null, instant(expiresAt, 'full')],
-    'Said by': printable(source),
+    'Holds for': scope === accountScope ? 'All campaigns' : scope,
+    'Added by': sourceText(source),
     Reason: reason === null ? '–' : printable(reason),
+    Since: instant(createdAt, 'minute'),
+    Until: expiresAt === null ? 'For good' : [isOver ? 'Over since ' : null, instant(expiresAt, 'minute')],
   };
   // The form needs the whole number, which stands on the page only for whoever asked for it.
   const isRemovable = may(request, 'admin') && request.numbersShown(accountScope);
@@ -185,51 +259,29 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
 function removeForm({ e164, scope }: StoredSuppression): Html {
   return html`<form class="inline" method="post" action="/do-not-call/remove">
     ${hidden({ step: 'check', numbers: e164, campaign: scope === accountScope ? '' : scope })}
-    <button class="btn sm danger">Allow calls again …</button>
+    <button class="btn sm bare">Allow again…</button>
   </form>`;
 }
 
-function filterForm({ scope }: Asked, scopes: readonly string[]): Html {
-  const known = [...new Set([...scopes, ...(scope === '' ? [] : [scope])])];
-  const options = known.map((each) => [each, each === accountScope ? 'all campaigns' : `only ${each}`] as const);
-  return html`<form id="entries-filter" class="filter" method="get" action="${entriesPath({})}">
-    ${selectField({ name: 'scope', label: 'For', none: 'all there are', chosen: scope }, options)}
-    <button class="btn">Show</button>
-  </form>`;
-}
-
-function searchForm({ scope, search }: Asked): Html {
-  return html`<form id="entries-search" class="filter" method="post" action="${entriesPath({})}" role="search">
-    ${hidden({ scope })}
-    <label
-      >Number, who said so, or reason
-      <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${search}" required
-    /></label>
-    <button class="btn">Search</button>
-    ${search === '' ? null : link(entriesPath({ scope }), 'All entries')}
-  </form>`;
-}
-
-function pages({ scope, search, page }: Asked, hasMore: boolean): Html {
-  const to = (number: number, words: string): Html =>
+function pages({ kind, search, page }: Asked, shown: number, hasMore: boolean): Html {
+  const to = (number: number, words: HtmlValue): Html =>
     search === ''
-      ? link(entriesPath({ scope, page: number }), words)
+      ? html`<a class="btn sm" href="${entriesPath({ kind, page: number })}">${words}</a>`
       : html`<form class="inline" method="post" action="${entriesPath({})}">
-          ${hidden({ scope, search, page: String(number) })}
+          ${hidden({ search, page: String(number) })}
           <button class="btn sm">${words}</button>
         </form>`;
-  return html`<div class="pages">
-    ${page > 1 ? to(page - 1, 'Page before') : null} ${hasMore ? to(page + 1, 'Next page') : null}
-    ${page > 1 || hasMore ? html`<span class="soft">Page ${page.toLocaleString('en')}</span>` : null}
-  </div>`;
+  const first = (page - 1) * pageSize + 1;
+  return html`<footer>
+    <span>${first.toLocaleString('en')}–${(first + shown - 1).toLocaleString('en')}</span>
+    <span class="pager"> ${page > 1 ? to(page - 1, 'Newer') : null} ${hasMore ? to(page + 1, ['Older ', icon('right')]) : null} </span>
+  </footer>`;
 }
 
-function nothingFound({ scope, search, page }: Asked): HtmlValue {
+function nothingFound({ search, page, kind }: Asked): HtmlValue {
+  const all = link(entriesPath({}), 'Clear filters');
   if (search !== '')
-    return empty('No entry is found', [
-      'Write four digits or more of a number, or a part of who said so or of the reason. ',
-      link(entriesPath({ scope }), 'All entries'),
-    ]);
-  if (page > 1 || scope !== '') return empty('No entry here', link(entriesPath({}), 'All entries'));
-  return empty('No number is on the list', link('/do-not-call', 'Check or add numbers'));
+    return empty('No number matches', ['Write four digits or more, or a part of who added it, of the reason or of a campaign. ', all]);
+  if (page > 1 || kind !== 'all') return empty('No number here', all);
+  return empty('No number is on the list', 'A person who asks an agent not to be called is added, if the campaign file says so.');
 }

@@ -1,4 +1,16 @@
-import { badge, empty, figure, id, instant, panel, table, type Tone } from '../../../presentation/html/elements.ts';
+import {
+  badge,
+  count,
+  empty,
+  id,
+  instant,
+  linkButton,
+  menu,
+  menuLink,
+  table,
+  two,
+  type Tone,
+} from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -20,59 +32,54 @@ export async function webhooksView(request: ViewRequest): Promise<View> {
   const webhooks = await listWebhooks(db);
   const end = await lastEventSeq(db);
   const mayChange = may(request, 'admin');
+  const rows = webhooks.map((webhook) => ({ key: `webhook-${webhook.webhookId}`, cells: cellsOf(webhook, { request, end }) }));
   return {
     title: 'Webhooks',
     section: 'webhooks',
     follows: 'all',
-    body: panel(
-      'Addresses that are notified of events',
-      [
-        table(
-          'Webhooks',
-          webhooks.map((webhook) => ({
-            key: `webhook-${webhook.webhookId}`,
-            cells: cellsOf(webhook, { end, nowReal: request.context.now(), mayChange }),
-          })),
-          empty(
-            'There is no webhook yet',
-            mayChange
-              ? 'Add the address of a system of yours: it is notified when rows end and campaigns start, pause or end.'
-              : 'The role admin can add the address of a system, which is notified when rows end and campaigns change.',
-          ),
-        ),
-        mayChange ? html`<p class="actions"><a class="btn" href="/webhooks/add">Add a webhook</a></p>` : null,
-      ],
-      html`<p class="aside">Times of this server</p>`,
-    ),
+    ...(mayChange ? { actions: linkButton('/webhooks/add', 'Add a webhook', 'primary', 'plus') } : {}),
+    meta: html`<span>Other systems are told when people are done and campaigns start, pause or end. Requests are signed.</span>`,
+    body: html`<section class="panel" aria-label="All webhooks">${table('Webhooks', rows, nothing(mayChange), true)}</section>`,
   };
 }
 
-function cellsOf(
-  webhook: Webhook,
-  { end, nowReal, mayChange }: { end: number; nowReal: number; mayChange: boolean },
-): Record<string, HtmlValue> {
+function nothing(mayChange: boolean): Html {
+  return html`<div class="pad-all">
+    ${empty(
+      'There is no webhook yet',
+      mayChange
+        ? 'Add the address of a system of yours: it is notified when people are done and campaigns start, pause or end.'
+        : 'The role admin can add the address of a system, which is notified when people are done and campaigns change.',
+    )}
+  </div>`;
+}
+
+function cellsOf(webhook: Webhook, { request, end }: { request: ViewRequest; end: number }): Record<string, HtmlValue> {
   const { webhookId, state, campaignId, types, cursor, succeededReal } = webhook;
   const { place } = webhookAsJson(webhook);
   const [tone, word] = tones[state];
-  const standing = webhookStanding(webhook, nowReal);
+  const standing = webhookStanding(webhook, request.context.now());
+  const left = Math.max(0, end - cursor);
   return {
-    Address: [html`<div class="named">${printable(place)}</div>`, id(webhookId)],
-    State: [badge(tone, word), standing === state ? null : html`<p class="soft">${printable(standing)}</p>`],
-    Campaigns: html`<div class="named">${campaignId ?? 'all'}</div>`,
-    Events: html`<div class="whole">${types === null ? 'all' : types.join(', ')}</div>`,
-    'Last taken': succeededReal === null ? 'never' : instant(succeededReal, 'full'),
-    'Lines to go': figure(Math.max(0, end - cursor)),
-    ...(mayChange ? { '': buttons(webhook) } : {}),
+    Address: two(html`<b class="named whole">${printable(place)}</b>`, id(webhookId)),
+    State: two(badge(tone, word), standing === state ? null : html`<span class="whole">${printable(standing)}</span>`),
+    Events: two(types === null ? 'All events' : html`<span class="whole">${types.join(', ')}</span>`, campaignId ?? 'all campaigns'),
+    // Of this server's clock, which need not be the one by which days are told.
+    'Last taken': two(
+      succeededReal === null ? 'never' : instant(succeededReal, request.clock.sandbox ? 'full' : 'minute'),
+      left === 0 ? 'nothing waits' : `${count(left, 'event')} to go`,
+    ),
+    ...(may(request, 'admin') ? { '': actionsOf(webhook, printable(place)) } : {}),
   };
 }
 
-function buttons({ webhookId, state }: Webhook): Html {
-  const operations = [
-    ['test', 'Test …'],
-    state === 'active' || state === 'failing' ? ['pause', 'Pause …'] : ['resume', 'Resume …'],
-    ['remove', 'Remove …'],
-  ] as const;
-  return html`<span class="choices many">
-    ${operations.map(([operation, text]) => html`<a class="btn" href="${webhookPath(webhookId, `/${operation}`)}">${text}</a> `)}
-  </span>`;
+function actionsOf({ webhookId, state }: Webhook, place: string): Html {
+  const to = (action: string): string => webhookPath(webhookId, `/${action}`);
+  return menu(`Actions for ${place}`, [
+    menuLink(to('test'), 'Send a test…', { drawing: 'hook', small: 'A signed ping' }),
+    state === 'active' || state === 'failing'
+      ? menuLink(to('pause'), 'Pause…', { drawing: 'pause', small: 'Events wait, none is lost' })
+      : menuLink(to('resume'), 'Resume…', { drawing: 'play' }),
+    menuLink(to('remove'), 'Remove…', { drawing: 'x', small: 'What it has not taken is not sent', danger: true }),
+  ]);
 }

@@ -1,0 +1,23 @@
+const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** When a schedule runs, for people: `Weekdays at 8:30`, `Mondays at 13:00`; any other cron expression as it was written. */
+export function recurrenceText(when: string): string {
+  const [, every] = /^every (\S+)$/.exec(when) ?? [];
+  if (every !== undefined) return `Every ${{ '1d': 'day', '24h': 'day', '7d': 'week', '1h': 'hour' }[every] ?? every}`;
+  const [, minute = '', hour = '', ofMonth = '', month = '', week = ''] = /^(?:cron )?(\d+) (\d+) (\S+) (\S+) (\S+)$/.exec(when) ?? [];
+  const on = daysText(week.toLowerCase());
+  if (ofMonth !== '*' || month !== '*' || on === null) return when;
+  return `${on} at ${Number(hour)}:${minute.padStart(2, '0')}`;
+}
+
+function daysText(week: string): string | null {
+  if (week === '*') return 'Every day';
+  if (['mon-fri', '1-5'].includes(week)) return 'Weekdays';
+  const named = week.split(',').map((each) => days.find((day, index) => each === String(index) || each === day.slice(0, 3).toLowerCase()));
+  return named.includes(undefined) ? null : named.map((day) => `${day}s`).join(', ');
+}
+
+/** `New York`. */
+export function zoneText(timeZone: string): string {
+  return (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ');
+}
