@@ -229,7 +229,13 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/interfaces/console/actions': consoleParts,
   'src/interfaces/console/campaign': [...consoleParts, 'src/interfaces/console/actions', 'src/campaign/preflight'],
   'src/interfaces/console/drafts': [...consoleParts, 'src/interfaces/api/core', 'src/list', 'src/campaign/preflight'],
-  'src/interfaces/console/views': [...consoleParts, 'src/interfaces/console/actions', 'src/interfaces/console/campaign'],
+  'src/interfaces/console/people': [...consoleParts, 'src/interfaces/api/core', 'src/interfaces/console/campaign'],
+  'src/interfaces/console/views': [
+    ...consoleParts,
+    'src/interfaces/console/actions',
+    'src/interfaces/console/campaign',
+    'src/interfaces/console/people',
+  ],
   'src/interfaces/console': [
     'src/interfaces/api/core',
     'src/presentation/charts',

@@ -256,7 +256,7 @@ function queryOf(request: FastifyRequest, name: string): string {
 function readAssets(): PageAsset[] {
   const folder = new URL('browser/', import.meta.url);
   return readPageAssets(folder.href, {
-    scripts: ['page.js', 'draft.js'],
+    scripts: ['page.js', 'draft.js', 'listen.js'],
     styles: `${chartStyles}\n${readFileSync(new URL('console.css', folder), 'utf8')}`,
   });
 }

@@ -4,6 +4,7 @@ import type { Outcome } from '../../rules/outcome.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
 import { termsOf } from '../rows/row-terms.ts';
+import type { RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 
@@ -95,6 +96,16 @@ export async function readCampaignRows(db: Queries, campaignId: string, query: R
       terms: shownTerms(row),
     };
   });
+}
+
+/** A row that is known to be there, as it is stored. */
+export function findRecipient(db: Queries, campaignId: string, row: number): Promise<RecipientRow> {
+  return db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where('row_number', '=', row)
+    .executeTakeFirstOrThrow();
 }
 
 const nothingSaid = Object.fromEntries(ownTerms.map((term) => [term, null]));

@@ -4,6 +4,7 @@ import { openWindow } from '../../support/browser.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { browserTest } from '../../sandbox/page/window.ts';
+import { recordOneCall } from '../api/call-service.ts';
 import { ConsoleWorld } from './console-world.ts';
 import { startStillService } from './still-service.ts';
 import { openTestStore } from '../../ledger/test-stores.ts';
@@ -120,8 +121,9 @@ browserTest('a number that is searched for is in no address and no history, and 
   await page.getByRole('button', { name: 'Show numbers' }).click();
   await page.getByText(three[1] ?? '', { exact: true }).waitFor();
   expect(await page.locator('tbody tr').count()).toBe(1);
-  await page.getByRole('link', { name: '2', exact: true }).click();
-  await page.getByRole('heading', { name: 'Row 2 of spring' }).waitFor();
+  await page.locator('tbody tr a').first().click();
+  await page.getByRole('heading', { name: 'Person 2' }).waitFor();
+  await page.getByText('The log').click();
   await page.getByText('call 1 planned').waitFor();
   expect(complaints).toEqual([]);
 });
@@ -134,6 +136,49 @@ browserTest('one click says whose a record is, and the page has one row fewer to
   await page.getByText('Row 2: this record is their call').waitFor();
   await page.locator('#doubt-spring-2').waitFor({ state: 'detached' });
   expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual(['unresolved', 'completed', 'unresolved']);
+  expect(complaints).toEqual([]);
+});
+
+/** Silence of so many seconds, as a WAV file of 8 bits at 8 kHz. */
+function silence(seconds: number): Buffer {
+  const bytes = seconds * 8000;
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + bytes, 4);
+  head.write('WAVEfmt ', 8);
+  for (const [at, value] of [[16, 16], [24, 8000], [28, 8000], [40, bytes]] as const) head.writeUInt32LE(value, at); // prettier-ignore
+  for (const [at, value] of [[20, 1], [22, 1], [32, 1], [34, 8]] as const) head.writeUInt16LE(value, at); // prettier-ignore
+  head.write('data', 36);
+  return Buffer.concat([head, Buffer.alloc(bytes, 128)]);
+}
+
+browserTest('a line of what was said leads to its place in the recording, and the line that is heard is marked', async () => {
+  const audio = silence(90);
+  const { store, settings } = await recordOneCall(
+    (url) => ({
+      audio: `${url}/conv_1.wav`,
+      transcript: [0, 20, 63].map((seconds) => ({ role: 'user', message: `At ${seconds}.`, time_in_call_secs: seconds })),
+    }),
+    (response, { range }) => {
+      const from = Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+      const place = { 'accept-ranges': 'bytes', 'content-range': `bytes ${from}-${audio.length - 1}/${audio.length}` };
+      response.writeHead(206, { 'content-type': 'audio/wav', ...place }).end(audio.subarray(from));
+    },
+  );
+  const console = await ConsoleWorld.over(store, settings);
+  const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
+  const window = await openWindow({ origin });
+  onTestFinished(() => window.close());
+  const { page, complaints } = window;
+  await page.goto(`${origin}/sign-in?to=/campaigns/spring/rows/1/calls/1#token=${console.api.tokenText('operate')}`);
+  await page.getByRole('link', { name: 'At 63.' }).click();
+  const heard = page.locator('.talk li[aria-current]');
+  await heard.filter({ hasText: 'At 63.' }).waitFor();
+  await page.getByRole('link', { name: 'At 20.' }).click();
+  await heard.filter({ hasText: 'At 20.' }).waitFor();
+  expect(await heard.count()).toBe(1);
+  await page.keyboard.press('p');
+  await page.waitForFunction('document.querySelector("audio").paused');
   expect(complaints).toEqual([]);
 });
 

@@ -26,9 +26,11 @@ test('a call leads from its row to what was said in it and to its recording, and
   expect(service.asked).toEqual([]);
   const { status, text } = await console.get(call);
   expect(status).toBe(200);
-  expect(text).toMatch(/class="agent">[\s\S]*?Agent[\s\S]*?datetime="2030-01-15T12:00:05.000Z"[\s\S]*?Good morning\./);
-  expect(text).toMatch(/class="user">[\s\S]*?Person[\s\S]*?1:03[\s\S]*?Hello\?/);
-  expect(text).toMatch(/class="other">[\s\S]*?tool[\s\S]*?no words/);
+  expect(text).toMatch(
+    /class="agent" data-seconds="">\s*<div>[\s\S]*?datetime="2030-01-15T12:00:05.000Z"[\s\S]*?Agent[\s\S]*?Good morning\./,
+  );
+  expect(text).toMatch(/class="callee" data-seconds="63">\s*<a href="#t=63">[\s\S]*?1:03[\s\S]*?Person[\s\S]*?Hello\?/);
+  expect(text).toMatch(/class="other" data-seconds="">\s*<div>[\s\S]*?tool[\s\S]*?no words/);
   expect(text).toContain(`<audio id="recording" controls preload="none" src="${call}/recording">`);
   // It is opened again by a person alone: each time is told in the log.
   expect(text).toContain('data-follows=""');

@@ -100,7 +100,9 @@ test('a person is told with every decision, each call, and what the agent collec
     { ...answered('conv_1', one, noon + 5_000), collected: { [attack]: attack, wish: 'call on Monday' } },
   ]);
   const { text } = await console.get('/campaigns/spring/rows/1');
-  for (const said of ['call 1 planned', 'call 1 requested', 'is conversation conv_1', 'call on Monday', 'It has its outcome, completed'])
+  expect(text).toMatch(/id="next-call">Done</);
+  expect(text).toMatch(/<dt>name<\/dt>\s*<dd>Guest[^<]*<\/dd>/);
+  for (const said of ['call 1 planned', 'call 1 requested', 'is conversation conv_1', 'call on Monday', 'Call 1: answered'])
     expect(text).toContain(said);
   expect(text).not.toContain('<script>alert');
   expect(text.replaceAll(/[\n]/g, '')).not.toMatch(obeyed);
@@ -108,6 +110,8 @@ test('a person is told with every decision, each call, and what the agent collec
   expect(reader.text).toContain('call 1 planned');
   expect(reader.text).not.toContain('call on Monday');
   expect(reader.text).not.toContain('/suppress"');
+  expect(reader.text).not.toContain('In the list');
+  expect(reader.text).not.toContain('Guest');
   expect(await console.get('/campaigns/spring/rows/99')).toMatchObject({ status: 404 });
   expect(await console.get('/campaigns/spring/rows/1e3')).toMatchObject({ status: 404 });
 });
@@ -142,12 +146,12 @@ test('a number is put on the do-not-call list from its row, once, with its reaso
 test('a waiting row is withdrawn, an open one is not, and a form that is stale changes nothing and says so', async () => {
   const { scenario, console } = await openWorld();
   await scenario.dial(1);
-  expect((await console.get('/campaigns/spring/rows/1/withdraw')).text).toContain('it goes on, and the row is not withdrawn');
+  expect((await console.get('/campaigns/spring/rows/1/withdraw')).text).toContain('it goes on, and they stay in the campaign');
   const path = '/campaigns/spring/rows/3/withdraw';
   const stale = await console.get(path);
-  expect(stale.text).toMatch(/Rows that are withdrawn<\/dt>\s*<dd><span class="num">1</);
+  expect(stale.text).toMatch(/People who are removed<\/dt>\s*<dd><span class="num">1</);
   expect(await console.submit(path, { reason: 'moved' })).toMatchObject({ status: 303 });
   expect((await scenario.recipients()).filter(({ outcome }) => outcome === 'cancelled').map((row) => row.row_number)).toEqual([3]);
   const again = await console.post(path, { key: 'another' });
-  expect(decodeURIComponent(String(again.headers['set-cookie']))).toContain('Nothing was changed. The row has its outcome');
+  expect(decodeURIComponent(String(again.headers['set-cookie']))).toContain('Nothing was changed. They have their outcome');
 });

@@ -22,7 +22,7 @@ import {
 } from '../core/fields.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { rowPath, rowsPath } from '../core/links.ts';
-import { openCampaign, inCampaign, shownNumber, requireRow } from '../core/rows.ts';
+import { openCampaign, inCampaign, shownNumber, personName, requireRow } from '../core/rows.ts';
 
 const back = '/do-not-call';
 const crumbs = [[back, 'Do not call']] as const;
@@ -168,13 +168,14 @@ export const suppressRow: ConsoleAction = {
   form: async (request, given) => {
     const { context } = request;
     const { campaign, campaignId } = await openCampaign(request);
-    const { row, e164 } = await requireRow(request, campaignId);
+    const { row, externalId, e164 } = await requireRow(request, campaignId);
+    const name = personName(row, externalId);
     const back = rowPath(campaignId, row);
     return pressView(given, {
       title: 'Do not call this number?',
-      ...inCampaign(campaign, [rowsPath(campaignId), 'Rows'], [back, `Row ${row}`]),
-      back: [back, `row ${row}`],
-      obstacle: e164 === null ? { why: 'This row has no number that could be called.', status: 200 } : null,
+      ...inCampaign(campaign, [rowsPath(campaignId), 'People'], [back, name]),
+      back: [back, name],
+      obstacle: e164 === null ? { why: 'This person has no number that could be called.', status: 200 } : null,
       says:
         'This number is not called from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
         'Taking a number off the list again takes the role admin.',

@@ -7,46 +7,47 @@ import { lineField, written } from '../core/fields.ts';
 import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { rowPath, rowsPath } from '../core/links.ts';
 import { pressView } from '../core/press.ts';
-import { openCampaign, inCampaign, requireRow, rowBadge } from '../core/rows.ts';
+import { openCampaign, inCampaign, personName, requireRow, rowBadge } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { operations } from '../../../operations/list.ts';
 
 const says: Readonly<Record<WithdrawResult['result'], string>> = {
-  withdrawn: 'The row ends as cancelled, and nobody is called for it. A corrected list can restore it while the campaign goes on.',
+  withdrawn: 'They end as cancelled, and are not called in this campaign. A corrected list can put them back while it goes on.',
   withdrawing:
-    'The planned or open call is asked back from the service. If it has not rung, the row ends as withdrawn; if it has, the row ends with that call. Nobody is called for it again.',
-  call_open: 'A call to it is planned or open, and this service cannot give it back: it goes on, and the row is not withdrawn.',
-  already_ended: 'The row has its outcome, and keeps it.',
-  not_found: 'The campaign has no such row.',
+    'The planned or open call is asked back from the service. If it has not rung, they end as removed; if it has, they end with that call. They are not called again.',
+  call_open: 'A call to them is planned or open, and this service cannot give it back: it goes on, and they stay in the campaign.',
+  already_ended: 'They have their outcome, and keep it.',
+  not_found: 'The campaign has no such person.',
 };
 
-/** Takes one waiting row out of its campaign. */
+/** Takes one person out of a campaign. */
 export const withdrawRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/withdraw',
   role: operations.withdrawRows.role,
   form: async (request, given) => {
     const { campaign, campaignId } = await openCampaign(request);
     const row = await requireRow(request, campaignId);
+    const name = personName(row.row, row.externalId);
     const back = rowPath(campaignId, row.row);
     const tried = await tryOut(request, campaignId, row.row);
     const result = typeof tried === 'string' ? null : tried.result;
     const isTaken = result === 'withdrawn' || result === 'withdrawing';
     const why = typeof tried === 'string' ? tried : isTaken ? null : says[tried.result];
     return pressView(given, {
-      title: `Withdraw row ${row.row}?`,
-      ...inCampaign(campaign, [rowsPath(campaignId), 'Rows'], [back, `Row ${row.row}`]),
-      back: [back, `row ${row.row}`],
+      title: `Remove ${name} from the campaign?`,
+      ...inCampaign(campaign, [rowsPath(campaignId), 'People'], [back, name]),
+      back: [back, name],
       obstacle: why === null ? null : { why, status: 200 },
       says: says[isTaken ? result : 'withdrawn'],
       standing: [
         ['Now', rowBadge(row)],
-        ['Rows that are withdrawn', figure(why === null ? 1 : 0)],
+        ['People who are removed', figure(why === null ? 1 : 0)],
         [
           result === 'withdrawing' ? 'Planned or open calls that are asked back' : 'Planned or open calls that go on',
           figure(await countOpenCalls(request, campaignId, row.row)),
         ],
       ],
-      button: `Withdraw row ${row.row}`,
+      button: 'Remove from campaign',
       danger: true,
       body: lineField(given.fields, { name: 'reason', label: 'Reason, for the log; no word about a person' }),
     });
@@ -63,7 +64,7 @@ export const withdrawRow: ConsoleAction = {
       to: rowPath(params['campaign'] ?? '', row),
       said:
         left === undefined
-          ? `Row ${row} is withdrawn.${notice}`
+          ? `Row ${row} of the list is removed from the campaign.${notice}`
           : `${left.why === 'withdrawing' ? '' : 'Nothing was changed. '}${says[left.why]}${notice}`,
     };
   },

@@ -1,6 +1,7 @@
 import { startDraft } from './draft.js';
 import { byId } from './dom.js';
 import { createFollower } from './follow.js';
+import { startListening } from './listen.js';
 import { setClock, tick, writeTimes } from './times.js';
 
 writeTimes(document);
@@ -8,6 +9,7 @@ setClock();
 setInterval(tick, 250);
 followView();
 startDraft();
+startListening();
 
 /** Follows what the view says it follows; nothing where it changes for nothing. */
 function followView() {

@@ -10,6 +10,7 @@ import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Outcome } from '../../../rules/outcome.ts';
+import { readPhoneNumber } from '../../../rules/phone-number.ts';
 
 /** The campaign that the path names, with its database. Throws UnknownCampaignError. */
 export async function openCampaign({ context: { store }, params }: Pick<ViewRequest, 'context' | 'params'>) {
@@ -144,6 +145,11 @@ export function outcomeTone(outcome: Outcome): OutcomeTone {
 
 export function rowStateWord(state: CampaignRow['state']): string {
   return rowTones[state][1];
+}
+
+/** Whether a cell of a list may be a telephone number. `region`: of those without `+`. */
+export function looksLikeNumber(cell: string, region: string | null): boolean {
+  return readPhoneNumber(cell, region).ok || /^\+?[\s()./-]*(?:\d[\s()./-]*){9,15}$/.test(cell.trim());
 }
 
 /** What a person of a campaign is called: the own id of the list, else by the row. */

@@ -1,8 +1,8 @@
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { isUnder, type FieldProblem } from './reading.ts';
 import type { DraftFields, OpenDraft } from './settings.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
+import { looksLikeNumber } from '../core/rows.ts';
 
 /** What a form is shown with: what stands in its fields, and what is wrong with them. */
 export interface FormState {
@@ -177,10 +177,6 @@ export function maskedRows({ sample, fields }: Pick<OpenDraft, 'sample' | 'field
   return sample.rows.map((cells) =>
     cells.map((cell, at) => (at === phone || looksLikeNumber(cell, region) ? maskedNumber(cell.trim()) : cell)),
   );
-}
-
-function looksLikeNumber(cell: string, region: string | null): boolean {
-  return readPhoneNumber(cell, region).ok || /^\+?[\s()./-]*(?:\d[\s()./-]*){9,15}$/.test(cell.trim());
 }
 
 function cut(text: string): string {

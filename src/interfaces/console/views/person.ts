@@ -1,90 +1,99 @@
-import { empty, facts, figure, id, instant, link, panel, table, withInstants, duration } from '../../../presentation/html/elements.ts';
+import { count, empty, facts, id, instant, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { readCallee, type Callee, type CalleeRow, type CalleeCall } from '../../../ledger/read/callee.ts';
-import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
-import { ownFields } from '../../../campaign/file/row-fields.ts';
+import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
-import { reasonText } from '../../../presentation/words/causes.ts';
-import { nextCallText, eventText, dispositionText } from '../../../presentation/words/history.ts';
-import { campaignPath, rowPath, rowsPath, callPath } from '../core/links.ts';
-import { openCampaign, inCampaign, numbersForm, shownNumber, requireRow, rowBadge } from '../core/rows.ts';
+import { ownFields } from '../../../campaign/file/row-fields.ts';
+import { eventText } from '../../../presentation/words/history.ts';
+import { callPath, rowPath, rowsPath } from '../core/links.ts';
+import { campaignName, inCampaign, numbersForm, personName, rowBadge, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
+import { listCells, nameColumn } from '../people/cells.ts';
+import { callsOf, lastCallOf, nextCallOf, nextCallSentence, standingBadgeOf, statusOf } from '../people/standing.ts';
+import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from '../people/person.ts';
+import { callTitle } from '../people/steps.ts';
 
-/** One row, and everything that was decided about its number in every campaign of the database. */
+/** One person of a campaign: how they stand, each call, what happened, and what is known of their number elsewhere. */
 export async function personView(request: ViewRequest): Promise<View> {
-  const { now } = request;
-  const { campaign, campaignId, db } = await openCampaign(request);
-  const row = await requireRow(request, campaignId);
-  const callee = row.e164 === null ? null : await readCallee(db, row.e164, now);
-  const own = callee?.rows.find(
-    ({ campaign: { campaignId: other }, recipient }) => other === campaignId && recipient.row_number === row.row,
-  );
-  const others = (callee?.rows ?? []).filter((each) => each !== own);
-  const path = rowPath(campaignId, row.row);
+  const seen = await readPerson(request);
+  const { campaign, row, own, others } = seen;
+  const { campaignId } = campaign;
   return {
-    title: `Row ${row.row} of ${campaignId}`,
+    title: personName(row.row, row.externalId),
     // Another campaign may call the number too.
     follows: others.length > 0 ? 'all' : campaignId,
-    ...inCampaign(campaign, [rowsPath(campaignId), 'Rows']),
+    ...inCampaign(campaign, [rowsPath(campaignId), 'People']),
+    badge: standingBadgeOf(row),
+    actions: row.e164 === null ? null : numbersForm(request, campaignId, { to: rowPath(campaignId, row.row) }),
+    meta: headOf(request, seen),
     body: [
-      panel(
-        'Now',
-        [
-          html`<p id="next-call">${own === undefined ? withoutNumber(row) : withInstants(nextCallText(own))}</p>`,
-          rowFacts(request, { campaignId, row, callee }),
-          buttons(request, campaignId, row),
-        ],
-        numbersForm(request, campaignId, { to: path }),
-      ),
-      personCalls(request, callee?.rows ?? []),
-      (callee?.suppressions ?? []).length === 0
-        ? null
-        : panel('On the do-not-call list', suppressionTable(callee?.suppressions ?? [], now)),
-      others.length === 0 ? null : panel('In other rows and campaigns', rowTable(others)),
-      panel('What was decided', story(callee), html`<p class="aside">Oldest first, by the clock of the service</p>`),
+      cellsPanel(request, seen),
+      html`<div class="cols">
+        <div>${callPanels(request, own)} ${logPanel(seen)}</div>
+        <div>
+          ${factsPanel(request, seen)} ${actsPanel(request, seen)}
+          ${panel('What happened', html`<div class="pad">${storyOf(request, seen)}</div>`, html`<p>newest first</p>`)}
+          ${elsewherePanel(others)}
+        </div>
+      </div>`,
     ],
   };
 }
 
-function withoutNumber({ outcome }: CampaignRow): string {
-  return outcome === null ? 'Nothing is known of its number.' : `It has its outcome, ${outcome}, and no number that could be called.`;
+/** The name, number, clock and calls of a person. What the list says is for whoever may operate. */
+function headOf(request: ViewRequest, { campaign, row, cells, zones, callee }: Person): Html {
+  const { campaignId, rules } = campaign;
+  const place = nameColumn(rules.list);
+  const name = place === undefined || !may(request, 'operate') ? '' : (listCells(cells, rules.list, false)[place]?.value ?? '');
+  const holding = (callee?.suppressions ?? []).filter((entry) => holds(entry, request.now));
+  return html`${name === '' ? null : html`<b>${name}</b>`}
+    <span class="nowrap">${row.e164 === null ? 'No number that can be called' : shownNumber(request, campaignId, row.e164)}</span>
+    ${zones.length === 0 ? null : html`<span>${icon('globe')} ${localTime(zones, request.now)}</span>`}
+    <span>${icon('phone')} ${row.attempts.toLocaleString('en')} of ${count(rules.retry.maxAttempts, 'call')}</span>
+    ${row.e164 === null ? null : html`<span>${holding.length === 0 ? 'Not on the do-not-call list' : `On the do-not-call list ${holding.map(scopeText).join(', ')}`}</span>`}`; // prettier-ignore
 }
 
-function rowFacts(
-  request: ViewRequest,
-  { campaignId, row, callee }: { campaignId: string; row: CampaignRow; callee: Callee | null },
-): Html {
-  const { externalId, e164, reason, attempts, lastDialedAt, changedAt, terms } = row;
-  const holding = (callee?.suppressions ?? []).filter((entry) => holds(entry, request.now));
-  return facts([
-    ['State', rowBadge(row)],
-    ['Reason', reason === null ? null : reasonText(reason)],
-    ['Number', e164 === null ? 'none that can be called' : shownNumber(request, campaignId, e164)],
-    ['ID', externalId === null ? null : id(printable(externalId))],
-    ...ownFields.map(({ label, term }): [string, HtmlValue] => {
-      const said = terms[term];
-      if (term === 'notBefore' || term === 'expiresAt') return [label, typeof said === 'number' ? instant(said, 'full') : null];
-      return [label, said === null ? null : String(said)];
-    }),
-    ['Calls in this campaign', figure(attempts)],
-    ['Last call', lastDialedAt === null ? null : instant(lastDialedAt, 'full')],
-    ['Changed', instant(changedAt, 'full')],
-    ['Do-not-call list', e164 === null ? null : holding.length === 0 ? 'not on it' : holding.map(scopeText).join(', ')],
+const mostCells = 12;
+
+/** The row as the list has it; nothing for whoever may only look. */
+function cellsPanel(request: ViewRequest, { campaign: { campaignId, rules }, cells }: Person): Html | null {
+  if (!may(request, 'operate')) return null;
+  const shown = listCells(cells, rules.list, request.numbersShown(campaignId)).filter(({ value }) => value !== '');
+  const list = (some: typeof shown): Html =>
+    html`<dl class="list-cells pad">${some.map(({ column, value }) => html`<div><dt>${column}</dt><dd>${value}</dd></div>`)}</dl>`; // prettier-ignore
+  const rest = shown.slice(mostCells);
+  return panel('In the list', [
+    list(shown.slice(0, mostCells)),
+    rest.length === 0
+      ? null
+      : html`<details id="more-cells">
+          <summary class="pad">${count(rest.length, 'more column')}</summary>
+          ${list(rest)}
+        </details>`,
   ]);
 }
 
-function buttons(request: ViewRequest, campaignId: string, { row, e164, state, outcome }: CampaignRow): Html | null {
-  if (!may(request, 'operate')) return null;
-  return html`<p class="actions">
-    ${e164 === null ? null : buttonTo(rowPath(campaignId, row, '/suppress'), 'Do not call this number')}
-    ${state === 'done' ? null : buttonTo(rowPath(campaignId, row, '/withdraw'), 'Withdraw this row')}
-    ${outcome === 'unresolved' ? buttonTo(campaignPath(campaignId, '/unresolved'), 'Decide what became of it') : null}
-  </p>`;
-}
-
-function buttonTo(path: string, text: string): Html {
-  return html`<a class="btn" href="${path}">${text}</a>`;
+function factsPanel(request: ViewRequest, { campaign: { rules }, row, own, callee }: Person): Html {
+  const { now } = request;
+  return panel(
+    'Now',
+    html`<div class="pad">
+      ${facts([
+        ['Status', statusOf(row, now)],
+        ['Next call', html`<span id="next-call">${own === undefined ? nextCallOf(row, now) : nextCallSentence(own)}</span>`],
+        ['Calls', callsOf(row.attempts, rules.retry.maxAttempts)],
+        ['Last call', lastCallOf(row)],
+        ...ownFields.map(({ label, term }): [string, HtmlValue] => {
+          const said = row.terms[term];
+          if (term === 'notBefore' || term === 'expiresAt') return [label, typeof said === 'number' ? instant(said, 'minute') : null];
+          return [label, said === null ? null : String(said)];
+        }),
+        ['Changed', instant(row.changedAt, 'minute')],
+        ...(callee?.suppressions ?? []).map((entry): [string, HtmlValue] => ['Do not call', suppressionText(entry, now)]),
+      ])}
+    </div>`,
+  );
 }
 
 function holds({ expiresAt }: StoredSuppression, now: number): boolean {
@@ -95,130 +104,102 @@ function scopeText({ scope }: StoredSuppression): string {
   return scope === accountScope ? 'for all campaigns' : `for ${scope}`;
 }
 
-function suppressionTable(entries: readonly StoredSuppression[], now: number): HtmlValue {
-  return table(
-    'Entries of the do-not-call list for this number',
-    entries.map((entry) => ({
-      key: `entry-${entry.scope}`,
-      cells: {
-        Holds: scopeText(entry),
-        'Said by': printable(entry.source),
-        Reason: entry.reason === null ? '–' : printable(entry.reason),
-        Since: instant(entry.createdAt, 'full'),
-        Until: entry.expiresAt === null ? 'for ever' : [instant(entry.expiresAt, 'full'), holds(entry, now) ? '' : ' (over)'],
-      },
-    })),
+function suppressionText(entry: StoredSuppression, now: number): Html {
+  const { source, reason, createdAt, expiresAt } = entry;
+  const until = expiresAt === null ? '' : html`, ${holds(entry, now) ? 'until' : 'over since'} ${instant(expiresAt, 'minute')}`;
+  return html`${scopeText(entry)}, ${printable(source)}, since ${instant(createdAt, 'minute')}${until}
+  ${reason === null ? null : html`<br /><span class="soft">${printable(reason)}</span>`}`;
+}
+
+function actsPanel(request: ViewRequest, person: Person): Html | null {
+  const acts = actsOf(request, person);
+  if (acts.length === 0) return null;
+  return panel(
+    'You can',
+    html`<ul class="breakdown flat">
+      ${acts.map(
+        ([path, drawing, words, small]) =>
+          html`<li>
+            <a href="${path}">${icon(drawing)}<span>${words}</span>${icon('right')}<small>${small}</small></a>
+          </li>`,
+      )}
+    </ul>`,
   );
 }
 
-function rowTable(rows: readonly CalleeRow[]): HtmlValue {
-  return table(
-    'The same number in other rows and campaigns',
-    rows.map((each) => {
-      const { campaign, recipient } = each;
-      const { campaignId } = campaign;
-      return {
-        key: `other-${recipient.recipient_id}`,
-        cells: {
-          Row: link(rowPath(campaignId, recipient.row_number), `${campaignId}, row ${recipient.row_number}`),
-          State: rowBadge(recipient),
-          Reason: recipient.reason === null ? '–' : reasonText(recipient.reason),
-          'Next call': withInstants(nextCallText(each)),
-        },
-      };
-    }),
-  );
+/** Each call, the newest first, with what the agent has collected in it: the words of a person are for whoever may operate. */
+function callPanels(request: ViewRequest, own: CalleeRow | undefined): HtmlValue {
+  if (own === undefined || own.calls.length === 0)
+    return panel('Calls', empty('No call was planned yet', 'When it is their turn, the call stands here with its result.'));
+  return own.calls.toReversed().map((call) => callPanel(request, own, call));
 }
 
-function story(callee: Callee | null): HtmlValue {
-  if (callee === null || callee.events.length === 0)
-    return empty('Nothing yet', 'Each plan, call, result and decision about this number will stand here as it is made.');
-  const shared = new Set(callee.rows.map(({ campaign }) => campaign.campaignId)).size > 1;
-  return [
-    callee.truncated ? html`<p class="soft">The log holds older lines: carillon events prints them.</p>` : null,
-    html`<ol class="story">
+function callPanel(request: ViewRequest, { campaign, recipient }: CalleeRow, { attempt, facts: known }: CalleeCall): Html {
+  const { number, posted_at: postedAt, planned_at: plannedAt, conversation_id: conversation } = attempt;
+  const values = collectedOf({ facts: known });
+  const mayListen = may(request, 'operate');
+  return html`<section class="panel" id="call-${number}" aria-labelledby="call-${number}-title">
+    <header>
+      <h2 id="call-${number}-title">${callTitle(attempt)}</h2>
+      <p>
+        ${postedAt === null ? 'planned ' : null}${instant(postedAt ?? plannedAt, 'minute')}${
+          attempt.reason === null || attempt.disposition !== null ? null : `, ${printable(attempt.reason).replaceAll('_', ' ')}`
+        }
+      </p>
+    </header>
+    ${
+      values.length === 0
+        ? null
+        : mayListen
+          ? html`<div class="pad">${facts(values)}</div>`
+          : html`<p class="pad soft">What people have said takes the role operate.</p>`
+    }
+    ${
+      conversation === null
+        ? null
+        : html`<footer class="actions">
+            ${mayListen ? html`<a class="btn sm" href="${callPath(campaign.campaignId, recipient.row_number, number)}">${icon('play')} Listen and read</a>` : null}
+            ${id(printable(conversation))}
+          </footer>`
+    }
+  </section>`; // prettier-ignore
+}
+
+/** Every line of the log about the number, for whoever wants to know it all. */
+function logPanel({ callee, campaign, others }: Person): Html | null {
+  if (callee === null || callee.events.length === 0) return null;
+  return html`<details class="panel" id="whole-log">
+    <summary class="pad-all"><b>The log</b> <span class="soft">${count(callee.events.length, 'line')}, oldest first</span></summary>
+    ${callee.truncated ? html`<p class="soft pad">The log holds older lines: carillon events prints them.</p>` : null}
+    <ol class="story pad">
       ${callee.events.map(
         (event) =>
           html`<li id="event-${event.seq}">
             ${instant(event.at, 'full')}
-            <span>${shared ? [link(campaignPath(event.campaignId), event.campaignId), ': '] : null}${eventText(event)}</span>
+            <span
+              >${others.length > 0 && event.campaignId !== campaign.campaignId ? html`<span class="soft">${event.campaignId}: </span>` : null}${eventText(event)}</span
+            >
           </li>`,
       )}
-    </ol>`,
-  ];
+    </ol>
+  </details>`; // prettier-ignore
 }
 
-interface PlacedCall extends CalleeCall {
-  row: CalleeRow;
-}
-
-/** The calls to one number, and what the agent has collected in them: the words of a person are for whoever may operate. */
-function personCalls(request: ViewRequest, rows: readonly CalleeRow[]): HtmlValue {
-  const calls = rows
-    .flatMap((row) => row.calls.map((call): PlacedCall => ({ ...call, row })))
-    .toSorted((a, b) => a.attempt.planned_at - b.attempt.planned_at);
-  const collected = calls.filter(({ facts: known }) => hasValues(known?.collected) || hasValues(known?.evaluation));
-  return [
-    panel(
-      'Calls',
-      table(
-        'Calls to this number, oldest first',
-        calls.map((call) => ({
-          key: `call-${call.attempt.attempt_id}`,
-          cells: cellsOf(request, call, rows.length > 1),
-        })),
-        empty('No call was planned yet', 'When its turn comes, the call stands here with its result.'),
-      ),
-    ),
-    collected.length === 0
-      ? null
-      : panel(
-          'What was collected',
-          may(request, 'operate') ? collected.map(valuesOf) : html`<p class="soft">What people have said takes the role operate.</p>`,
-        ),
-  ];
-}
-
-function hasValues(values: Record<string, unknown> | null | undefined): boolean {
-  return Object.keys(values ?? {}).length > 0;
-}
-
-function cellsOf(request: ViewRequest, { attempt, facts: known, row }: PlacedCall, shared: boolean) {
-  const { number, planned_at: plannedAt, posted_at: postedAt, settled_at: settledAt } = attempt;
-  const { campaignId } = row.campaign;
-  const isKnown = attempt.conversation_id !== null && may(request, 'operate');
-  const durationMs = known?.durationMs ?? null;
-  return {
-    Call: shared ? link(rowPath(campaignId, row.recipient.row_number), `${campaignId}, call ${number}`) : html`Call ${figure(number)}`,
-    Result: resultOf(attempt),
-    Requested: postedAt === null ? html`<span class="soft">planned ${instant(plannedAt, 'full')}</span>` : instant(postedAt, 'full'),
-    'Result known': instant(settledAt, 'full'),
-    Duration: durationMs === null ? '–' : figure(duration(durationMs)),
-    Conversation: [
-      attempt.conversation_id === null ? '–' : id(printable(attempt.conversation_id)),
-      isKnown ? html`<p>${link(callPath(campaignId, row.recipient.row_number, number), 'Transcript and recording')}</p>` : null,
-    ],
-  };
-}
-
-function resultOf({ disposition, detail, counted, state }: CalleeCall['attempt']): HtmlValue {
-  if (disposition === null) return reasonText(state);
-  return [
-    dispositionText(disposition),
-    detail === null ? null : html`<span class="soft"> (${reasonText(detail)})</span>`,
-    counted === 0 ? html`<span class="soft">, uses up no attempt</span>` : null,
-  ];
-}
-
-function valuesOf({ attempt, facts: known }: PlacedCall): Html {
-  const entries = Object.entries({ ...known?.collected, ...known?.evaluation });
-  return html`<div id="values-${attempt.attempt_id}" class="stack">
-    <p class="soft">Call ${attempt.number}, ${instant(attempt.posted_at, 'full')}</p>
-    ${facts(entries.map(([name, value]) => [printable(name), valueText(value)] as const))}
-  </div>`;
-}
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+function elsewherePanel(others: readonly CalleeRow[]): Html | null {
+  if (others.length === 0) return null;
+  return panel(
+    'Same number elsewhere',
+    html`<ul class="breakdown flat">
+      ${others.map((each) => {
+        const { campaign, recipient, calls } = each;
+        return html`<li id="other-${recipient.recipient_id}">
+          <a href="${rowPath(campaign.campaignId, recipient.row_number)}">
+            ${icon('list')}<span>${campaignName(campaign)}, ${personName(recipient.row_number, recipient.external_id)}</span
+            >${rowBadge(recipient)}
+            <small>${count(calls.length, 'call')}. Next: ${nextCallSentence(each)}</small>
+          </a>
+        </li>`;
+      })}
+    </ul>`,
+  );
 }

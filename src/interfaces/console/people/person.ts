@@ -1,0 +1,92 @@
+import { hasClosed } from '../../../rules/lifecycle.ts';
+import { count } from '../../../presentation/html/elements.ts';
+import { html, type HtmlValue } from '../../../presentation/html/html.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { readCallee, type Callee, type CalleeCall, type CalleeRow } from '../../../ledger/read/callee.ts';
+import { findRecipient, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { campaignPath, rowPath } from '../core/links.ts';
+import { openCampaign, requireRow } from '../core/rows.ts';
+import { may, type ViewRequest } from '../core/view.ts';
+import { stepsOf } from './steps.ts';
+
+/** All that is known of one person. */
+export interface Person {
+  campaign: Campaign;
+  row: CampaignRow;
+  /** What their calls came to; undefined where they have no number. */
+  own: CalleeRow | undefined;
+  /** The same number in other rows and campaigns. */
+  others: readonly CalleeRow[];
+  callee: Callee | null;
+  /** JSON. */
+  cells: string;
+  zones: readonly string[];
+}
+
+/** Throws as `requireRow`. */
+export async function readPerson(request: ViewRequest): Promise<Person> {
+  const { campaign, campaignId, db } = await openCampaign(request);
+  const row = await requireRow(request, campaignId);
+  const callee = row.e164 === null ? null : await readCallee(db, row.e164, request.now);
+  const own = callee?.rows.find(
+    ({ campaign: { campaignId: other }, recipient }) => other === campaignId && recipient.row_number === row.row,
+  );
+  const { cells, zones } = own?.recipient ?? (await findRecipient(db, campaignId, row.row));
+  return {
+    campaign,
+    row,
+    own,
+    others: (callee?.rows ?? []).filter((each) => each !== own),
+    callee,
+    cells,
+    zones: JSON.parse(zones) as string[],
+  };
+}
+
+/** `New York, 10:42`. */
+export function localTime(zones: readonly string[], now: number): string {
+  const [zone = 'UTC'] = zones;
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: 'numeric', minute: '2-digit' });
+  const others = zones.length > 1 ? `, or ${count(zones.length - 1, 'other zone')}` : '';
+  return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock.format(now)}${others}`;
+}
+
+/** What can be done about this person. */
+export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'campaign' | 'row'>): Act[] {
+  if (!may(request, 'operate')) return [];
+  const { campaignId } = campaign;
+  const at = (more: string): string => rowPath(campaignId, row.row, more);
+  const acts: (Act | false)[] = [
+    row.outcome === 'unresolved' && [
+      campaignPath(campaignId, '/unresolved'),
+      'person',
+      'Decide what became of the call…',
+      'Nobody knows it',
+    ],
+    row.outcome === 'exhausted' &&
+      hasClosed(campaign) && [campaignPath(campaignId, '/retry'), 'retry', 'Call again in a new round…', 'With all who were not reached'],
+    row.state !== 'done' && [at('/withdraw'), 'x', 'Remove from campaign…', 'Not called in this campaign'],
+    row.e164 !== null && [at('/suppress'), 'ban', 'Do not call this number…', 'In all campaigns, from now on'],
+  ];
+  return acts.filter((act) => act !== false);
+}
+
+type Act = readonly [path: string, drawing: IconName, words: string, small: string];
+
+/** What the agent has collected in a call, and how it was judged. */
+export function collectedOf({ facts: known }: Pick<CalleeCall, 'facts'>): (readonly [string, string])[] {
+  return Object.entries({ ...known?.collected, ...known?.evaluation }).map(([name, value]) => [printable(name), valueText(value)] as const);
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** What happened to a person, as a list of steps. */
+export function storyOf(request: ViewRequest, { own, row, callee }: Person): HtmlValue {
+  if (own !== undefined) return stepsOf(own, callee?.events ?? [], may(request, 'operate'));
+  return html`<p class="soft">Row ${row.row.toLocaleString('en')} of the list has no number that could be called.</p>`;
+}

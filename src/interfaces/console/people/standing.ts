@@ -1,0 +1,99 @@
+import { badge, figure, instant, muted, outcome as outcomeDot, since, type Tone } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import type { IconName } from '../../../presentation/html/icons.ts';
+import { capital, plural } from '../../../shared/input/figures.ts';
+import type { Outcome } from '../../../rules/outcome.ts';
+import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import type { CalleeRow } from '../../../ledger/read/callee.ts';
+import { reasonText, verdictReason } from '../../../presentation/words/causes.ts';
+import { dispositionText } from '../../../presentation/words/history.ts';
+import { outcomeTone, outcomeWord, rowBadge, rowStateWord } from '../core/rows.ts';
+
+type Standing = Pick<CampaignRow, 'state' | 'outcome' | 'reason' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'>;
+
+/** How a person stands, with what is behind it in a few words. */
+export function statusOf(row: Standing, now: number): Html {
+  const { state, outcome } = row;
+  const detail = detailOf(row, now);
+  if (outcome === null || detail === null) return detail === null ? rowBadge(row) : withDetail(state === 'open' ? 'calling' : 'waiting', rowStateWord(state), detail); // prettier-ignore
+  return withDetail(outcomeTone(outcome), shortWords[outcome] ?? outcomeWord(outcome), detail);
+}
+
+/** Where what is behind it stands beside. */
+const shortWords: Partial<Record<Outcome, string>> = { rejected: 'Cannot be called', undialable: 'Cannot be called' };
+
+function withDetail(tone: Parameters<typeof outcomeDot>[0], word: string, detail: HtmlValue): Html {
+  return outcomeDot(tone, html`${word} <span class="soft">${detail}</span>`);
+}
+
+function detailOf({ state, outcome, reason, attempts, disposition, lastDialedAt, dueAt, terms }: Standing, now: number): HtmlValue {
+  if (state === 'open') return lastDialedAt === null || disposition !== null ? 'next' : html`for ${since(lastDialedAt, now)}`;
+  if (state === 'waiting') {
+    if (dueAt === null || dueAt <= now) return 'next in line';
+    if (terms.notBefore === dueAt) return 'for the date in their row';
+    return attempts > 0 && disposition !== null ? `to retry after ${dispositionText(disposition)}` : null;
+  }
+  if (outcome === 'exhausted') return `${plural(attempts, 'call')} made`;
+  if (outcome === 'completed' || outcome === 'opted_out' || outcome === 'suppressed' || reason === null) return null;
+  return reasonText(reason);
+}
+
+/** The last call of a person: how it ended, and when it was. */
+export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html {
+  if (lastDialedAt === null) return muted('None');
+  if (state === 'open' && disposition === null) return html`<span class="soft">Now, since ${instant(lastDialedAt, 'brief')}</span>`;
+  return html`${capital(dispositionText(disposition ?? 'unknown'))} <small>${instant(lastDialedAt, 'brief')}</small>`;
+}
+
+const afterOutcome: Readonly<Record<Outcome, string>> = {
+  completed: 'Done',
+  exhausted: 'Not again',
+  opted_out: 'Never again',
+  suppressed: 'Never again',
+  unresolved: 'After a decision',
+  rejected: 'Not again',
+  undialable: 'Not again',
+  expired: 'Not again',
+  cancelled: 'Not again',
+};
+
+/** When the next call is, in a word. */
+export function nextCallOf({ state, outcome, dueAt }: Pick<Standing, 'state' | 'outcome' | 'dueAt'>, now: number): HtmlValue {
+  if (outcome !== null) return afterOutcome[outcome];
+  if (state === 'open') return 'After this call';
+  return dueAt === null || dueAt <= now ? 'Now' : html`<span class="cap">${instant(dueAt, 'minute')}</span>`;
+}
+
+/** The same of one person, as the rules say it now, and why. */
+export function nextCallSentence({ campaign, recipient, verdict }: CalleeRow): HtmlValue {
+  if (recipient.state !== 'waiting') return nextCallOf({ state: recipient.state, outcome: recipient.outcome, dueAt: null }, 0);
+  if (verdict === null) return `None while the campaign is ${campaign.state}`;
+  if (verdict.verdict === 'final') return `None: ${verdictReason(verdict.reason)}`;
+  const paused = campaign.state === 'paused' ? ' once the campaign is resumed' : '';
+  if (verdict.verdict === 'dial') return `As soon as it is their turn${paused}`;
+  return html`<span class="cap">${instant(verdict.until, 'minute')}</span>${paused}: ${verdictReason(verdict.reason)}`;
+}
+
+const tones: Readonly<Record<Outcome, readonly [Tone, IconName]>> = {
+  completed: ['good', 'done'],
+  exhausted: ['wait', 'x'],
+  opted_out: ['quiet', 'ban'],
+  suppressed: ['quiet', 'ban'],
+  unresolved: ['wait', 'person'],
+  rejected: ['bad', 'alert'],
+  undialable: ['bad', 'alert'],
+  expired: ['quiet', 'clock'],
+  cancelled: ['quiet', 'x'],
+};
+
+/** How a person stands, beside their name. */
+export function standingBadgeOf({ state, outcome }: Pick<Standing, 'state' | 'outcome'>): Html {
+  if (outcome === null) return state === 'open' ? badge('live', rowStateWord(state)) : badge('quiet', rowStateWord(state), 'clock');
+  const [tone, drawing] = tones[outcome];
+  return badge(tone, shortWords[outcome] ?? outcomeWord(outcome), drawing);
+}
+
+/** `2 of 3`: calls that were made, and how many there may be. */
+export function callsOf(attempts: number, most: number): Html {
+  return html`${figure(attempts)} of ${figure(most)}`;
+}
