@@ -6,6 +6,7 @@ import { childEnvironment } from '../src/shared/config.ts';
 export interface BenchChild {
   /** The first line that the process printed. */
   first: unknown;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -13,10 +14,19 @@ export interface BenchChild {
  * Starts a program of this folder in a process of its own, `input` as JSON on its command line, and waits for the one line of JSON
  * that it prints. Its words on standard error go to ours.
  */
-export async function startChild(program: string, input: unknown, env: Record<string, string | undefined> = {}): Promise<BenchChild> {
+export function startChild(program: string, input: unknown, env: Record<string, string | undefined> = {}): Promise<BenchChild> {
+  return startProgram(program, [JSON.stringify(input)], env);
+}
+
+/** The same with words on its command line. */
+export async function startProgram(
+  program: string,
+  words: readonly string[],
+  env: Record<string, string | undefined> = {},
+): Promise<BenchChild> {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const loader = program.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : [];
-  const child = spawn(process.execPath, [...loader, path, JSON.stringify(input)], {
+  const child = spawn(process.execPath, [...loader, path, ...words], {
     env: childEnvironment(env),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -29,6 +39,7 @@ export async function startChild(program: string, input: unknown, env: Record<st
   if (first === null) throw new Error(`${program} ended without a result (${await ended}).`);
   return {
     first: JSON.parse(first),
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

@@ -3,7 +3,7 @@ import { readInput, writeResult } from './child.ts';
 import type { CampaignSettings } from './settings.ts';
 
 /** The service, in a process of its own so that it shares no event loop with the program it serves. */
-const settings = readInput() as CampaignSettings;
+const settings = readInput() as CampaignSettings & { startsAt?: number };
 const sandbox = await startSandbox({
   dialect: settings.dialect,
   speed: settings.speed,
@@ -11,6 +11,7 @@ const sandbox = await startSandbox({
   meanTalkSeconds: settings.meanTalkSeconds,
   outcomeMix: { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 },
   concurrency: settings.openCalls,
+  ...(settings.startsAt === undefined ? {} : { epochMs: settings.startsAt }),
 });
 process.once('SIGTERM', () => void sandbox.close().then(() => process.exit(0)));
 // Also when whoever started it was killed.

@@ -51,7 +51,7 @@ export const planningRows = { few: 10_000, many: 1_000_000 };
 
 export const rehearsalRows = 2_000;
 
-/** Of the campaign that the page is asked for. */
+/** Of the campaign that the console is asked for, and of the list that is imported meanwhile. */
 export const consoleRows = 100_000;
 
 /** What the sandbox bench runs. */
@@ -94,7 +94,8 @@ export const targets = {
   planningGrowth: 1.5,
   importRowsPerSecond: 20_000,
   importRatio: 5,
-  firstByteMs: 300,
+  firstByteMs: 200,
+  consolePeakMb: 300,
   openPagesRatio: 1.03,
 } as const;
 
