@@ -1,4 +1,4 @@
-import { Kysely, Migrator, sql } from 'kysely';
+import { Kysely, Migrator, sql, type Dialect } from 'kysely';
 import type { NewEvent } from '../rules/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
 import { createPostgresDialect, grantAdvice, refuseInTheClear, refuseUnlessPinned, refuseWithoutRights } from './postgres-dialect.ts';
@@ -76,10 +76,14 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
 
 /**
  * Opens the database. `schema`: `upgrade` makes it or brings it up to date, safe to run by several processes at once; `as-is` leaves it
- * and refuses another than this program's. Throws `StoreError` when the database is out of reach, read-only, no database, that of
- * another program, or newer than this one.
+ * and refuses another than this program's. `sqlite`: how a file is talked to; default: from this thread. Throws `StoreError` when the
+ * database is out of reach, read-only, no database, that of another program, or newer than this one.
  */
-export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as-is' = 'upgrade'): Promise<Store> {
+export async function openStore(
+  location: StoreLocation,
+  schema: 'upgrade' | 'as-is' = 'upgrade',
+  sqlite: (path: string) => Dialect = createSqliteDialect,
+): Promise<Store> {
   const dialect: StoreDialect = location.databaseUrl === undefined ? 'sqlite' : 'postgres';
   try {
     // To open a file changes its journal, so it is looked at before.
@@ -91,7 +95,7 @@ export async function openStore(location: StoreLocation, schema: 'upgrade' | 'as
   const db = new Kysely<Database>({
     dialect:
       location.databaseUrl === undefined
-        ? createSqliteDialect(location.sqlitePath)
+        ? sqlite(location.sqlitePath)
         : createPostgresDialect(location.databaseUrl, location.longestSilenceMs),
   });
   try {

@@ -8,7 +8,7 @@ import type { Queries } from './tx.ts';
 /** Waiting for another process's transaction, at most. */
 const busyTimeoutMs = 10_000;
 /** Of pages at hand: with SQLite's own 2 MB a campaign of thousands reads the same ones from the file over and over. */
-const cacheKib = 64 * 1024;
+const usualCacheKib = 64 * 1024;
 /** Pages of 4 KiB in the journal before they are copied into the file, which waits for the disk twice more. */
 const pagesPerCheckpoint = 4_000;
 
@@ -55,7 +55,7 @@ function keepPrivate(path: string): void {
 /** Opens the file with what the ledger needs: every commit on disk before it returns, and waiting instead of failing on a lock. */
 export function openSqliteFile(
   path: string,
-  options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number } = {},
+  options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number; cacheKib?: number } = {},
 ): InstanceType<typeof LibsqlDatabase> {
   keepPrivate(path);
   const database = new LibsqlDatabase(path);
@@ -63,7 +63,7 @@ export function openSqliteFile(
   database.exec(`PRAGMA busy_timeout=${waitMs}`);
   setJournal(database, options.journal ?? 'wal', waitMs);
   database.exec('PRAGMA synchronous=FULL');
-  database.exec(`PRAGMA cache_size=-${cacheKib}`);
+  database.exec(`PRAGMA cache_size=-${options.cacheKib ?? usualCacheKib}`);
   database.exec(`PRAGMA wal_autocheckpoint=${pagesPerCheckpoint}`);
   return database;
 }
@@ -122,9 +122,10 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-export function createSqliteDialect(path: string): Dialect {
+/** `cacheKib`: of pages at hand; default: what a worker has. */
+export function createSqliteDialect(path: string, cacheKib = usualCacheKib): Dialect {
   const opened: { database?: SqliteDatabase } = {};
-  const config = { database: async () => (opened.database = cachePrepared(openSqliteFile(path))) };
+  const config = { database: async () => (opened.database = cachePrepared(openSqliteFile(path, { cacheKib }))) };
   return {
     createDriver: () => new ImmediateSqliteDriver(config),
     createAdapter: () => new TransactionalSqliteAdapter(opened),

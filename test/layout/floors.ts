@@ -51,6 +51,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/shared': ['src/rules', 'src/shared/hooks'],
 
   'src/ledger': ['src/rules/**'],
+  'src/ledger/threads': ['src/ledger'],
   'src/ledger/rows': ['src/rules/**', 'src/ledger'],
   'src/ledger/doubt': ['src/rules/**', 'src/ledger', 'src/ledger/rows'],
   'src/ledger/limits': ['src/rules/**', 'src/ledger', 'src/ledger/doubt', 'src/ledger/rows'],
@@ -154,7 +155,16 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/list/**',
     'src/temporal',
   ],
+  'src/operations/control/aside': [
+    'src/campaign/file/**',
+    'src/campaign/preflight',
+    'src/ledger/**',
+    'src/presentation/report',
+    'src/presentation/results',
+    'src/rules/**',
+  ],
   'src/operations/control': [
+    'src/operations/control/aside',
     'src/shared',
     'src/campaign/file/**',
     'src/service',

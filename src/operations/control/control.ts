@@ -2,6 +2,7 @@ import { readConfig, type Config } from '../../shared/config.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { openExistingLedger, requireCampaign, type LedgerAccess } from './ledger.ts';
+import { asideInPlace, type Aside } from './aside/works.ts';
 import { ReadCache } from './read-cache.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 
@@ -16,6 +17,8 @@ export interface Control extends LedgerAccess {
   temporal(limitMs?: number): Promise<TemporalAccess>;
   /** What is costly to read, shared among all who ask this control for it. */
   cache: ReadCache;
+  /** For what walks through lists. */
+  aside: Aside;
 }
 
 /** A campaign of the control's database. */
@@ -26,12 +29,20 @@ export interface OpenCampaign extends Control {
 interface ControlInput extends LedgerAccess {
   now: () => number;
   connect: (limitMs?: number) => Promise<TemporalAccess>;
+  /** Default: whoever asks waits for it. */
+  aside?: Aside;
 }
 
 const answerLimitMs = 1_000;
 
 /** Makes a control over a database that is open; `close` ends its connection to Temporal, and the database stays its owner's. */
-export function createControl({ config, store, now, connect }: ControlInput): Control & { close(): Promise<void> } {
+export function createControl({
+  config,
+  store,
+  now,
+  connect,
+  aside = asideInPlace(store),
+}: ControlInput): Control & { close(): Promise<void> } {
   let kept: TemporalAccess | null = null;
   const close = async (): Promise<void> => {
     const closing = kept;
@@ -43,6 +54,7 @@ export function createControl({ config, store, now, connect }: ControlInput): Co
     store,
     now,
     cache: new ReadCache(),
+    aside,
     close,
     temporal: async (limitMs) => {
       const known = kept;

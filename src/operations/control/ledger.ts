@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { requireDatabaseAddress, type Config } from '../../shared/config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { openStore, type Store } from '../../ledger/open-ledger.ts';
+import { openStore, type Store, type StoreLocation } from '../../ledger/open-ledger.ts';
+import { createThreadedSqliteDialect } from '../../ledger/threads/sqlite-threads.ts';
 import { lockSqliteFile } from '../../ledger/worker-lock.ts';
 import { plural } from '../../shared/input/figures.ts';
 
@@ -13,17 +14,28 @@ export class UnknownCampaignError extends foreseen('UnknownCampaignError', true)
 /** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
 export class NoDatabaseError extends foreseen('NoDatabaseError', true) {}
 
+/** Where the settings say that the database is. */
+export function locationOf({ DATABASE_URL, CARILLON_DB }: Config): StoreLocation {
+  return { databaseUrl: DATABASE_URL, sqlitePath: CARILLON_DB };
+}
+
 /** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
 export async function openLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
-  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
+  return openStore(locationOf(config));
+}
+
+/** The same for whoever serves many at once: what one of them asks of a SQLite file keeps no other waiting. */
+export async function openServedLedger(config: Config): Promise<Store> {
+  requireDatabaseAddress(config);
+  return openStore(locationOf(config), 'upgrade', createThreadedSqliteDialect);
 }
 
 /** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
   if (config.DATABASE_URL === undefined) requireSqliteFile(config);
-  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB }, 'as-is');
+  return openStore(locationOf(config), 'as-is');
 }
 
 /** Throws NoDatabaseError. */
@@ -71,7 +83,7 @@ async function openForWork(config: Config): Promise<Store> {
   const store = await openLedger(config);
   if (config.DATABASE_URL === undefined) return store;
   await store.close();
-  return openStore({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB, longestSilenceMs });
+  return openStore({ ...locationOf(config), longestSilenceMs });
 }
 
 const mostNamed = 20;

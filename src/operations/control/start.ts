@@ -5,6 +5,7 @@ import { importList, type ListImport, type ReadCampaign } from '../../campaign/p
 import type { Config } from '../../shared/config.ts';
 import type { CallerStanding } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { ServiceApi } from '../../rules/service-api.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { requireHookSecret, requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
 import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
@@ -23,8 +24,8 @@ const clockLimitMs = 2_000;
 export interface StartListener {
   /** How the list was read, and which caller numbers are left out: sentences. */
   onNote: (note: string) => void;
-  /** Rows imported so far. */
-  onProgress: (rows: number) => void;
+  /** Rows imported so far. Absent: nobody waits for them, and the list is imported aside. */
+  onProgress?: (rows: number) => void;
   /** What a person should know although the campaign begins, as sentences without a full stop; told once, and only if there is any. */
   onWarnings: (warnings: readonly string[]) => void;
 }
@@ -76,7 +77,7 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
   const now = Math.round(clock.now());
   if (existing === undefined) {
     await requireStartable({ config, store, client }, read.file.id);
-    await importRows({ ...listImport, now }, input);
+    await importRows(control, { ...listImport, now }, input);
   }
   const started = await startCampaign({ config, store, client, now }, read.file.id);
   const campaign = await requireCampaign(store, read.file.id);
@@ -115,9 +116,17 @@ export async function requireCaller(config: Config, rules: CampaignRules): Promi
   return check.numbers;
 }
 
-async function importRows(input: ListImport, { onNote, onProgress, onWarnings }: StartListener): Promise<void> {
+async function importRows(
+  control: Control,
+  input: ListImport & { api: ServiceApi },
+  { onNote, onProgress, onWarnings }: StartListener,
+): Promise<void> {
   const { file, header } = input.read;
   for (const note of header.notes) onNote(`List ${file.settings.list.file}: ${note}.`);
-  const warnings = await importList({ ...input, onProgress });
+  const { accountId, api, now, allowPartial } = input;
+  const warnings =
+    onProgress === undefined
+      ? await control.aside.work('importFile', { path: file.path, accountId, api, now, allowPartial })
+      : await importList({ ...input, onProgress });
   if (warnings.length > 0) onWarnings(warnings);
 }

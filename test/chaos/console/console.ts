@@ -4,6 +4,7 @@ import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
 import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
+import { asideInPlace } from '../../../src/operations/control/aside/works.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
@@ -69,8 +70,10 @@ export class Console {
       configs.set(serviceUrl, config);
       return config;
     };
+    const servedStore = new Proxy(store, { get: (_, key) => Reflect.get(served.getStore()?.store ?? store, key) as unknown });
     const context: ApiContext = {
-      store: new Proxy(store, { get: (_, key) => Reflect.get(served.getStore()?.store ?? store, key) as unknown }),
+      store: servedStore,
+      aside: asideInPlace(servedStore),
       get config() {
         // Routes are chosen before the first request, and by nothing of a service.
         return configOf(served.getStore()?.serviceUrl ?? 'http://127.0.0.1:9');

@@ -10,9 +10,7 @@ import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/wor
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
-import { readCourse } from '../../../ledger/read/timeline.ts';
 import { readFunnel } from '../../../ledger/read/funnel.ts';
-import { readWaiting } from '../../../ledger/read/waiting.ts';
 
 /** So old may the sentences of a list be. */
 const oldestWhysMs = 1_000;
@@ -46,7 +44,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
 
   serve(app, 'showWaiting', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
-    const groups = await readWaiting(store.db, campaign, await serviceNow(context));
+    const groups = await context.aside.read('waiting', campaign, await serviceNow(context));
     const waiting = groups.map(({ rule, rows, from, to }) => ({ rule, rows, fromAt: from, toAt: to }));
     return withInstants({ waiting });
   });
@@ -55,7 +53,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
 
   serve(app, 'showCourse', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
-    const found = await readCourse(store.db, campaign, await serviceNow(context));
+    const found = await context.aside.read('course', campaign, await serviceNow(context));
     const told = found === null ? { stepMs: 0, points: [], pauses: [] } : reportedCourse(found);
     return withInstants(told);
   });

@@ -26,7 +26,6 @@ export function createRoutes(app: Api, context: ApiContext): void {
           check: true,
           allowPartial,
           onNote: (note) => notes.push(note),
-          onProgress: () => {},
           onWarnings: (told) => warnings.push(...told),
         });
         const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;

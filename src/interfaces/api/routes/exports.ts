@@ -2,13 +2,9 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { everyResult, readResultKeys, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
-import { renderHtmlReport } from '../../../presentation/report/html-report.ts';
-import { readReportData } from '../../../presentation/report/report-data.ts';
-import { renderResults } from '../../../presentation/results/file.ts';
 import { resultsAsJson } from '../../../presentation/results/text.ts';
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
@@ -17,10 +13,10 @@ import { noteNumbersShown } from '../core/shown.ts';
 
 /** Results and report, to hand on. */
 export function handOnRoutes(app: Api, context: ApiContext): void {
-  const { store } = context;
+  const { store, aside } = context;
   serve(app, 'showReport', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
-    return withInstants(await readCampaignReport(store, campaign, await serviceNow(context)));
+    return withInstants(await aside.work('report', campaign, await serviceNow(context)));
   });
 
   serve(app, 'downloadReport', async (request, reply) => {
@@ -29,12 +25,9 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     for (const id of new Set([params.campaign, ...(query.with ?? [])])) campaigns.push(await requireCampaign(store, id));
     if (query.people) for (const { campaignId } of campaigns) await noteNumbersShown(context, request, campaignId);
     const now = await serviceNow(context);
-    const data = await readReportData(store, { campaigns, now, people: query.people, verify: {} });
+    const report = await aside.work('htmlReport', { campaigns, now, people: query.people });
     const name = campaigns.length === 1 ? (campaigns[0]?.campaignId ?? '') : 'campaigns';
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('content-disposition', `attachment; filename="${name}-report.html"`)
-      .send(renderHtmlReport(data));
+    return reply.type('text/html; charset=utf-8').header('content-disposition', `attachment; filename="${name}-report.html"`).send(report);
   });
 
   serve(app, 'listResults', async (request) => {
@@ -70,7 +63,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     return reply
       .type(resultTypes[params.format])
       .header('content-disposition', `attachment; filename="${campaignId}-results.${params.format}"`)
-      .send(Readable.from(renderResults(readResults(store.db, campaignId, filter), table)));
+      .send(Readable.from(aside.stream('results', campaignId, filter, table)));
   });
 }
 

@@ -7,7 +7,8 @@ import { readConfig, type Config } from '../../../shared/config.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { realClock } from '../../../service/port/service-clock.ts';
 import { createControl, type Rehearse, openTemporal } from '../../../operations/control/control.ts';
-import { openLedger } from '../../../operations/control/ledger.ts';
+import { asideInThreads } from '../../../operations/control/aside/aside-threads.ts';
+import { locationOf, openServedLedger } from '../../../operations/control/ledger.ts';
 import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
 import { listTokens, createToken, revokeToken } from '../../../ledger/console/tokens.ts';
 import { createLogger } from '../../../shared/logger.ts';
@@ -72,7 +73,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
       `--host ${host} can be reached by others, and tokens go over the connection. Add --tls-cert and --tls-key, or --behind-proxy if a proxy before it speaks TLS.`,
     );
   await untilInterrupted(io, async ({ signal: stop }) => {
-    const store = await openLedger(config);
+    const store = await openServedLedger(config);
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);
       const clock = clockOf(config, () => io.now());
@@ -81,6 +82,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         store,
         now: () => io.now(),
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
+        aside: asideInThreads(locationOf(config)),
       });
       const api = await startApi({ ...control, logger, clock, rehearse: rehearseInProcess(io) }, { host, port, tls, behindProxy });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
@@ -90,6 +92,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
       await untilAborted(stop);
       await api.close();
       await control.close();
+      await control.aside.close();
     } finally {
       await store.close();
     }

@@ -12,7 +12,7 @@ import type { Why } from '../../../presentation/words/why.ts';
 import { campaignPath } from '../core/links.ts';
 import { campaignName } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
-import type { ConsoleForecast } from './forecast.ts';
+import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { peopleBar, peopleOf } from './progress.ts';
 import { isCalling, reasonOf, standingBadge } from './standing.ts';
 

@@ -8,7 +8,8 @@ import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
 import { outcomeOrder, outcomeTone } from '../core/rows.ts';
-import { assumptionsText, type ConsoleForecast } from './forecast.ts';
+import { assumptionsText } from './forecast.ts';
+import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
 /** Where the people of a campaign stand. Whoever cannot be called is no progress. */
 export interface People {

@@ -6,16 +6,11 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
-import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
-import { readTalkTotal } from '../../../ledger/read/rest.ts';
-import { readCourse } from '../../../ledger/read/timeline.ts';
-import { readWaiting } from '../../../ledger/read/waiting.ts';
 import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { feed, readNames, tellAll } from '../campaign/activity.ts';
-import { readForecast } from '../campaign/forecast.ts';
 import { headActions, headMeta, readProof } from '../campaign/head.ts';
 import { campaignNotes } from '../campaign/notes.ts';
 import { cannotPanel, endedCallsPanel, hoursPanel, liveCallsPanel, outcomesPanel, waitingPanel } from '../campaign/panels.ts';
@@ -31,6 +26,7 @@ const againMs = 15_000;
 /** How long somebody who opens the page waits for Temporal's answer; a later look shows what came of it. */
 const lookWithinMs = 120;
 const forecastWithinMs = 60;
+const waitingWithinMs = 60;
 /** Where it is still being read what lies before it. */
 const soonMs = 1_000;
 const courseWithinMs = 60;
@@ -48,9 +44,11 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const { status, needs, limits } = view;
   const acts = await readLastActs(db, campaignId);
   const forecast = await cache.readWithin(waitFor(campaign.rowsTotal, forecastWithinMs), `forecast ${campaignId}`, () =>
-    readForecast(request, campaign, status),
+    context.aside.read('forecast', campaign, status, now),
   );
-  const waiting = await cache.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
+  const waiting = await cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
+    context.aside.read('waiting', campaign, now),
+  );
   const measured = await readMeasured(request, view);
   const proof = await readProof(request, campaignId);
   const why = await asked;
@@ -58,9 +56,18 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const reason = reasonOf(why, { status, acts, at });
   const { brief, first, others } = campaignNotes(campaignId, { reason, needs, proof, mayAct: may(request, 'operate') });
   const people = peopleOf(status);
-  const seen = { campaign, status, people, forecast, waiting, lines: limits?.own ?? null, endedAt: acts.changed?.at ?? null };
+  const seen = {
+    campaign,
+    status,
+    people,
+    forecast,
+    waiting: waiting ?? [],
+    lines: limits?.own ?? null,
+    endedAt: acts.changed?.at ?? null,
+  };
   const isRehearsed = (await findRehearsal(context.store, { campaignId })) !== null;
-  const isReading = forecast === null || why.look === undefined || measured.course === undefined || measured.talk === undefined;
+  const isReading =
+    forecast === null || waiting === null || why.look === undefined || measured.course === undefined || measured.talk === undefined;
   return {
     title: campaignName(campaign),
     badge: standingBadge(why, status, at),
@@ -71,17 +78,23 @@ export async function campaignView(request: ViewRequest): Promise<View> {
     follows: campaignId,
     againMs: isReading ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
-    body: [brief, first, hero(seen), keyFigures(seen, measured), others, await columns(request, view, { measured, waiting, acts })],
+    body: [
+      brief,
+      first,
+      hero(seen),
+      keyFigures(seen, measured),
+      others,
+      await columns(request, view, { measured, waiting: waiting ?? [], acts }),
+    ],
   };
 }
 
 async function readMeasured({ context, cache, now }: ViewRequest, { campaign }: CampaignView): Promise<Measured> {
-  const { db } = context.store;
   const { campaignId, rowsTotal } = campaign;
   const course = await cache.readWithin(waitFor(rowsTotal, courseWithinMs), `course ${campaignId}`, async () => ({
-    found: await readCourse(db, campaign, now),
+    found: await context.aside.read('course', campaign, now),
   }));
-  const talk = await cache.readWithin(waitFor(rowsTotal, talkWithinMs), `talk ${campaignId}`, () => readTalkTotal(db, campaignId));
+  const talk = await cache.readWithin(waitFor(rowsTotal, talkWithinMs), `talk ${campaignId}`, () => context.aside.read('talk', campaignId));
   return { course: course === null ? undefined : course.found, talk: talk ?? undefined };
 }
 
@@ -110,7 +123,7 @@ async function columns(request: ViewRequest, view: CampaignView, { measured, wai
 async function clockPanel({ context, cache, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0 || hasEnded(campaign)) return null;
   const strip = await cache.readWithin(waitFor(status.total, hoursWithinMs), `hours ${campaign.campaignId}`, () =>
-    readClockStrip(context.store.db, campaign, now),
+    context.aside.read('hours', campaign, now),
   );
   return strip === null ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
 }

@@ -9,7 +9,7 @@ import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/camp
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
-import { readForecast, type ConsoleForecast } from '../campaign/forecast.ts';
+import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { campaignRow } from '../campaign/listed.ts';
 import { withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
@@ -131,7 +131,7 @@ async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Out
   const found = new Map<string, ConsoleForecast>();
   for (const { campaign, status } of briefs) {
     if (hasEnded(campaign)) continue;
-    found.set(campaign.campaignId, await readForecast(request, campaign, status));
+    found.set(campaign.campaignId, await request.context.aside.read('forecast', campaign, status, request.now));
     await setImmediate();
   }
   return found;

@@ -6,7 +6,6 @@ import { campaignPath, campaignNav } from '../core/links.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
-import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { cutCampaign, details } from '../../../presentation/report/report-data.ts';
 import { chartGroups, type ChartGroup } from '../../../presentation/report/html-report.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
@@ -50,10 +49,9 @@ const againMs = 1_000;
 /** The charts of a report, as they stand now. */
 export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   const { context, now, cache } = request;
-  const { store } = context;
   const { campaign, campaignId } = await openCampaign(request);
   const groups = await cache.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () =>
-    chartGroups(cutCampaign(await readCampaignReport(store, campaign, now), details[1])).map(groupPanel),
+    chartGroups(cutCampaign(await context.aside.read('report', campaign, now), details[1])).map(groupPanel),
   );
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {

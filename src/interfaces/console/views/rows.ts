@@ -4,9 +4,10 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignRows, type CampaignRow, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
-import { readWaiting, type WaitingGroup } from '../../../ledger/read/waiting.ts';
+import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
+import { waitFor } from '../../../operations/control/read-cache.ts';
 import { hidden, selectField } from '../core/fields.ts';
 import { rowPath, rowsPath, withQuery } from '../core/links.ts';
 import { openCampaign, inCampaign, numbersForm, shownNumber, outcomeWord, rowBadge, rowStateWord } from '../core/rows.ts';
@@ -15,6 +16,7 @@ import type { View, ViewRequest } from '../core/view.ts';
 const pageSize = 50;
 const rowStates = ['waiting', 'open', 'done'] as const satisfies CampaignRow['state'][];
 const mostSearched = 200;
+const waitingWithinMs = 100;
 
 /** Which rows are asked for, each empty where nothing is said. */
 interface Asked {
@@ -33,7 +35,9 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const found = await readCampaignRows(db, campaignId, { ...queryOf(asked), limit: pageSize + 1 }, now);
   const rows = found.slice(0, pageSize);
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
-  const waiting = await cache.read(`waiting ${campaignId}`, () => readWaiting(db, campaign, now));
+  const waiting = await cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
+    request.context.aside.read('waiting', campaign, now),
+  );
   const path = rowsPath(campaignId);
   const isSearch = request.sent !== null;
   const here = rowsPath(campaignId, { ...filtersOf(asked), ...(asked.after > 0 ? { after: asked.after } : {}) });
@@ -43,7 +47,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     ...(isSearch ? {} : { follows: campaignId }),
     ...inCampaign(campaign),
     body: [
-      html`<div class="filters">${filterForm(path, asked, { status, waiting })} ${searchForm(path, asked)}</div>`,
+      html`<div class="filters">${filterForm(path, asked, { status, waiting: waiting ?? [] })} ${searchForm(path, asked)}</div>`,
       panel(
         titleOf(asked),
         [

@@ -1,0 +1,80 @@
+import type { ServiceApi } from '../../../rules/service-api.ts';
+import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import type { Store } from '../../../ledger/open-ledger.ts';
+import type { ResultFilter } from '../../../ledger/read/result-rows.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import type { renderResults } from '../../../presentation/results/file.ts';
+
+/** A campaign file whose list is to be imported. */
+export interface FileImport {
+  path: string;
+  accountId: string;
+  api: ServiceApi;
+  now: number;
+  allowPartial: boolean;
+}
+
+/**
+ * What walks through lists, and would keep whoever serves from everybody else meanwhile. What goes in and comes out is plain data; each
+ * loads what it needs when it is asked for.
+ */
+export const works = {
+  /** When the waiting rows are due, and when the campaign ends. */
+  forecast: async ({ db }: Store, campaign: Campaign, status: Pick<CampaignStatus, 'dispositions'>, now: number) =>
+    (await import('./forecast.ts')).readForecast(db, campaign, status, now),
+  waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) =>
+    (await import('../../../ledger/read/waiting.ts')).readWaiting(db, campaign, now),
+  hours: async ({ db }: Store, campaign: Campaign, now: number) =>
+    (await import('../../../ledger/read/clock-strip.ts')).readClockStrip(db, campaign, now),
+  course: async ({ db }: Store, campaign: Campaign, now: number) =>
+    (await import('../../../ledger/read/timeline.ts')).readCourse(db, campaign, now),
+  talk: async ({ db }: Store, campaignId: string) => (await import('../../../ledger/read/rest.ts')).readTalkTotal(db, campaignId),
+  report: async (store: Store, campaign: Campaign, now: number) =>
+    (await import('../../../ledger/read/campaign-report.ts')).readCampaignReport(store, campaign, now),
+  htmlReport: async (store: Store, asked: { campaigns: readonly Campaign[]; now: number; people: boolean }) => {
+    const { readReportData } = await import('../../../presentation/report/report-data.ts');
+    const { renderHtmlReport } = await import('../../../presentation/report/html-report.ts');
+    return renderHtmlReport(await readReportData(store, { ...asked, verify: {} }));
+  },
+  importFile: async (store: Store, { path, ...input }: FileImport) => {
+    const { readCampaignFile } = await import('../../../campaign/file/file.ts');
+    const { importList, readCampaign } = await import('../../../campaign/preflight/import-list.ts');
+    return importList({ store, read: await readCampaign(await readCampaignFile(path), input.now), ...input });
+  },
+};
+
+/** The same where it comes piece by piece. */
+export const streams = {
+  results: async function* ({ db }: Store, campaignId: string, filter: ResultFilter, table: Parameters<typeof renderResults>[1]) {
+    const { readResults } = await import('../../../ledger/read/result-rows.ts');
+    const { renderResults: render } = await import('../../../presentation/results/file.ts');
+    yield* render(readResults(db, campaignId, filter), table);
+  },
+};
+
+type Works = typeof works;
+type Streams = typeof streams;
+type Told<Work> = Work extends (store: Store, ...told: infer Args) => unknown ? Args : never;
+
+/** Does works beside what else its owner does. An error that one throws has its name, its words and its facts; its class it may lose. */
+export interface Aside {
+  /** What somebody looks at: one after the other. */
+  read<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
+  /** What takes long, beside what is read. */
+  work<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
+  /** Goes on as far as somebody takes the pieces. */
+  stream<Name extends keyof Streams>(name: Name, ...told: Told<Streams[Name]>): ReturnType<Streams[Name]>;
+  close(): Promise<void>;
+}
+
+/** In this thread: for whoever serves nobody else. */
+export function asideInPlace(store: Store): Aside {
+  const run = <Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>) =>
+    (works[name] as (store: Store, ...args: unknown[]) => unknown)(store, ...told) as ReturnType<Works[Name]>;
+  return {
+    read: run,
+    work: run,
+    stream: (name, ...told) => (streams[name] as (store: Store, ...args: unknown[]) => ReturnType<Streams[typeof name]>)(store, ...told),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,88 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { everyResult } from '../../../src/ledger/read/result-rows.ts';
+import { asideInThreads } from '../../../src/operations/control/aside/aside-threads.ts';
+import { asideInPlace, type Aside } from '../../../src/operations/control/aside/works.ts';
+import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { buildRows } from '../../support/campaign-rules.ts';
+import { problemOf } from '../../../src/interfaces/api/core/problem.ts';
+import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
+
+let folder: string;
+let store: Store;
+let aside: Aside;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carillon-aside-'));
+  const location = { sqlitePath: join(folder, 'ledger.db') };
+  store = await openStore(location);
+  aside = asideInThreads(location);
+});
+afterEach(async () => {
+  await aside.close();
+  await store.close();
+});
+
+const table = { columns: [], collectedKeys: [], evaluationKeys: [], format: 'csv' as const };
+
+async function begin(rows: number) {
+  const scenario = await beginProven(store, { rows: buildRows(numbers(rows), (index) => `Guest ${index}`) });
+  await scenario.dial(1, noon);
+  const [call] = await scenario.attempts();
+  await scenario.sweep(noon + 600_000, [answered('conv_1', call?.e164 ?? '', noon + 5_000)]);
+  const campaign = await findCampaign(store.db, scenario.campaignId);
+  if (campaign === undefined) throw new Error('the campaign is gone');
+  return campaign;
+}
+
+test('what is read aside is what is read in place', async () => {
+  const campaign = await begin(30);
+  const now = noon + 900_000;
+  const here = asideInPlace(store);
+  const status = { dispositions: { answered: 1 } };
+  expect(await aside.read('forecast', campaign, status, now)).toEqual(await here.read('forecast', campaign, status, now));
+  expect(await aside.read('waiting', campaign, now)).toEqual(await here.read('waiting', campaign, now));
+  expect(await aside.read('hours', campaign, now)).toEqual(await here.read('hours', campaign, now));
+  expect(await aside.read('course', campaign, now)).toEqual(await here.read('course', campaign, now));
+  expect(await aside.read('talk', campaign.campaignId)).toEqual({ calls: 1, talkMs: expect.any(Number) as number });
+  expect(await aside.work('report', campaign, now)).toEqual(await here.work('report', campaign, now));
+}, 120_000);
+
+test('a file comes piece by piece, and whoever leaves early leaves no thread behind', async () => {
+  const campaign = await begin(30);
+  const whole = async (from: Aside): Promise<string> => {
+    let text = '';
+    for await (const piece of from.stream('results', campaign.campaignId, everyResult, table)) text += String(piece);
+    return text;
+  };
+  const expected = await whole(asideInPlace(store));
+  expect(expected.split('\n')).toHaveLength(32);
+  expect(await whole(aside)).toBe(expected);
+  // More than may go on at once.
+  for (let n = 0; n < 3; n += 1) for await (const _ of aside.stream('results', campaign.campaignId, everyResult, table)) break;
+  expect(await whole(aside)).toBe(expected);
+}, 120_000);
+
+test('a list is imported aside, and what is wrong with it is refused in the same words', async () => {
+  const path = join(folder, 'campaign.yaml');
+  const yaml = `id: aside
+agent_id: agent_reminders
+from_phone_number_id: pn_main
+list: { file: list.csv, phone: phone, default_region: US }
+first_message: Hello
+hours: any
+law: off
+`;
+  await writeFile(path, yaml);
+  const input = { path, accountId: 'http://service', api: 'contract' as const, now: noon, allowPartial: false };
+  await writeFile(join(folder, 'list.csv'), 'phone\nnobody\n');
+  const refusal = async (from: Aside) => problemOf(await from.work('importFile', input).catch((error: unknown) => error));
+  const refused = await refusal(aside);
+  expect(refused).toMatchObject({ status: 422, code: 'campaign_file' });
+  expect(refused).toEqual(await refusal(asideInPlace(store)));
+  await writeFile(join(folder, 'list.csv'), 'phone\n+12015550142\nnobody\n');
+  await aside.work('importFile', input);
+  expect(await findCampaign(store.db, 'aside')).toMatchObject({ state: 'draft', rowsTotal: 2, rowsRejected: 1 });
+}, 120_000);
