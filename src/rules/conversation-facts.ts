@@ -34,8 +34,11 @@ export interface ConversationFacts {
   audio: string | null;
   collected: Record<string, unknown> | null;
   evaluation: Record<string, unknown> | null;
-  /** Known from the report of its batch: it is nobody's until the record itself has been read. */
-  reported?: true;
+  /**
+   * The report of its batch names it: it is nobody's until the record itself has been read. `alone`: the record shows neither number nor
+   * reference, so that whose it is stands in the report alone.
+   */
+  reported?: true | 'alone';
   /** Values at the pointers that campaigns ask for, as text, by pointer; missing where none was asked for. */
   pointed?: Record<string, string>;
 }

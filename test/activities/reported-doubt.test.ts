@@ -5,7 +5,7 @@ import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { noon } from '../sandbox/harness.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { beginReported, everyCase, once, timesOf } from './reported-campaign.ts';
+import { beginReported, everyCase, once, reporting, timesOf } from './reported-campaign.ts';
 
 type Campaign = Awaited<ReturnType<typeof beginReported>>;
 
@@ -106,6 +106,24 @@ test.each([
   expect(ownCalls(campaign)).toEqual([...once(20), ...late.map(() => (expected === 'completed' ? 1 : 0))]);
   expect(await campaign.proof()).toEqual([]);
 });
+
+test.each(everyCase)(
+  'of a report that leaves somebody out, what it alone says of others is no proof that they were not reached: %o',
+  async (world) => {
+    const between = reporting((reports) => {
+      const [first, second, ...rest] = reports.toSorted((one, other) => ((one.ref ?? '') < (other.ref ?? '') ? -1 : 1));
+      return first === undefined || second === undefined ? [] : [{ ...first, conversationId: second.conversationId }, ...rest];
+    });
+    const records = { number_shown: 0, batch_shown: 0, reference_shown: 0 };
+    const campaign = await beginReported({ ...world, between, sandbox: { world: { records } } });
+    const to = campaign.numbers[1] ?? '';
+    await campaign.sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'no_answer' });
+    await campaign.run(6 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    expect(timesOf(campaign.rang())).toEqual(once(6));
+    expect(await outcomesOf(campaign)).toEqual(['unresolved', 'unresolved', ...once(4).map(() => 'completed')]);
+    expect(await campaign.proof()).toEqual([]);
+  },
+);
 
 test.each(everyCase)('a record that a report names is its call’s though the clock was set back after the request: %o', async (world) => {
   const campaign = await beginReported(world);

@@ -120,4 +120,12 @@ export const guardsOfClaims: readonly Guard[] = [
     worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
     test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'a record of nobody that has not been read' },
   },
+  {
+    name: 'report: what it alone says',
+    keeps: 'While a report does not tell of each call of its batch, a record of nobody may be of any of those whose records name nobody.',
+    edits: [edit(dialGuard, "evidence === 'report' ? untold === 0 :", "evidence === 'report' ||")],
+    api: 'batch-calling',
+    worlds: ['untrue'],
+    test: { file: 'test/activities/reported-doubt.test.ts', name: 'leaves somebody out' },
+  },
 ];

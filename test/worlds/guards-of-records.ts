@@ -116,7 +116,9 @@ export const guardsOfRecords: readonly Guard[] = [
   {
     name: 'rule 3: the list has caught up',
     keeps: 'Recipients without a record are redialled only after the list has shown a newer one, or after a long wait.',
-    edits: [edit(dialGuard, "if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;", 'return null;')],
+    edits: [
+      edit(dialGuard, "if (row.disposition !== 'unreached' && row.disposition !== 'unknown' && !isReported) return null;", 'return null;'),
+    ],
     worlds: ['list_lag', 'listed_late'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'nobody without a record is called again' },
   },
@@ -168,7 +170,7 @@ export const guardsOfRecords: readonly Guard[] = [
     edits: [
       edit(
         dialGuard,
-        "'opted_out') return false;\n  return !strongEvidence.some((evidence) => evidence === row.evidence);",
+        "'opted_out') return false;\n  return !isToldForSure(row);",
         "'opted_out') return false;\n  return row.evidence === null;",
       ),
     ],

@@ -61,9 +61,7 @@ export const guardsOfReports: readonly Guard[] = [
   {
     name: 'report: a record speaks for itself',
     keeps: "A conversation is its call's own only once its record was read and contradicts nothing.",
-    edits: [
-      edit('src/ledger/collect/matching.ts', 'facts.reported === true && row.reads === 0 && row.gone === 0', 'facts.reported === null'),
-    ],
+    edits: [edit('src/ledger/collect/matching.ts', 'facts.reported !== undefined && row.reads === 0 && row.gone === 0', 'false')],
     worlds: [],
     test: { file: calls, name: 'conversations that their records contradict' },
   },

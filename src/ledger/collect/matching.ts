@@ -112,8 +112,8 @@ async function toCorrelation(
 interface Match {
   conversationId: string;
   attemptId: string;
-  /** `person`: somebody has said whose the record is. */
-  evidence: ConversationMatch['evidence'] | 'person';
+  /** `person`: somebody has said whose the record is; `report`: the report of its batch has, and the record does not. */
+  evidence: ConversationMatch['evidence'] | 'person' | 'report';
   now: number;
 }
 
@@ -227,16 +227,18 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
     .where('agent_id', '=', agentId)
     .where('attempt_id', 'is', null)
     // What a report names is its call's whatever the clocks say.
-    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest), eb('facts', 'like', '%"reported":true%')]))
+    .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest), eb('facts', 'like', '%"reported":%')]))
     .execute();
   const records = rows.flatMap((row) => {
     const facts = JSON.parse(row.facts) as ConversationFacts;
     // What a report says of a record may be contradicted by the record.
-    const isHearsay = facts.reported === true && row.reads === 0 && row.gone === 0;
+    const isHearsay = facts.reported !== undefined && row.reads === 0 && row.gone === 0;
     return isHearsay ? [] : [{ ...facts, agentId: facts.agentId ?? row.agent_id }];
   });
   const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
-  for (const match of matches) await storeMatch(tx, { ...match, now });
+  const told = new Set(records.flatMap(({ conversationId, reported }) => (reported === 'alone' ? [conversationId] : [])));
+  for (const match of matches)
+    await storeMatch(tx, { ...match, ...(told.has(match.conversationId) ? { evidence: 'report' as const } : {}), now });
   return matches.length;
 }
 

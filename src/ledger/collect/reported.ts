@@ -169,6 +169,7 @@ async function expectRecord(
     calleeNumber: attempt.e164,
     batchId: batch.service_batch_id,
     references: [report.ref ?? ''],
+    reported: 'alone',
   };
   const row = await tx.selectFrom('conversations').selectAll().where('conversation_id', '=', conversationId).executeTakeFirst();
   if (row === undefined) {
@@ -180,7 +181,7 @@ async function expectRecord(
         reads: 0,
         first_seen_at: now,
         started_at: null,
-        facts: JSON.stringify({ ...told, reported: true }),
+        facts: JSON.stringify(told),
         finished: 0,
         finished_at: isOver ? now : null,
         final: 0,
@@ -197,8 +198,9 @@ async function expectRecord(
   if (row.attempt_id !== null) return;
   const known = JSON.parse(row.facts) as ConversationFacts;
   // Read before its report came, it did not say whose it is.
-  if (row.final === 1 && known.reported !== true && !known.references.includes(report.ref ?? '')) await noteNaming(tx, row.agent_id, false);
-  const facts = JSON.stringify({ ...mergeFacts(known, told), reported: true });
+  if (row.final === 1 && known.reported === undefined && !known.references.includes(report.ref ?? ''))
+    await noteNaming(tx, row.agent_id, false);
+  const facts = JSON.stringify(mergeFacts(known, told));
   const isNew = facts !== row.facts;
   // One that was read before its report came did not show whose it is: that is all it lacks.
   const isDue = isOver && row.reads === 0;

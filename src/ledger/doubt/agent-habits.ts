@@ -19,7 +19,7 @@ export async function learnFromRecord(
   const tells = facts.calleeNumber !== null || facts.references.some(isOurs);
   const isNamed = own.references.some(isOurs);
   // Of a call that no report has named it is not known whether it was ours.
-  if (isNamed || facts.reported === true) await noteNaming(tx, row.agent_id, isNamed);
+  if (isNamed || facts.reported !== undefined) await noteNaming(tx, row.agent_id, isNamed);
   const { spoken, wordless, lastedMs } = shown;
   const emptyMs = wordless ? lastedMs : 0;
   const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + lastedMs);
@@ -27,7 +27,8 @@ export async function learnFromRecord(
   await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
 }
 
-function isOurs(reference: string): boolean {
+/** Whether an echoed text is a reference of a call of ours. */
+export function isOurs(reference: string): boolean {
   return attemptNamedBy(reference) !== null;
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { readRecord } from '../../rules/correlation/record.ts';
-import { learnFromRecord } from './agent-habits.ts';
+import { isOurs, learnFromRecord } from './agent-habits.ts';
 import { prepared } from '../prepared.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { heardState } from './possible-opt-outs.ts';
@@ -50,8 +50,14 @@ export function mergeFacts(known: ConversationFacts, listed: ConversationFacts):
     terminationReason: known.terminationReason ?? listed.terminationReason,
     ...callerOf(known.callerNumber ?? listed.callerNumber),
     ...pointedOf({ ...listed.pointed, ...known.pointed }),
-    ...(known.reported === true || listed.reported === true ? { reported: true as const } : {}),
+    ...(known.reported === undefined && listed.reported === undefined
+      ? {}
+      : { reported: namesItself(known) || namesItself(listed) ? (true as const) : ('alone' as const) }),
   };
+}
+
+function namesItself({ reported, calleeNumber, references }: ConversationFacts): boolean {
+  return reported !== 'alone' && (calleeNumber !== null || references.some(isOurs));
 }
 
 function callerOf(number: string | undefined): Pick<ConversationFacts, 'callerNumber'> {

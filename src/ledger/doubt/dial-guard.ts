@@ -3,13 +3,14 @@ import { readRules } from '../../rules/campaign-rules.ts';
 import { acceptedLate, carriedOutTwice, notToldApart } from '../../rules/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readAgent, type Timing } from './correlation-rows.ts';
-import { isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
+import { countUntold, isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
 import { knowsKeys, type ServiceApi } from '../../rules/service-api.ts';
+import { callingAttemptStates } from '../../rules/ledger.ts';
 import { readInParts } from '../parts.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { readPostBounds } from './post-bounds.ts';
 import { finishRecipients, requireRecipient } from '../rows/recipients.ts';
-import { refusalDoubtMs } from './open-batches.ts';
+import { refusalDoubtMs, wantSweep } from './open-batches.ts';
 import { refusedInBatch } from '../rows/release.ts';
 import { noteCandidates, settleAsUnknown } from '../rows/settle.ts';
 import { updateAttempt } from '../updates.ts';
@@ -40,6 +41,9 @@ interface EarlierAttempt extends AttemptRow {
   batch_reason: string | null;
   /** Another call of its batch is known to have been made. */
   carried_out: number;
+  /** See `countUntold`; and how many of those are open. */
+  untold: number;
+  untold_open: number;
 }
 
 const lookAgainMs = 60_000;
@@ -111,6 +115,7 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
           sql<number>`(select count(*) from attempts others
             where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
         )
+        .select([countUntold().as('untold'), countUntold(callingAttemptStates).as('untold_open')])
         .where(column, 'in', part)
         .where('posted_at', 'is not', null)
         .where('state', 'in', ['settled', 'released'])
@@ -175,11 +180,16 @@ async function judgeEarlier(
 /** Whether something may still turn up about what became of an attempt: not where a record that is surely its own tells. */
 function isOpenQuestion(row: EarlierAttempt): boolean {
   if (row.disposition === 'answered' || row.disposition === 'opted_out') return false;
-  return !strongEvidence.some((evidence) => evidence === row.evidence);
+  return !isToldForSure(row);
 }
 
 function isWeaklyAnswered(row: EarlierAttempt): boolean {
-  return row.disposition === 'answered' && !strongEvidence.some((evidence) => evidence === row.evidence);
+  return row.disposition === 'answered' && !isToldForSure(row);
+}
+
+/** What a report alone says is sure as long as it tells of each call of its batch. */
+function isToldForSure({ evidence, untold }: EarlierAttempt): boolean {
+  return evidence === 'report' ? untold === 0 : strongEvidence.some((strong) => strong === evidence);
 }
 
 /** Whether the service has another batch with the call, so that its own record does not tell how often it was made. */
@@ -207,13 +217,15 @@ async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Dia
   if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
   // The key of the request is asked first (see `findGivenBack`).
   const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
-  if (doubt !== undefined && doubt.candidates.length > 0 && isKeyAsked) return 'sweep';
+  // A report that has not told of the rest of its batch yet may still tell whose the record is.
+  const isReported = row.evidence === 'report';
+  if (doubt !== undefined && doubt.candidates.length > 0 && (isKeyAsked || (isReported && row.untold_open > 0))) return 'sweep';
   if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
   if (doubt?.undecided === true) return 'sweep';
   // What follows is for the machine alone; a person has decided to dial again.
   if (row.reason === 'redial') return null;
   if (isMadeTwice(row)) return { kind: 'doubt', earlier: row, candidates: [] };
-  if (row.conversation_id !== null) return null;
+  if (row.conversation_id !== null && !isReported) return null;
   const denied = row.state === 'released';
   const isLeft = row.disposition === 'unknown' && (row.detail === notToldApart || row.detail === acceptedLate);
   if (isLeft || (denied && row.carried_out > 0)) return { kind: 'doubt', earlier: row, candidates: [] };
@@ -225,7 +237,7 @@ async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Dia
     const isClaim = (row.denied === 400 || row.denied === 422) && row.reason !== refusedInBatch;
     return !isClaim || (await listed.sweptAfter(settledAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
   }
-  if (row.disposition !== 'unreached' && row.disposition !== 'unknown') return null;
+  if (row.disposition !== 'unreached' && row.disposition !== 'unknown' && !isReported) return null;
   const lagMs = 2 * (await listed.longestLagMs());
   const until = settledAt + Math.max(timing.lateLookbackMs, lagMs);
   if (now < settledAt + lagMs) return { kind: 'wait', until: settledAt + lagMs };
@@ -266,16 +278,6 @@ class ListState {
     this.#agent ??= readAgent(this.#tx, this.#agentId);
     return this.#agent;
   }
-}
-
-/** Has the list read back to `backTo`, however much of it is known. */
-export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
-  await tx
-    .updateTable('campaigns')
-    .set({ sweep_back_to: backTo })
-    .where('campaign_id', '=', campaignId)
-    .where((eb) => eb.or([eb('sweep_back_to', 'is', null), eb('sweep_back_to', '>', backTo)]))
-    .execute();
 }
 
 /** Ends the rows of people who cannot be dialled again without a person's word, by recipient: the earlier call counts as made. */

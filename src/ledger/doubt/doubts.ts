@@ -13,7 +13,8 @@ import {
 } from '../../rules/correlation/evidence.ts';
 import { wordingOf } from '../../rules/correlation/line-words.ts';
 import { mayHideTalkFrom, recordedTalk } from '../../rules/correlation/record.ts';
-import { readInParts } from '../parts.ts';
+import { requestedAttemptStates, type AttemptState } from '../../rules/ledger.ts';
+import { readInParts, sqlStates } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';
 
@@ -112,8 +113,17 @@ export async function isAnyUndecided(db: Queries, agentId: string, now: number):
   return row !== undefined;
 }
 
-/** Evidence by which it is sure what became of an attempt, or a person has said so. `report`: of a call that led to no conversation. */
-export const strongEvidence = ['reference', 'batch_and_number', 'person', 'report'] as const;
+/** Evidence by which it is sure what became of an attempt, or a person has said so. */
+export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
+
+/**
+ * Of attempts: how many calls of their batch, in one of these states, have neither a record nor an end by report. While there is one, what
+ * the report alone says of the others may be true of somebody else.
+ */
+export function countUntold(states: readonly AttemptState[] = requestedAttemptStates) {
+  return sql<number>`(select count(*) from attempts others where others.batch_id = attempts.batch_id
+    and others.state in (${sqlStates(states)}) and others.conversation_id is null and others.evidence is null)`;
+}
 
 /** The attempts whose record this may be: those without one of their own, or with one that may be somebody else's. */
 export async function findPossibleOwners(db: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
@@ -127,6 +137,7 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
     .where('posted_at', '>=', startedAt - lookAheadOf(agent, timing) - marginMs)
     .where('posted_at', '<=', startedAt + marginMs)
     .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', 'not in', strongEvidence)]))
+    .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', '<>', 'report'), sql<boolean>`${countUntold()} > 0`]))
     .execute();
   // Whoever made the call, a wish of somebody with the number of one of ours counts.
   const asked = (await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing })).map((attempt) => {

@@ -87,6 +87,16 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
   return since.length === 0 ? null : Math.min(...since);
 }
 
+/** Has the list read back to `backTo`, however much of it is known. */
+export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
+  await tx
+    .updateTable('campaigns')
+    .set({ sweep_back_to: backTo })
+    .where('campaign_id', '=', campaignId)
+    .where((eb) => eb.or([eb('sweep_back_to', 'is', null), eb('sweep_back_to', '>', backTo)]))
+    .execute();
+}
+
 /** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
 export async function skipGap(
   tx: Tx,
