@@ -1,3 +1,4 @@
+import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import type { Deed, Outcome } from '../activities/mixes/drive-campaign.ts';
 import { campaignOf, isTakenBack, isWithin, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
@@ -92,7 +93,10 @@ function findLate({ mix }: World, calls: readonly CallTruth[], deeds: readonly D
 /** By the service's own log: whether there is a reason that nobody knows what became of a person's last call. */
 function mayDoubt({ api, mix }: World, calls: readonly CallTruth[], trial: Trial, row: Ledger['recipients'][number]): boolean {
   // A mark that no list shows is no proof against a record that fits, as long as too few have shown that ours name themselves.
-  const isMarkProof = mix.provenLagMs !== undefined && calls.every(({ batchId }) => batchId !== null);
+  const ours = new Set(calls.flatMap(({ batchId, conversationId }) => (batchId === null ? [] : [conversationId])));
+  const isOurs = ({ conversation_id: id, facts }: Trial['ledger']['conversations'][number]): boolean =>
+    ours.has(id) || (JSON.parse(facts) as ConversationFacts).direction === 'inbound';
+  const isMarkProof = mix.provenLagMs !== undefined && trial.ledger.conversations.every(isOurs);
   const own = trial.ledger.dials.filter(({ attemptId }) => attemptId.startsWith(`${row.recipient_id}/`));
   return own.some(({ batchId, k, e164 }) => {
     const requestId = `${batchId}/${k}`;
