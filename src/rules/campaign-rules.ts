@@ -207,6 +207,33 @@ export type AdjustableLimit = (typeof adjustableLimits)[number];
 /** All of them, as they hold. */
 export type PacingLimits = Required<Pick<CampaignRules['pacing'], AdjustableLimit>>;
 
+/** Results whose delays may be changed while a campaign runs. Not `unknown`: whether doubt is redialled is decided before the start. */
+export const adjustableDelays = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed'] as const satisfies readonly RetryDisposition[];
+/** One of them. */
+export type AdjustableDelay = (typeof adjustableDelays)[number];
+/** What besides the pacing may be changed while a campaign runs. `hours` null: at any hour that the law allows. */
+export type AdjustableTerms = { hours: WeeklyHours | null; maxAttempts: number } & Record<AdjustableDelay, RetryDelays>;
+/** All that may be changed while a campaign runs, as it holds. */
+export type AdjustableRules = PacingLimits & AdjustableTerms;
+
+/** What holds of all that may be changed. A limit that rules frozen by an earlier version do not have is none. */
+export function adjustableOf({ pacing, calendar, retry }: CampaignRules): AdjustableRules {
+  const limits = Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name] ?? null])) as unknown as PacingLimits;
+  const delays = Object.fromEntries(adjustableDelays.map((name) => [name, retry.delays[name]])) as Record<AdjustableDelay, RetryDelays>;
+  return { ...limits, hours: calendar.hours, maxAttempts: retry.maxAttempts, ...delays };
+}
+
+/** The rules with what a person changed since. The threshold of a refill is not among it. */
+export function withAdjustments(rules: CampaignRules, changed: Partial<AdjustableRules>): CampaignRules {
+  const { hours, maxAttempts, busy, no_answer, unreached, voicemail, failed, ...pacing } = { ...adjustableOf(rules), ...changed };
+  return {
+    ...rules,
+    pacing: { ...rules.pacing, ...pacing },
+    calendar: { ...rules.calendar, hours },
+    retry: { ...rules.retry, maxAttempts, delays: { ...rules.retry.delays, busy, no_answer, unreached, voicemail, failed } },
+  };
+}
+
 /** Rules of so many campaigns are at hand; with their law they are long, and every result asks for them. */
 const mostAtHand = 100;
 const atHand = new Map<string, CampaignRules>();

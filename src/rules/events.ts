@@ -1,5 +1,5 @@
 import type { CallerFault } from './caller-choice.ts';
-import type { AdjustableLimit, CampaignRules } from './campaign-rules.ts';
+import type { AdjustableLimit, AdjustableRules, CampaignRules } from './campaign-rules.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
@@ -76,7 +76,7 @@ export interface EventData {
   /** `letQueued`: what waits at the service is left to ring while it is paused. */
   'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number; letQueued?: true };
   'campaign.edited': { added: number; corrected: number; withdrawn: number };
-  'campaign.adjusted': { from: Limits; to: Limits; by: 'person' };
+  'campaign.adjusted': { from: Partial<AdjustableRules>; to: Partial<AdjustableRules>; by: 'person' };
   /** Limits of the account, or the address of its service. */
   'account.adjusted': { from: Limits & { service?: string }; to: Limits & { service?: string }; by: 'person' };
   /** In thousandths of the limits. */

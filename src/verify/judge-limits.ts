@@ -69,8 +69,19 @@ export function judgeDelay({ campaign, event, violate }: JudgedLine, recipientId
   violate('retry_too_early', `${what}, which ended as ${last.disposition}`);
 }
 
+/** What a person changed holds from here on: delays for calls that end from now on, hours and attempts for calls that are placed. */
 export function adjustLimits(campaign: CampaignBook, to: Record<string, unknown>): void {
-  const { maxConcurrentCalls: lines, startsPerMinute: pace } = to;
+  const { maxConcurrentCalls: lines, startsPerMinute: pace, hours, maxAttempts, batchSize: _size, priority: _weight, ...delays } = to;
+  const { calendar, retry } = campaign.rules;
+  campaign.rules = {
+    ...campaign.rules,
+    calendar: { ...calendar, ...(hours === undefined ? {} : { hours: hours as typeof calendar.hours }) },
+    retry: {
+      ...retry,
+      maxAttempts: numberOf(maxAttempts) ?? retry.maxAttempts,
+      delays: { ...retry.delays, ...(delays as typeof retry.delays) },
+    },
+  };
   campaign.limits = {
     maxConcurrentCalls: numberOf(lines) ?? campaign.limits.maxConcurrentCalls,
     startsPerMinute: pace === undefined ? campaign.limits.startsPerMinute : numberOf(pace),

@@ -286,7 +286,9 @@ export class Walk {
       const rows = [Math.ceil(random.next() * rowsPerCampaign), Math.ceil(random.next() * rowsPerCampaign)];
       await this.#person(() => withdrawRecipients(this.#store, { campaignId, note: null, dryRun: false, now: this.now }, { rows }));
     } else if (draw < 0.6) {
-      const wish = { maxConcurrentCalls: Math.ceil(random.between(0, 8)), batchSize: Math.ceil(random.between(0, 6)) };
+      const limits = { maxConcurrentCalls: Math.ceil(random.between(0, 8)), batchSize: Math.ceil(random.between(0, 6)) };
+      const terms = { maxAttempts: Math.ceil(random.between(0, 4)), busy: [Math.ceil(random.between(0, 60)) * minuteMs] };
+      const wish = { ...limits, ...(random.chance(0.5) ? terms : {}), ...(random.chance(0.3) ? { hours: null } : {}) };
       await adjustCampaign(this.#store, campaignId, { wish, reset: random.chance(0.3), now: this.now });
     } else if (draw < 0.66) {
       const e164 = pool[Math.floor(random.next() * pool.length)] ?? '';

@@ -1,5 +1,5 @@
-import { unruledCountries, weekdays, type CampaignRules, type WeeklyHours, basisWords } from '../../rules/campaign-rules.ts';
-import { windowText } from '../../rules/hours/weekly-hours.ts';
+import { unruledCountries, type CampaignRules, basisWords } from '../../rules/campaign-rules.ts';
+import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf, type CampaignFile } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { plural } from '../../shared/input/figures.ts';
@@ -23,27 +23,12 @@ export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: 
   });
   const more = countries.length > mostNamed ? ` and ${String(countries.length - mostNamed)} more countries` : '';
   const rules = law.filter(({ country }) => country === unruledCountries);
-  const hours = rules.map((rule) => (rule.hours === null ? 'no calls' : hoursText(rule.hours)));
+  const hours = rules.map((rule) => (rule.hours === null ? 'no calls' : weekText(rule.hours)));
   const holidays = rules.some((rule) => rule.holidays === 'closed') ? ', nor on public holidays that are known there' : '';
   const fix = first === null ? '' : `, or law: { ${first}: none } if the hours of the campaign are to hold alone there`;
   return [
     `no rule by law is known for ${named.join(', ')}${more}: nobody there is called outside of ${hours.join(' and ')} of their own time${holidays}; name a file with a rule of your own under law${fix}`,
   ];
-}
-
-/** `mon-fri 09:00-20:00` */
-function hoursText(hours: WeeklyHours): string {
-  const stretches: { from: string; to: string; open: string }[] = [];
-  for (const day of weekdays) {
-    const open = (hours[day] ?? []).map(windowText).join(' and ');
-    const last = stretches.at(-1);
-    if (last?.open === open) last.to = day;
-    else stretches.push({ from: day, to: day, open });
-  }
-  return stretches
-    .filter(({ open }) => open !== '')
-    .map(({ from, to, open }) => `${from === to ? from : `${from}-${to}`} ${open}`)
-    .join(', ');
 }
 
 /**

@@ -1,11 +1,12 @@
-import { adjustableLimits, readRules, type CampaignRules, type PacingLimits } from '../../rules/campaign-rules.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { adjustableOf, readRules, type AdjustableRules } from '../../rules/campaign-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Tx } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 
 /** What a person changed, by the limits' names; both are empty when all was so already. */
@@ -14,37 +15,36 @@ export interface Adjustment<Limits> {
   to: Partial<Limits>;
 }
 
-/** A limit that rules frozen by an earlier version do not have is none. */
-function limitsOf(pacing: CampaignRules['pacing']): PacingLimits {
-  return Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name] ?? null])) as unknown as PacingLimits;
-}
-
-/** The limits that hold now, and those of the campaign file. Undefined when there is no such campaign. */
-export async function readLimits(db: Queries, campaignId: string): Promise<{ now: PacingLimits; file: PacingLimits } | undefined> {
+/** What may be changed, as it holds now, and as the campaign file has it. Undefined when there is no such campaign. */
+export async function readAdjustable(
+  db: Queries,
+  campaignId: string,
+): Promise<{ now: AdjustableRules; file: AdjustableRules } | undefined> {
   const campaign = await findCampaign(db, campaignId);
   if (campaign === undefined) return undefined;
   const { rules } = await db.selectFrom('campaigns').select('rules').where('campaign_id', '=', campaignId).executeTakeFirstOrThrow();
-  return { now: limitsOf(campaign.rules.pacing), file: limitsOf(readRules(rules).pacing) };
+  return { now: adjustableOf(campaign.rules), file: adjustableOf(readRules(rules)) };
 }
 
 function compare<Limits extends object>(before: Limits, after: Limits): Adjustment<Limits> {
-  const keys = (Object.keys(after) as (keyof Limits)[]).filter((key) => before[key] !== after[key]);
+  const keys = (Object.keys(after) as (keyof Limits)[]).filter((key) => !isDeepStrictEqual(before[key], after[key]));
   const pick = (limits: Limits): Partial<Limits> => Object.fromEntries(keys.map((key) => [key, limits[key]])) as Partial<Limits>;
   return { from: pick(before), to: pick(after) };
 }
 
 /**
- * Changes limits of a campaign from its next batch on; its hash stays. `reset`: those of the file hold again, apart from what `wish`
- * names. Repeating it changes nothing. Undefined when the campaign has ended, or is not there.
+ * Changes limits, hours and retries of a campaign from its next batch on; its hash stays. Delays hold for calls that end from now on.
+ * `reset`: what the file says holds again, apart from what `wish` names. Repeating it changes nothing. Undefined when the campaign has
+ * ended, or is not there.
  */
 export async function adjustCampaign(
   store: Store,
   campaignId: string,
-  { wish, reset, now }: { wish: Partial<PacingLimits>; reset: boolean; now: number },
-): Promise<Adjustment<PacingLimits> | undefined> {
+  { wish, reset, now }: { wish: Partial<AdjustableRules>; reset: boolean; now: number },
+): Promise<Adjustment<AdjustableRules> | undefined> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);
-    const limits = await readLimits(tx, campaignId);
+    const limits = await readAdjustable(tx, campaignId);
     if (campaign === undefined || limits === undefined || hasEnded(campaign)) return undefined;
     const after = { ...(reset ? limits.file : limits.now), ...wish };
     const change = compare(limits.now, after);
@@ -52,10 +52,26 @@ export async function adjustCampaign(
     const { to: adjustments } = compare(limits.file, after);
     const stored = Object.keys(adjustments).length === 0 ? null : JSON.stringify(adjustments);
     await updateCampaign(tx, campaignId, { adjustments: stored });
+    if ('hours' in change.to) await lookAgainAtHours(tx, campaignId, now);
     const data = { ...change, by: 'person' as const };
     await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.adjusted', data }]);
     return change;
   });
+}
+
+/**
+ * Whoever was put off until hours that hold no more is judged again: of the others nobody knows what else puts them off, so they are
+ * called no earlier than before.
+ */
+async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('recipients')
+    .set((eb) => ({ due_at: eb.fn.coalesce('not_before', eb.val(0)) }))
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'waiting')
+    .where('attempts', '=', 0)
+    .where('due_at', '>', now)
+    .execute();
 }
 
 export type AccountLimits = Pick<Account, 'maxConcurrentCalls' | 'keepFree'>;

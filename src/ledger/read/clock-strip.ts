@@ -61,7 +61,7 @@ const hourMs = 3_600_000;
 const behindMs = 4 * hourMs;
 
 /** Waiting rows to which the same hours apply. */
-interface Kind {
+export interface HourKind {
   rows: number;
   window: Omit<WindowInput, 'at'>;
   /** Names of the calendars in `window`, in their order. */
@@ -73,7 +73,7 @@ interface Kind {
  * may keep a row, such as its own beginning or a frequency cap, is not looked at.
  */
 export async function readClockStrip(db: Queries, campaign: Campaign, now: number): Promise<ClockStrip> {
-  const kinds = await readKinds(db, campaign);
+  const kinds = await readHourKinds(db, campaign);
   const startsAt = campaign.state === 'scheduled' ? campaign.rules.startsAt : null;
   const byZone = groupBy(
     kinds.flatMap((kind) => kind.window.zones.map((zone) => ({ zone, kind }))),
@@ -91,7 +91,8 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
   return { ahead, zones, more: Math.max(0, ranked.length - mostZones) };
 }
 
-async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<Kind[]> {
+/** The rows that wait, by the hours that apply to them. */
+export async function readHourKinds(db: Queries, { campaignId, rules }: Campaign): Promise<HourKind[]> {
   const hours = sqlLaterTerm(db, 'hours');
   const groups = await db
     .selectFrom('recipients')
@@ -100,7 +101,7 @@ async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<
     .where('state', '=', 'waiting')
     .groupBy(['zones', 'country', 'regions', hours])
     .execute();
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, HourKind>();
   for (const group of groups) {
     const laws = lawFor(rules, placeOf(group));
     const key = `${group.zones} ${laws.map(({ id }) => id).join()} ${group.hours}`;
@@ -121,7 +122,7 @@ async function readKinds(db: Queries, { campaignId, rules }: Campaign): Promise<
 }
 
 function judgeZone(
-  { zone, kinds, rows }: { zone: string; kinds: readonly Kind[]; rows: number },
+  { zone, kinds, rows }: { zone: string; kinds: readonly HourKind[]; rows: number },
   { now, startsAt, ahead }: { now: number; startsAt: number | null; ahead: Stretch },
 ): ClockZone {
   const day = localDay(now, zone);
@@ -176,14 +177,14 @@ function thereAt(at: number, zone: string, today: LocalDay): ClockZone['opensThe
 
 const starts: HoursBound = { rule: 'starts', law: null, holiday: false, zone: null };
 
-function nextClosings(looks: readonly { kind: Kind; closesAt: number | null }[]): { kind: Kind; closesAt: number }[] {
+function nextClosings(looks: readonly { kind: HourKind; closesAt: number | null }[]): { kind: HourKind; closesAt: number }[] {
   const known = looks.flatMap(({ kind, closesAt }) => (closesAt === null ? [] : [{ kind, closesAt }]));
   const first = Math.min(...known.map(({ closesAt }) => closesAt));
   return known.filter(({ closesAt }) => closesAt === first);
 }
 
 /** Which calendars let no call of these rows begin at an instant at which none may; those of this zone before those of another. */
-function boundsAt({ window, names }: Kind, zone: string, at: number): HoursBound[] {
+function boundsAt({ window, names }: HourKind, zone: string, at: number): HoursBound[] {
   const { calendars, zones, marginMs, endsAt } = window;
   const plain = { law: null, holiday: false, zone: null };
   if (endsAt !== null && at + marginMs >= endsAt) return [{ ...plain, rule: 'ends' }];
@@ -201,7 +202,7 @@ function boundsAt({ window, names }: Kind, zone: string, at: number): HoursBound
 }
 
 /** The stretches of a local day in which rows may be called, cut where their number changes. */
-function windowsOf(kinds: readonly Kind[], zone: string, day: LocalDay): ClockZone['today'] {
+function windowsOf(kinds: readonly HourKind[], zone: string, day: LocalDay): ClockZone['today'] {
   const open = kinds.flatMap(({ rows, window }) => openStretches(window, day).map((stretch) => ({ ...stretch, rows })));
   const cuts = [...new Set(open.flatMap(({ from, to }) => [from, to]))].toSorted((a, b) => a - b);
   const pieces: ClockZone['today'] = [];

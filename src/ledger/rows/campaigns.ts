@@ -1,4 +1,4 @@
-import { readRules, type CampaignRules, type PacingLimits } from '../../rules/campaign-rules.ts';
+import { readRules, withAdjustments, type AdjustableRules, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
 import { refillAt } from '../../rules/pacing/pacing.ts';
@@ -63,15 +63,23 @@ export function toCampaign(row: Row<'campaigns'>): Campaign {
   };
 }
 
+/** The same object for the same text: what is worked out of hours is kept with them. */
+const lastAdjusted = new WeakMap<CampaignRules, { adjustments: string; rules: CampaignRules }>();
+
 /** The rules with what a person changed since; the threshold of a refill stays the same part of the lines that there are now. */
 function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRules {
   if (adjustments === null) return rules;
-  const pacing = { ...rules.pacing, ...(JSON.parse(adjustments) as Partial<PacingLimits>) };
+  const known = lastAdjusted.get(rules);
+  if (known?.adjustments === adjustments) return known.rules;
+  const changed = withAdjustments(rules, JSON.parse(adjustments) as Partial<AdjustableRules>);
   const { refillThreshold: before, maxConcurrentCalls: lines } = rules.pacing;
-  const scaled = refillAt({ refillThreshold: before, lines, allowed: pacing.maxConcurrentCalls });
+  const { maxConcurrentCalls: allowed, batchSize } = changed.pacing;
+  const scaled = refillAt({ refillThreshold: before, lines, allowed });
   // A batch that is full need not wait for more lines.
-  const refillThreshold = Math.min(scaled, Math.max(before, pacing.batchSize));
-  return { ...rules, pacing: { ...pacing, refillThreshold } };
+  const refillThreshold = Math.min(scaled, Math.max(before, batchSize));
+  const after = { ...changed, pacing: { ...changed.pacing, refillThreshold } };
+  lastAdjusted.set(rules, { adjustments, rules: after });
+  return after;
 }
 
 /** States in which somebody works for a campaign, or will: its calls may be on the line. */

@@ -1,7 +1,8 @@
-import type { PacingLimits } from '../../rules/campaign-rules.ts';
+import type { AdjustableRules } from '../../rules/campaign-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
-import { adjustAccount, adjustCampaign, readLimits, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
+import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/adjust-effect.ts';
+import { adjustAccount, adjustCampaign, readAdjustable, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
@@ -16,32 +17,57 @@ export interface Adjusted<Limits, After> {
   limits: After;
 }
 
-/** The limits that hold now, and those of the campaign file. */
+/** Limits, hours and retries that hold now, and those of the campaign file. */
 export interface CampaignLimits {
-  now: PacingLimits;
-  file: PacingLimits;
+  now: AdjustableRules;
+  file: AdjustableRules;
 }
 
 /** Throws UnknownCampaignError. */
 export async function readCampaignLimits({ store }: Control, campaignId: string): Promise<CampaignLimits> {
   await requireCampaign(store, campaignId);
-  const limits = await readLimits(store.db, campaignId);
+  const limits = await readAdjustable(store.db, campaignId);
   if (limits === undefined) throw new Error(`campaign ${campaignId} has gone from the database`);
   return limits;
 }
 
+/** Thrown when people who wait could never be called in the hours that are asked for; nothing was changed. */
+export class NeverOpenError extends Error {
+  override readonly name = 'NeverOpenError' as const;
+  readonly isBadInput = true;
+
+  constructor(rows: number) {
+    const who = rows === 1 ? '1 person who waits' : `${rows.toLocaleString('en')} people who wait`;
+    super(`In these hours ${who} could never be called: the law or the end of the campaign leaves no time. Write wider hours.`);
+  }
+}
+
+/** What a change of hours and retries would do to the people who wait; changes nothing. Throws UnknownCampaignError. */
+export async function previewAdjustment(
+  control: Control,
+  { campaignId, wish }: { campaignId: string; wish: Partial<AdjustableRules> },
+): Promise<AdjustEffect> {
+  const { store } = control;
+  return readAdjustEffect(store.db, await requireCampaign(store, campaignId), { wish, now: await readServiceTime(control) });
+}
+
 /**
- * Changes limits of a campaign from its next batch on; open calls continue. `reset`: those of the file hold again, apart from what `wish`
- * names. The bounds of `wish` are the campaign file's, and the caller's to check. Repeating it changes nothing. Throws
- * UnknownCampaignError, and WrongStateError when the campaign has ended.
+ * Changes limits, hours and retries of a campaign from its next batch on; open calls continue. `reset`: what the file says holds again,
+ * apart from what `wish` names. The bounds of `wish` are the campaign file's, and the caller's to check. Repeating it changes nothing.
+ * Throws UnknownCampaignError, NeverOpenError, and WrongStateError when the campaign has ended.
  */
 export async function adjustLimits(
   control: Control,
-  { campaignId, wish, reset }: { campaignId: string; wish: Partial<PacingLimits>; reset: boolean },
-): Promise<Adjusted<PacingLimits, CampaignLimits>> {
+  { campaignId, wish, reset }: { campaignId: string; wish: Partial<AdjustableRules>; reset: boolean },
+): Promise<Adjusted<AdjustableRules, CampaignLimits>> {
   const { store } = control;
   const campaign = await requireCampaign(store, campaignId);
-  const changed = await adjustCampaign(store, campaignId, { wish, reset, now: await readServiceTime(control) });
+  const now = await readServiceTime(control);
+  if (wish.hours !== undefined) {
+    const { neverOpen } = await readAdjustEffect(store.db, campaign, { wish, now });
+    if (neverOpen > 0) throw new NeverOpenError(neverOpen);
+  }
+  const changed = await adjustCampaign(store, campaignId, { wish, reset, now });
   if (changed === undefined) throw endedError(campaign);
   const notice = changesNothing(changed) ? ({ told: true } as const) : await tellToLook(control, campaignId);
   return { changed, notice, limits: await readCampaignLimits(control, campaignId) };

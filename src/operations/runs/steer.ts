@@ -1,4 +1,4 @@
-import { adjustLimits } from '../control/adjust.ts';
+import { adjustLimits, previewAdjustment, readCampaignLimits } from '../control/adjust.ts';
 import type { Notice, SteeringCommand } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
 import { lookBeforeSteering, pause, steer } from '../control/steer.ts';
@@ -6,6 +6,7 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
 import { fateOfQueued } from '../../rules/service-api.ts';
 import type { OperationId } from '../list.ts';
+import { toldAdjustable } from '../schemas/steer.ts';
 import { noticeText, type PlainRun, type Runs } from './run.ts';
 
 const follow = 'Show its progress: carillon status';
@@ -91,10 +92,16 @@ export type PlainId = keyof typeof plainRuns;
 export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
   ...plainRuns,
   adjustCampaign: {
-    action: 'adjust',
-    run: async (doing, { campaign: campaignId, body: { reset, ...wish } }) => {
-      const { limits, notice } = await adjustLimits(doing, { campaignId, wish: withoutUndefined(wish), reset });
-      return { campaignId, limits: limits.now, file: limits.file, notice: noticeText(notice) };
+    action: ({ body }) => (body.dryRun ? null : 'adjust'),
+    run: async (doing, { campaign: campaignId, body: { reset, dryRun, ...written } }) => {
+      const wish = withoutUndefined(written);
+      if (dryRun) {
+        const limits = await readCampaignLimits(doing, campaignId);
+        const asked = reset ? { ...limits.file, ...wish } : wish;
+        return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish: asked }), notice: null };
+      }
+      const { limits, notice } = await adjustLimits(doing, { campaignId, wish, reset });
+      return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice) };
     },
   },
   recoverCampaign: {

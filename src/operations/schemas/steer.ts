@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
-import type { AdjustableLimit, PacingLimits } from '../../rules/campaign-rules.ts';
+import { adjustableTermNames, adjustableTerms, termTexts } from '../../campaign/file/settings/adjustable.ts';
+import { adjustableLimits } from '../../rules/campaign-rules.ts';
+import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../../rules/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
 import { queuedFates } from '../../rules/service-api.ts';
 import { campaignParams } from './common.ts';
@@ -51,19 +53,54 @@ const limitsAs = (schemaOf: (limit: (typeof adjustable)[AdjustableLimit]) => z.Z
 
 const limits = z.object(limitsAs(({ isLiftable }) => (isLiftable ? z.int().nullable() : z.int())));
 
+const termNames = adjustableTermNames;
+type TermBodies = { [Name in keyof AdjustableTerms]: z.ZodType<AdjustableTerms[Name], string> };
+const termBodies = Object.fromEntries(
+  termNames.map((name) => [name, adjustableTerms[name].schema.describe(adjustableTerms[name].help)]),
+) as unknown as TermBodies;
+type TermTexts = Record<keyof AdjustableTerms, z.ZodString>;
+const terms = z
+  .object(Object.fromEntries(termNames.map((name) => [name, z.string()])) as TermTexts)
+  .meta({ id: 'AdjustableTerms', description: 'Hours and retries, each as text that a change may have.' });
+
+/** What may be changed as an answer has it: as it holds, and as the campaign file says. */
+export function toldAdjustable({ now, file }: { now: AdjustableRules; file: AdjustableRules }) {
+  return { limits: limitsIn(now), file: limitsIn(file), terms: termTexts(now), fileTerms: termTexts(file) };
+}
+
+function limitsIn(rules: AdjustableRules): PacingLimits {
+  return Object.fromEntries(adjustableLimits.map((name) => [name, rules[name]])) as unknown as PacingLimits;
+}
+
+const adjustEffect = z
+  .object({
+    waiting: z.int().meta({ description: 'Rows that wait.' }),
+    openNow: z.object({ before: z.int(), after: z.int() }).meta({ description: 'Rows whose hours are open at this minute.' }),
+    neverOpen: z.int().meta({ description: 'Rows that could never be called in these hours. A change with any is refused.' }),
+    usedUp: z.int().meta({ description: 'Rows that have used up their attempts then, and are not called again.' }),
+  })
+  .meta({ id: 'AdjustEffect' });
+
 const adjustBody = z
   // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
   .object(limitsAs(({ bounds, isLiftable }) => (isLiftable ? bounds.nullable().describe('Null: no limit.') : bounds)))
+  .extend(termBodies)
   .partial()
   .extend({
-    reset: z.boolean().default(false).meta({ description: 'Restores the limits of the campaign file first.' }),
+    reset: z.boolean().default(false).meta({ description: 'Restores what the campaign file says first.' }),
+    dryRun: z.boolean().default(false).meta({ description: 'Says what would come of it, and changes nothing.' }),
   })
-  .refine(({ reset, ...wish }) => reset || Object.keys(wish).length > 0, { error: 'names no limit, and no reset' });
+  .refine((body) => body.reset || Object.keys(body).some((name) => name !== 'reset' && name !== 'dryRun'), {
+    error: 'names nothing to change, and no reset',
+  });
 
 export const adjusted = z.object({
   campaignId: z.string(),
   limits: limits.meta({ description: 'That hold from the next batch on.' }),
   file: limits.meta({ description: 'Of the campaign file.' }),
+  terms: terms.meta({ description: 'Hours and retries that hold from the next batch on.' }),
+  fileTerms: terms.meta({ description: 'Hours and retries of the campaign file.' }),
+  effect: adjustEffect.nullable().meta({ description: 'Of a dry run; else null.' }),
   notice: steered.shape.notice,
 });
 

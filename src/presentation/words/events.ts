@@ -1,7 +1,9 @@
+import { adjustableTermNames, adjustableTerms, termText } from '../../campaign/file/settings/adjustable.ts';
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import { fullPace } from '../../rules/pacing/pace-control.ts';
 import { faultWords } from '../../rules/caller-choice.ts';
 import type { EventData, EventType, NewEvent, WithdrawReason } from '../../rules/events.ts';
+import type { AdjustableTerms } from '../../rules/campaign-rules.ts';
 import type { CampaignState } from '../../rules/lifecycle.ts';
 import { tellHook } from './hooks.ts';
 import { percent, plural, span } from '../../shared/input/figures.ts';
@@ -106,14 +108,18 @@ const webhookWords: Readonly<Record<EventData['webhook.changed']['change'], stri
 
 const limitNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(adjustable).map(([name, { label }]) => [name, label.toLowerCase()])),
+  ...Object.fromEntries(adjustableTermNames.map((name) => [name, adjustableTerms[name].label.toLowerCase()])),
   keepFree: 'part kept free',
 };
 
+function isTerm(key: string): key is keyof AdjustableTerms {
+  return Object.hasOwn(adjustableTerms, key);
+}
+
 /** What a person changed: `concurrent calls from 10 to 40`. */
-export function tellAdjustment({ from, to }: Pick<EventData['campaign.adjusted'], 'from' | 'to'>): string {
-  const before: Record<string, number | null> = from;
-  return Object.entries(to)
-    .map(([key, value]) => `${limitNames[key] ?? key} from ${tellLimit(key, before[key])} to ${tellLimit(key, value)}`)
+export function tellAdjustment({ from, to }: { from: object; to: object }): string {
+  return Object.keys(to)
+    .map((key) => `${limitNames[key] ?? key} from ${tellLimit(key, from)} to ${tellLimit(key, to)}`)
     .join(', ');
 }
 
@@ -124,7 +130,9 @@ function tellAccount(data: EventData['account.adjusted']): string {
     : `an operator moved the campaign to its service's new address, ${printable(service)}`;
 }
 
-function tellLimit(key: string, value: number | null | undefined): string {
+function tellLimit(key: string, told: object): string {
+  if (isTerm(key)) return termText(key, told as AdjustableTerms);
+  const value = (told as Readonly<Record<string, number | null>>)[key];
   if (value == null) return 'no limit';
   return key === 'keepFree' ? percent(value / 1000) : String(value);
 }

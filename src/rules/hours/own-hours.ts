@@ -1,4 +1,4 @@
-import { weekdays, type Weekday } from '../campaign-rules.ts';
+import { weekdays, type Weekday, type WeeklyHours } from '../campaign-rules.ts';
 import { remember } from '../collections.ts';
 import type { DatedCalendar } from './calling-window.ts';
 import { readWindows, weeklyHours, windowText, type WrittenWindow } from './weekly-hours.ts';
@@ -24,6 +24,17 @@ export function readOwnHours(cell: string): { value: string } | { fix: string } 
   return { value: entries.map(entryText).join(', ') };
 }
 
+/** Reads the same as the hours of a week; what to write instead when they cannot be read. */
+export function readWeek(text: string): WeeklyHours | { fix: string } {
+  const entries = readEntries(text);
+  return 'fix' in entries ? { fix: `write ${example}${entries.fix === '' ? '' : ` (${entries.fix})`}` } : weekOf(entries);
+}
+
+function weekOf(entries: readonly Entry[]): WeeklyHours {
+  const windowsOn = (name: Weekday) => entries.filter((entry) => isOn(entry, name)).map(({ window }) => window);
+  return weeklyHours(Object.fromEntries(weekdays.map((name) => [name, windowsOn(name)])));
+}
+
 /** Calendars of so many kinds of hours are at hand; people choose among few. */
 const mostAtHand = 1_000;
 
@@ -31,9 +42,7 @@ const mostAtHand = 1_000;
 export const ownCalendar = remember((hours: string): DatedCalendar => {
   const read = readEntries(hours);
   // What cannot be read is never open.
-  const entries = 'fix' in read ? [] : read;
-  const windowsOn = (name: Weekday) => entries.filter((entry) => isOn(entry, name)).map(({ window }) => window);
-  return { hours: weeklyHours(Object.fromEntries(weekdays.map((name) => [name, windowsOn(name)]))), closedOn: [], isOwn: true };
+  return { hours: weekOf('fix' in read ? [] : read), closedOn: [], isOwn: true };
 }, mostAtHand);
 
 function readEntries(text: string): Entry[] | { fix: string } {

@@ -41,6 +41,18 @@ export function windowText({ from, to }: WrittenWindow): string {
   return `${clockText(from)}-${clockText(to)}`;
 }
 
+/** `mon-fri 09:00-20:00`, several windows with commas between them: as `readWeek` takes it. */
+export function weekText(hours: WeeklyHours): string {
+  const stretches: { from: string; to: string; open: string[] }[] = [];
+  for (const day of weekdays) {
+    const open = (hours[day] ?? []).map(windowText);
+    const last = stretches.at(-1);
+    if (last?.open.join() === open.join()) last.to = day;
+    else stretches.push({ from: day, to: day, open });
+  }
+  return stretches.flatMap(({ from, to, open }) => open.map((window) => `${from === to ? from : `${from}-${to}`} ${window}`)).join(', ');
+}
+
 function clockText(minute: number): string {
   return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 }

@@ -25,6 +25,12 @@ export function parseDuration(text: unknown): number | null {
   return ms <= longestMs ? ms : null;
 }
 
+/** The same text as `parseDuration` reads, in the largest unit that fits: `30m`. */
+export function durationText(ms: number): string {
+  const [unit, size] = (Object.entries(unitMs) as [string, number][]).findLast(([, unitSize]) => ms % unitSize === 0) ?? ['s', 1000];
+  return `${ms / size}${unit}`;
+}
+
 const instantName = /^at$|[a-z]At$/;
 
 /** A value whose instants are texts. */

@@ -203,6 +203,37 @@ test('limits are changed within the bounds of the campaign file, and restored', 
   expect(await world.ask(`${spring}/adjust`, { role: 'read', body: { reset: true } })).toMatchObject({ status: 403 });
 });
 
+test('hours and retries are changed after a look at what it does, and what cannot be read is refused', async () => {
+  const { world, store } = await openWorld();
+  const adjust = (body: object) => world.ask(`${spring}/adjust`, { body });
+  const dry = await adjust({ hours: 'mon-fri 09:00-17:00', maxAttempts: '1', dryRun: true });
+  expect(dry).toMatchObject({ status: 200, body: { effect: { openNow: { after: 0 }, neverOpen: 0, usedUp: 0 }, terms: { hours: 'any' } } });
+  expect(dry.body.effect.openNow.before).toBe(dry.body.effect.waiting);
+  expect(dry.body.effect.waiting).toBeGreaterThan(0);
+  const acts = async () => (await readMarks(store.db, 'spring')).filter(({ type }) => type === 'operator.acted').length;
+  expect(await acts()).toBe(0);
+  const wish = { hours: 'sat 10:00-12:00, sat 14:00-16:00', maxAttempts: '2', no_answer: '2h, next_day', busy: 'never' };
+  const changed = await adjust(wish);
+  expect(changed).toMatchObject({ status: 200, body: { effect: null, terms: wish, fileTerms: { hours: 'any', maxAttempts: '3' } } });
+  // What an answer tells may be sent again.
+  expect((await adjust(changed.body.terms)).body.terms).toEqual(changed.body.terms);
+  for (const [name, text] of Object.entries({ hours: 'at night', maxAttempts: '0', busy: 'soon' }))
+    expect(await adjust({ [name]: text })).toMatchObject({ status: 400, body: { detail: expect.stringContaining(name) } });
+  expect((await adjust({ reset: true })).body).toMatchObject({ terms: { hours: 'any', maxAttempts: '3' } });
+});
+
+test('hours that the law never allows are refused, and nothing is changed', async () => {
+  const store = await openCleanStore('sqlite');
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+  const hours = Object.fromEntries(days.map((day) => [day, [{ from: 480, to: 1260 }]]));
+  const law = [{ id: 'night', country: 'US', region: null, from: null, until: null, caps: [], hours, closedOn: [], source: 'here' }];
+  await beginProven(store, { rules: { law } });
+  const world = await ApiWorld.over(store);
+  const refused = await world.ask(`${spring}/adjust`, { body: { hours: '22:00-23:00' } });
+  expect(refused).toMatchObject({ status: 422, body: { code: 'never_open', detail: expect.stringMatching(/could never be called/) } });
+  expect((await findCampaign(store.db, 'spring'))?.rules.calendar.hours).toBeNull();
+});
+
 test('where the service gives calls back, a pause says what becomes of them, and rows are withdrawn with their open call', async () => {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store, { api: 'campaigns' });

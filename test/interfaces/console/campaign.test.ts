@@ -10,7 +10,7 @@ import { dialects } from '../../ledger/test-stores.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { until } from '../../support/until.ts';
 import { ConsoleWorld, hiddenFields } from './console-world.ts';
-import { readLimits } from '../../../src/ledger/limits/adjustments.ts';
+import { readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
 
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
   const store = await openCleanStore(dialect);
@@ -235,7 +235,7 @@ const limitsPath = '/campaigns/spring/limits';
 async function openLimits() {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2, startsPerMinute: 40 } } });
-  const limits = async () => (await readLimits(store.db, 'spring'))?.now;
+  const limits = async () => (await readAdjustable(store.db, 'spring'))?.now;
   return { store, scenario, limits, console: await ConsoleWorld.over(store) };
 }
 
@@ -256,6 +256,18 @@ test('the form says what is on the line and allowed, and what it changes holds f
   expect(await limits()).toMatchObject({ maxConcurrentCalls: 50, startsPerMinute: 40 });
 });
 
+test('hours and retries are looked at first, in people, and changed then', async () => {
+  const { console, limits } = await openLimits();
+  const wish = { ...typed, maxAttempts: '1', hours: '03:00-03:30' };
+  const looked = await console.submit(limitsPath, { ...wish, look: 'yes' });
+  expect(looked.status).toBe(200);
+  expect(looked.text).toMatch(/0 of \d+ people who wait may be called at this hour, instead of \d+\./);
+  expect(looked.text).toContain('value="03:00-03:30"');
+  expect(await limits()).toMatchObject({ hours: null, maxAttempts: 3 });
+  expect(await console.submit(limitsPath, wish)).toMatchObject({ status: 303 });
+  expect(await limits()).toMatchObject({ hours: { mon: [{ from: 180, to: 210 }] }, maxAttempts: 1 });
+});
+
 test('a form of yesterday changes only what was changed in it: the limits of somebody else stay', async () => {
   const { console, limits } = await openLimits();
   const old = hiddenFields((await console.get(limitsPath)).text);
@@ -273,7 +285,7 @@ test('what is no limit is refused in the words of the API, and stays in its fiel
     expect(refused.text).toMatch(/role="alert">[^<]*startsPerMinute/);
     expect(refused.text).toContain(`value="${startsPerMinute}"`);
   }
-  expect((await console.submit(limitsPath, typed)).text).toMatch(/role="alert">[^<]*names no limit/);
+  expect((await console.submit(limitsPath, typed)).text).toMatch(/role="alert">[^<]*names nothing to change/);
   expect(await limits()).toEqual(before);
 });
 
@@ -284,7 +296,7 @@ test('the limits of a campaign that has ended are told, with who acted last, and
   await store.db.updateTable('campaigns').set({ state: 'completed' }).where('campaign_id', '=', 'spring').execute();
   const shown = await console.get(limitsPath);
   expect(shown.status).toBe(409);
-  expect(shown.text).toMatch(/no pace to change now\. Last changed by admin console: adjust/);
+  expect(shown.text).toMatch(/nothing to change now\. Last changed by admin console: adjust/);
   expect(shown.text).not.toContain('<form class="act"');
   const refused = await console.post(limitsPath, { ...old, ...typed, priority: '30' });
   expect(refused.status).toBe(409);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adjustAccount, adjustCampaign, readLimits } from '../../../src/ledger/limits/adjustments.ts';
+import { adjustAccount, adjustCampaign, readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon, answered, beginCampaign, beginProven, numbers, type Scenario, accountId, begin, limitsOf, told } from '../scenario.ts';
@@ -18,7 +18,7 @@ test('a limit that rules of before do not have is none, and may be set and resto
   expect(startsPerMinute).toBe(30);
   const rules = JSON.stringify({ ...(await scenario.campaign()).rules, pacing });
   await store.db.updateTable('campaigns').set({ rules }).execute();
-  expect(await readLimits(store.db, 'spring')).toMatchObject({
+  expect(await readAdjustable(store.db, 'spring')).toMatchObject({
     now: { startsPerMinute: null },
     file: { startsPerMinute: null },
   });
@@ -58,11 +58,46 @@ test.for(dialects)('limits change while a campaign runs, and the file can be bro
     from: { maxConcurrentCalls: 2, priority: 10 },
     to: { maxConcurrentCalls: 10, priority: 50 },
   });
-  expect(await readLimits(store.db, 'spring')).toEqual({
+  expect(await readAdjustable(store.db, 'spring')).toMatchObject({
     now: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 50 },
     file: { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 },
   });
   expect((await scenario.campaign()).fileHash).toBe(hash);
+});
+
+test.for(dialects)('hours and retries change while a campaign runs; whoever waits for other hours is judged again: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  // Noon in UTC is seven in the morning of New York, a Tuesday.
+  const calendar = { hours: { tue: [{ from: 9 * 60, to: 17 * 60 }] }, closedOn: [] };
+  const scenario = await begin(store, 'spring', { maxConcurrentCalls: 2, batchSize: 2 }, 5, 0, { calendar, law: [] });
+  const adjust = (wish: Parameters<typeof adjustCampaign>[2]['wish'], now: number, reset = false) =>
+    adjustCampaign(store, 'spring', { wish, reset, now });
+  const due = async () => (await scenario.recipients()).map(({ due_at: at }) => at);
+  await scenario.plan(1);
+  const opening = noon + 2 * hourMs;
+  expect(await due()).toEqual([opening, opening, opening, opening, opening]);
+  const early = { tue: [{ from: 6 * 60, to: 17 * 60 }] };
+  const wish = { hours: early, maxAttempts: 2, busy: [7 * minuteMs] } as const;
+  expect(await adjust(wish, noon)).toEqual({
+    from: { hours: calendar.hours, maxAttempts: 3, busy: [5 * minuteMs] },
+    to: wish,
+  });
+  expect(await adjust(wish, noon)).toEqual({ from: {}, to: {} });
+  expect(await due()).toEqual([0, 0, 0, 0, 0]);
+  const [first = '', second = ''] = await scenario.dial(1, noon);
+  const busy = { disposition: 'busy', counted: true, detail: null } as const;
+  const settle = (attemptId: string, now: number) =>
+    store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result: busy }]));
+  await settle(first, noon);
+  expect((await due())[0]).toBe(noon + 7 * minuteMs);
+  // A retry keeps the time that its call's end gave it.
+  await adjust({ busy: 'never', hours: null }, noon);
+  expect((await due())[0]).toBe(noon + 7 * minuteMs);
+  await settle(second, noon);
+  expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'exhausted' });
+  const rules = async () => (await scenario.campaign()).rules;
+  expect(await rules()).toBe(await rules());
+  expect(await adjust({}, noon, true)).toMatchObject({ to: { hours: calendar.hours, maxAttempts: 3, busy: [5 * minuteMs] } });
 });
 
 test.for(dialects)('an ended campaign is not adjusted, and the account tells those that go on: %s', async (dialect) => {

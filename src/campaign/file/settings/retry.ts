@@ -7,7 +7,8 @@ import { withoutUndefined } from '../../../rules/collections.ts';
 
 const mostDelays = 20;
 
-function parseRetryDelays(value: unknown): RetryDelays | null {
+/** Reads delays as a campaign file has them; null for anything else. */
+export function parseRetryDelays(value: unknown): RetryDelays | null {
   if (value === 'never') return 'never';
   const written: unknown[] = Array.isArray(value) ? value : [value];
   const delays = written.map(parseDelay).filter((delay): delay is RetryDelay => delay !== null);
@@ -20,7 +21,8 @@ function parseDelay(value: unknown): RetryDelay | null {
   return ms !== null && ms > 0 ? ms : null;
 }
 
-const delaysFix = 'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
+/** What to write instead. */
+export const delaysFix = 'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
 const delayShape = { anyOf: [{ const: 'next_day' }, durationShape] };
 const delaysShape = { type: 'array' as const, items: delayShape, minItems: 1, maxItems: mostDelays };
 const retryDelays = readBy(parseRetryDelays, delaysFix)

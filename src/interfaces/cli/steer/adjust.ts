@@ -1,19 +1,23 @@
 import { Command } from 'commander';
+import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
 import {
   adjustLimits,
   adjustSharedLimits,
   changesNothing,
   NoLimitToShareError,
+  previewAdjustment,
   readCampaignLimits,
   readSharedLimits,
   type CampaignLimits,
 } from '../../../operations/control/adjust.ts';
+import { toldAdjustable } from '../../../operations/schemas/steer.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
-import { adjustableLimits, type AdjustableLimit, type PacingLimits } from '../../../rules/campaign-rules.ts';
+import { adjustableLimits, type AdjustableLimit, type AdjustableRules, type AdjustableTerms } from '../../../rules/campaign-rules.ts';
 import { count, percent, plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { Adjustment, AccountLimits } from '../../../ledger/limits/adjustments.ts';
+import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { tellAdjustment } from '../../../presentation/words/events.ts';
 import { warnIfNotNotified, writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
 import type { Io } from '../terminal/io.ts';
@@ -23,8 +27,8 @@ import { moveService } from '../../../ledger/campaign/service-move.ts';
 import { accountIdOf, readClock } from '../../../operations/control/service.ts';
 
 const examples = `
-Changes the limits of a campaign from its next batch on; open calls continue. The campaign file and its hash do not change, and
---reset restores the limits from the file. With --account the command sets the limits shared by all campaigns of this database at
+Changes limits, calling hours and retries of a campaign from its next batch on; open calls continue. The campaign file and its hash do
+not change, and --reset restores what the file says. --dry-run says how many people a change concerns. With --account the command sets the limits shared by all campaigns of this database at
 SVC_BASE_URL, and the share left to other traffic. Without any change it shows the current limits.
 
 Use --moved-from only if the service, with all its calls and records, has moved from that address to SVC_BASE_URL; its campaigns
@@ -34,6 +38,8 @@ be called twice.
 Examples:
   carillon adjust reminders --max-concurrent-calls 40
   carillon adjust reminders --starts-per-minute none --priority 100
+  carillon adjust reminders --hours "mon-fri 09:00-20:00, sat 10:00-12:00" --dry-run
+  carillon adjust reminders --max-attempts 2 --retry-busy 1h --retry-no-answer "4h, next_day"
   carillon adjust reminders --reset
   carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
   carillon adjust --account --moved-from https://old.example/api`;
@@ -41,7 +47,7 @@ Examples:
 /** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
 export function adjustCommand(io: Io): Command {
   const command = new Command('adjust')
-    .description('Change the speed of a running campaign, or the limits of the account')
+    .description('Change speed, calling hours or retries of a running campaign, or the limits of the account')
     .argument('[campaign]', 'id of the campaign; omit it with --account')
     .option('--account', 'change the limits shared by all campaigns of the account', false);
   for (const name of adjustableLimits) {
@@ -50,7 +56,12 @@ export function adjustCommand(io: Io): Command {
     const shared = name === 'maxConcurrentCalls' ? '; with --account, none removes the limit' : '';
     command.option(`${flagOf(name)} <number>`, `${meaningOf(adjustable[name])}${none}${shared}`);
   }
+  for (const name of adjustableTermNames) {
+    const { key, help } = adjustableTerms[name];
+    command.option(`--${key} <text>`, `${help.slice(0, 1).toLowerCase()}${help.slice(1)}`.replace(/\.$/, ''));
+  }
   return command
+    .option('-n, --dry-run', 'say what would come of it for the people who wait, and change nothing', false)
     .option('--keep-free <share>', 'with --account: share left to other traffic, such as 30%')
     .option('--moved-from <address>', 'with --account: the service has moved from this address to SVC_BASE_URL')
     .option('-y, --yes', 'with --moved-from: do not ask for confirmation', false)
@@ -81,14 +92,25 @@ const unchanged = { changed: { from: {}, to: {} }, notice: { told: true } } as c
 async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
   const wish = readCampaignFlags(flags);
   const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
+  if (flags.dryRun && !isQuestion) return tellEffect(io, control, { campaignId, wish, flags });
   const { changed, notice, limits } = isQuestion
     ? { ...unchanged, limits: await readCampaignLimits(control, campaignId) }
     : await adjustLimits(control, { campaignId, wish, reset: flags.reset });
   const told = warnIfNotNotified(io, notice);
   writeAnswer(io, flags.json, {
-    data: { campaignId, changed, told, limits: limits.now, file: limits.file },
-    words: `${[...changeLines(changed, isQuestion), ...limitLines(limits)].join('\n')}\n`,
+    data: { campaignId, changed, told, ...toldAdjustable(limits) },
+    words: `${[...changeLines(changed, isQuestion), ...limitLines(limits), ...termLines(limits)].join('\n')}\n`,
   });
+}
+
+async function tellEffect(
+  io: Io,
+  control: Control,
+  { campaignId, wish, flags }: { campaignId: string; wish: Partial<AdjustableRules>; flags: AdjustFlags },
+): Promise<void> {
+  const { file } = await readCampaignLimits(control, campaignId);
+  const effect = await previewAdjustment(control, { campaignId, wish: flags.reset ? { ...file, ...wish } : wish });
+  writeAnswer(io, flags.json, { data: { campaignId, effect }, words: `${effectLines(effect).join('\n')}\nNothing was changed.\n` });
 }
 
 async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
@@ -125,8 +147,19 @@ function limitLines({ now, file }: CampaignLimits): string[] {
   });
 }
 
+/** One line per setting of hours and retries, with what the file says where that is not what holds. */
+function termLines({ now, file }: CampaignLimits): string[] {
+  const before = termTexts(file);
+  return Object.entries(termTexts(now)).map(([name, text]) => {
+    const term = name as keyof typeof before;
+    const differs = text === before[term] ? '' : `   (the file says ${before[term]})`;
+    return `  ${adjustableTerms[term].key.padEnd(22)}${text}${differs}`;
+  });
+}
+
 export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
   account: boolean;
+  dryRun: boolean;
   keepFree?: string;
   movedFrom?: string;
   yes: boolean;
@@ -149,7 +182,7 @@ function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } =
 }
 
 /** What a person wants of a campaign. Throws UsageError. */
-function readCampaignFlags(flags: AdjustFlags): Partial<PacingLimits> {
+function readCampaignFlags(flags: AdjustFlags): Partial<AdjustableRules> {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
@@ -158,15 +191,34 @@ function readCampaignFlags(flags: AdjustFlags): Partial<PacingLimits> {
     const text = flags[name];
     return text === undefined ? [] : [[name, readLimit(name, text)]];
   });
-  return Object.fromEntries(wanted) as Partial<PacingLimits>;
+  const terms = adjustableTermNames.flatMap((name) => {
+    const text = termFlag(flags, name);
+    return text === undefined ? [] : [[name, readTerm(name, text)]];
+  });
+  return Object.fromEntries([...wanted, ...terms]) as Partial<AdjustableRules>;
+}
+
+/** `--retry-no-answer` is read as `retryNoAnswer`. */
+function termFlag(flags: AdjustFlags, name: keyof AdjustableTerms): string | undefined {
+  const written = flags as unknown as Readonly<Record<string, string | undefined>>;
+  return written[adjustableTerms[name].key.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+}
+
+function readTerm(name: keyof AdjustableTerms, text: string): unknown {
+  const { key, schema } = adjustableTerms[name];
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`--${key} is ${JSON.stringify(text)}; ${parsed.error.issues[0]?.message ?? 'write it as the help says'}.`);
 }
 
 /** What a person wants of the account. Throws UsageError. */
 export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
   const { maxConcurrentCalls, keepFree } = flags;
-  const foreign = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
-  if (foreign !== undefined || flags.reset) {
-    const flag = foreign === undefined ? '--reset' : flagOf(foreign);
+  const limit = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
+  const term = adjustableTermNames.find((name) => termFlag(flags, name) !== undefined);
+  if (limit !== undefined || term !== undefined || flags.reset || flags.dryRun) {
+    const ofCampaign = flags.dryRun ? '--dry-run' : '--reset';
+    const flag = limit !== undefined ? flagOf(limit) : term === undefined ? ofCampaign : `--${adjustableTerms[term].key}`;
     throw new UsageError(`${flag} is for a campaign: name one instead of --account, such as carillon adjust reminders.`);
   }
   const lines = { ...adjustable.maxConcurrentCalls, isLiftable: true };

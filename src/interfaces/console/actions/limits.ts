@@ -1,11 +1,14 @@
+import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
 import { readCampaignLimits, type CampaignLimits } from '../../../operations/control/adjust.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { count, facts, figure, link, table } from '../../../presentation/html/elements.ts';
-import { html, type Html } from '../../../presentation/html/html.ts';
+import { count, facts, figure, link, note, table } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-limits.ts';
+import type { AdjustEffect } from '../../../ledger/read/adjust-effect.ts';
+import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
@@ -13,7 +16,7 @@ import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/press.ts';
 import { operations } from '../../../operations/list.ts';
 
-/** The limits that hold now and those of the file, with what a change of them means for the calls on the line. */
+/** Limits, hours and retries that hold now and those of the file, with what a change means for calls on the line and people who wait. */
 export const changeLimits: ConsoleAction = {
   path: '/campaigns/:campaign/limits',
   role: operations.adjustCampaign.role,
@@ -23,24 +26,26 @@ export const changeLimits: ConsoleAction = {
     const back = campaignPath(campaignId);
     const acts = await readLastActs(db, campaignId);
     const isOver = hasEnded(campaign);
-    const reason = given.refused ?? (isOver ? 'There is no pace to change now.' : null);
+    const reason = given.refused ?? (isOver ? 'There is nothing to change now.' : null);
+    const effect = (given.answer?.['effect'] ?? null) as AdjustEffect | null;
     const lines = isOver ? null : await readLineLimits(db, campaign, { now });
     return {
       ...(isOver && given.refused === null ? { status: 409 } : {}),
-      title: `Limits of ${campaignId}`,
+      title: 'Change limits, hours and retries',
       ...inCampaign(campaign),
       body: html`<section class="panel">
         ${reason === null ? null : refusedText(reason, acts)}
         ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, clock, context.now()))])}
-        ${lines === null ? null : html`<p>${meaning(lines)}</p>`}
+        ${lines === null ? null : html`<p>${meaning(lines)}</p>`} ${effect === null ? null : effectNote(effect)}
         ${
           lines === null
             ? html`<p>${link(back, `Back to ${campaignId}`)}</p>`
             : actionForm(
                 { ...given, refused: null },
                 {
-                  button: 'Change the limits',
+                  button: 'Change',
                   back,
+                  keep: 'Keep as it is',
                   body: fields(await readCampaignLimits(context, campaignId), given),
                 },
               )
@@ -50,10 +55,14 @@ export const changeLimits: ConsoleAction = {
   },
   call: ({ params, fields: sent }) => ({
     ...apiCall('adjustCampaign', params),
-    body: sent.get('reset') === 'yes' ? { reset: true } : changedOnly(sent),
+    body: {
+      ...(sent.get('reset') === 'yes' ? { reset: true } : changedOnly(sent)),
+      ...(sent.get('look') === 'yes' ? { dryRun: true } : {}),
+    },
   }),
   done: ({ params }, { body }) => {
-    const { limits: after, notice } = body as { limits: PacingLimits; notice: string | null };
+    const { limits: after, notice, effect } = body as { limits: PacingLimits; notice: string | null; effect: AdjustEffect | null };
+    if (effect !== null) return null;
     const said = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(after[name])}`).join(', ');
     return {
       to: campaignPath(params['campaign'] ?? ''),
@@ -68,7 +77,41 @@ function meaning({ open, allowed }: LineLimits): string {
   return `A change holds from the next batch on. ${count(open, 'call')} may be on the line now, and ${allowed.toLocaleString('en')} are allowed.${below}`;
 }
 
-function fields({ now, file }: CampaignLimits, given: Given): Html {
+function effectNote(effect: AdjustEffect): Html {
+  return note(effect.neverOpen > 0 ? 'bad' : 'quiet', {
+    drawing: 'people',
+    title: 'What it does to the people who wait',
+    body: effectLines(effect).map((line) => html`<p>${line}</p>`),
+  });
+}
+
+/** What a field has now, for whoever looks later what was changed in it, with the field. */
+function wanted(name: string, label: string, before: string, given: Given): Html {
+  return html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" /><input
+      name="${name}"
+      autocomplete="off"
+      aria-label="${label}"
+      value="${given.fields?.get(name) ?? before}"
+    />`;
+}
+
+function termRows({ now, file }: CampaignLimits, given: Given): HtmlValue {
+  const [texts, before] = [termTexts(now), termTexts(file)];
+  const rows = adjustableTermNames.map((name) => {
+    const { label, help } = adjustableTerms[name];
+    const cells = {
+      Setting: html`${label} <span class="soft">${help}</span>`,
+      Now: texts[name],
+      'In the file': before[name],
+      Wanted: wanted(name, label, texts[name], given),
+    };
+    return { key: `term-${name}`, cells };
+  });
+  return table('Hours and retries', rows);
+}
+
+function fields(limits: CampaignLimits, given: Given): Html {
+  const { now, file } = limits;
   const rows = adjustableLimits.map((name) => {
     const { label, isLiftable } = adjustable[name];
     const means = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
@@ -77,23 +120,16 @@ function fields({ now, file }: CampaignLimits, given: Given): Html {
       Limit: html`${label} <span class="soft">${means}</span>`,
       Now: figure(shown(now[name])),
       'In the file': figure(shown(file[name])),
-      Wanted: html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" />
-        <input
-          name="${name}"
-          size="8"
-          inputmode="numeric"
-          autocomplete="off"
-          aria-label="${label}"
-          value="${given.fields?.get(name) ?? before}"
-        />`,
+      Wanted: wanted(name, label, before, given),
     };
     return { key: `limit-${name}`, cells };
   });
-  return html`${table('Limits', rows)}
+  return html`${table('Limits', rows)} ${termRows(limits, given)}
     <label
-      ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} /> Restore all limits
-      of the campaign file, whatever stands above</label
-    >`;
+      ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} /> Restore what the
+      campaign file says, whatever stands above</label
+    >
+    <p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
 }
 
 function shown(limit: number | null): string {
@@ -108,6 +144,10 @@ function changedOnly(sent: URLSearchParams): Record<string, unknown> {
     if (value === undefined || value === sent.get(`was-${name}`)) continue;
     if (value === '' && adjustable[name].isLiftable) wish[name] = null;
     else wish[name] = /^\d{1,9}$/.test(value) ? Number(value) : value;
+  }
+  for (const name of adjustableTermNames) {
+    const value = sent.get(name)?.trim();
+    if (value !== undefined && value !== sent.get(`was-${name}`)) wish[name] = value;
   }
   return wish;
 }

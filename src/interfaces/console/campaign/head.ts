@@ -26,7 +26,7 @@ export function headActions(request: ViewRequest, campaign: Campaign, { isRehear
   const canChange = goesOn && state !== 'draining';
   const entries = [
     canChange && menuLink(at('/update'), 'Change the list…', { drawing: 'people', small: 'Add, correct or withdraw people' }),
-    goesOn && menuLink(at('/limits'), 'Change limits…', { drawing: 'gauge', small: 'Calls at once, starts per minute' }),
+    goesOn && menuLink(at('/limits'), 'Change limits…', { drawing: 'gauge', small: 'Calls at once, hours, retries' }),
     hasClosed(campaign) && menuLink(at('/retry'), 'Call people again…', { drawing: 'retry', small: 'In another round' }),
     !hasClosed(campaign) && state !== 'importing' && menuLink(at('/results'), 'Download results so far', { drawing: 'download' }),
     rehearsal,

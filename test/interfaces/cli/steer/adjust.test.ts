@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { writeAccount } from '../../../../src/ledger/limits/account-pace.ts';
@@ -30,6 +31,8 @@ test('a campaign is made faster while it runs, at once, and the file holds again
     told: true,
     limits: { maxConcurrentCalls: 20, startsPerMinute: null, batchSize: 20, priority: 10 },
     file: { maxConcurrentCalls: 1, startsPerMinute: 1, batchSize: 1, priority: 10 },
+    terms: expect.objectContaining({ maxAttempts: '3' }),
+    fileTerms: expect.objectContaining({ maxAttempts: '3' }),
   });
   expect(await jsonOf(world, 'status', world.id)).toMatchObject({
     pacing: { maxConcurrentCalls: 20, startsPerMinute: null, pace: 1, paceCutAt: null, account: null },
@@ -47,12 +50,38 @@ test('a campaign is made faster while it runs, at once, and the file holds again
   expect(await world.run('verify', world.id)).toMatchObject(proven);
 });
 
+test('a campaign that waits for its hours calls at once when they are changed', async () => {
+  const world = await createWorld({ speed: 60, epochMs: Date.UTC(2030, 0, 15, 18) });
+  const path = world.writeCampaign({ rows: 6 });
+  writeFileSync(path, readFileSync(path, 'utf8').replace('hours: any', 'hours: { sun: "10:00-18:00" }'));
+  await world.run('start', path);
+  await world.work();
+  await until(async () => JSON.stringify((await jsonOf(world, 'status', world.id))['fix']).includes('outside_hours'));
+  expect(world.sandbox.calls()).toEqual([]);
+  const dry = await world.run('adjust', world.id, '--hours', 'any', '--dry-run');
+  expect(dry.stdout).toBe('6 of 6 people who wait may be called at this hour, instead of 0.\nNothing was changed.\n');
+  expect(world.sandbox.calls()).toEqual([]);
+  await world.run('adjust', world.id, '--hours', 'any');
+  await until(() => new Set(world.sandbox.calls().map(({ to }) => to)).size === 6);
+  expect(await world.run('verify', world.id)).toMatchObject(proven);
+});
+
 test('without Temporal the change is written all the same, and holds from the next look on', async () => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 3, yaml: slowly }));
   world.env['TEMPORAL_ADDRESS'] = '127.0.0.1:9';
   const adjusted = await world.run('adjust', world.id, '--priority', '100');
   expect(adjusted).toMatchObject({ code: 0, stdout: expect.stringContaining('Changed: priority from 10 to 100.') });
+  const terms = ['--max-attempts', '1', '--retry-no-answer', '4h, next_day'];
+  const dry = await world.run('adjust', world.id, ...terms, '--hours', '00:00-00:01', '--dry-run');
+  expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d of 3 people who wait may .*\nNothing was changed\.\n$/s) });
+  const retries = await world.run('adjust', world.id, ...terms);
+  expect(retries.stdout).toMatch(/again after no answer from .* to 4h, next_day/);
+  expect(retries.stdout).toMatch(/\n +max-attempts +1 +\(the file says 3\)\n/);
+  expect(await world.run('adjust', world.id, '--retry-busy', 'soon')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--retry-busy is "soon"; write a duration such as 5m/),
+  });
   expect(adjusted.stderr).toMatch(/The change is committed, but campaign .* could not be notified: .*next plan/s);
 });
 

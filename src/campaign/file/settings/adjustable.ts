@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { adjustableDelays, type AdjustableDelay, type AdjustableTerms, type RetryDelays } from '../../../rules/campaign-rules.ts';
+import { readWeek } from '../../../rules/hours/own-hours.ts';
+import { weekText } from '../../../rules/hours/weekly-hours.ts';
+import { durationText } from '../../../shared/input/times.ts';
+import { parseRetryDelays, delaysFix, retrySettings } from './retry.ts';
+
+/** Hours or retries that may be changed while a campaign runs: how a person writes them, and how they are told. */
+interface AdjustableTerm<Value> {
+  /** Its flag, without the dashes. */
+  key: string;
+  label: string;
+  help: string;
+  /** From text, as a flag or a form has it. Its messages say what to write instead. */
+  schema: z.ZodType<Value, string>;
+  /** The same text as `schema` reads. */
+  write: (value: Value) => string;
+}
+
+const anyHour = 'any';
+const hours = z.string().transform((text, context): AdjustableTerms['hours'] => {
+  if (text.trim() === anyHour) return null;
+  const read = readWeek(text);
+  if (!('fix' in read)) return read;
+  context.issues.push({ code: 'custom', message: `${read.fix}; or ${anyHour} for any hour that the law allows`, input: text });
+  return z.NEVER;
+});
+
+const delays = z.string().transform((text, context): RetryDelays => {
+  const written = text.split(/[,;]/).map((part) => part.trim());
+  const read = parseRetryDelays(written[0] === 'never' && written.length === 1 ? 'never' : written);
+  if (read !== null) return read;
+  context.issues.push({ code: 'custom', message: delaysFix, input: text });
+  return z.NEVER;
+});
+
+const { max_attempts: attempts } = retrySettings.retry.settings;
+const mostAttempts = z
+  .string()
+  .transform((text) => (/^\d+$/.test(text.trim()) ? Number(text) : Number.NaN))
+  .pipe(attempts.schema.unwrap());
+
+function writeDelays(written: RetryDelays): string {
+  return written === 'never' ? written : written.map((delay) => (delay === 'next_day' ? delay : durationText(delay))).join(', ');
+}
+
+const after: Readonly<Record<AdjustableDelay, string>> = {
+  busy: 'a busy line',
+  no_answer: 'no answer',
+  unreached: 'a call that nobody answered, and nothing says why',
+  voicemail: 'a mailbox',
+  failed: 'a failed call',
+};
+
+const delayTerms = Object.fromEntries(
+  adjustableDelays.map((name) => [
+    name,
+    {
+      key: `retry-${name.replaceAll('_', '-')}`,
+      label: `Again after ${after[name]}`,
+      help: `Delay before the next attempt after ${after[name]}: such as 30m, "2h, next_day" or never. For calls that end from now on.`,
+      schema: delays,
+      write: writeDelays,
+    },
+  ]),
+) as unknown as Record<AdjustableDelay, AdjustableTerm<RetryDelays>>;
+
+/** All of them, by their names in the rules. */
+export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: AdjustableTerm<AdjustableTerms[Name]> } = {
+  hours: {
+    key: 'hours',
+    label: 'Calling hours',
+    help: `When people may be called, by their own clock: such as "mon-fri 09:00-17:00, sat 10:00-12:00", or ${anyHour}. The law holds besides.`,
+    schema: hours,
+    write: (week) => (week === null ? anyHour : weekText(week)),
+  },
+  maxAttempts: {
+    key: 'max-attempts',
+    label: attempts.label,
+    help: `${attempts.help} Whoever has used up a lower number is not called again.`,
+    schema: mostAttempts,
+    write: String,
+  },
+  ...delayTerms,
+};
+
+/** The names of all of them, in their order. */
+export const adjustableTermNames = Object.keys(adjustableTerms) as (keyof AdjustableTerms)[];
+
+/** One of them as a person reads it. */
+export function termText<Name extends keyof AdjustableTerms>(name: Name, terms: Pick<AdjustableTerms, Name>): string {
+  return adjustableTerms[name].write(terms[name]);
+}
+
+/** All of them so. */
+export function termTexts(terms: AdjustableTerms): Record<keyof AdjustableTerms, string> {
+  return Object.fromEntries(adjustableTermNames.map((name) => [name, termText(name, terms)])) as Record<keyof AdjustableTerms, string>;
+}
