@@ -10,6 +10,12 @@ export const campaignOperations = {
       'Import a campaign and start it',
       'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
     ),
+    startExample: change(
+      'POST /api/v1/example',
+      'operate',
+      'Start the example campaign on the sandbox of this server',
+      'Only where the server runs with its own sandbox, as in carillon dev: 300 made-up people, and no real phone rings.',
+    ),
     showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now'),
     checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing'),
     pauseCampaign: change(

@@ -24,6 +24,10 @@ export async function startSandbox(options: SandboxOptions = {}) {
   }
   settings.outbound.ownPort = port;
   service.baseUrl = addressOf(settings.host, port);
+  const ownClock = () => {
+    if (service.clockMover.clock === null) throw new Error('This sandbox runs on a clock that was handed in; move that one.');
+    return service.clockMover.clock;
+  };
   return {
     url: service.baseUrl,
     port,
@@ -43,9 +47,12 @@ export async function startSandbox(options: SandboxOptions = {}) {
     addFaults: (rules: FaultRuleInput | FaultRuleInput[]) => service.faults.add(rules),
     /** Moves service time forward; everything due on the way has happened then. Throws on a clock of one's own. */
     advance: async (ms: number): Promise<void> => {
-      const { clockMover } = service;
-      if (clockMover.clock === null) throw new Error('This sandbox runs on a clock that was handed in; move that one.');
-      await clockMover.move(clockMover.clock, (now) => now + ms);
+      await service.clockMover.move(ownClock(), (now) => now + ms);
+    },
+    /** Service seconds per real second from now on. Throws on a clock of one's own. */
+    setSpeed: (speed: number): void => {
+      ownClock().setSpeed(speed);
+      service.clockMover.announce();
     },
     reset: () => service.reset(),
     /** Ends at once: open connections are cut, timers cleared. */

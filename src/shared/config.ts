@@ -98,6 +98,8 @@ const environment = z.object({
   XDG_STATE_HOME: z.string().min(1).optional(),
   HOME: z.string().min(1).optional(),
   PATH: z.string().optional(),
+  DISPLAY: z.string().optional(),
+  WAYLAND_DISPLAY: z.string().optional(),
   NO_COLOR: z.string().optional(),
 });
 

@@ -189,7 +189,8 @@ function signing(page: Api, context: ApiContext): void {
   );
   page.post('/sign-in', hidden, async (request, reply) => {
     const fields = request.body as URLSearchParams;
-    const text = (fields.get('token') ?? '').trim();
+    const given = (fields.get('token') ?? '').trim();
+    const text = context.redeem?.(given) ?? given;
     const to = ownPath(fields.get('to') ?? '');
     const waitMs = limit.begin(request.ip, context.now());
     if (waitMs > 0) {

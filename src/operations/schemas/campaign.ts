@@ -224,6 +224,7 @@ const updated = z
 /** Of campaigns and lists that are sent. */
 export const createShapes = {
   createCampaign: { files: ['campaign', 'list'], query: createQuery, answer: created, status: 201 },
+  startExample: { answer: created, status: 201 },
   checkCampaign: { files: ['campaign', 'list'], answer: checked, refuses: [422] },
   updateList: { params: campaignParams, files: ['list'], query: updateQuery, answer: updated },
 } as const;

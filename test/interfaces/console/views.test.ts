@@ -69,8 +69,13 @@ test('where there are many, those that have ended are a click away, and no page 
 test('a console without a campaign says what to do next, and tells who may only look who can', async () => {
   const store = await openCleanStore('sqlite');
   const console = await ConsoleWorld.over(store);
-  expect((await console.get('/')).text).toMatch(/There is no campaign yet[\s\S]*href="\/new">Make one/);
-  expect((await console.get('/', 'read')).text).not.toContain('href="/new"');
+  const { text } = await console.get('/');
+  expect(text).toMatch(/No campaigns yet[\s\S]*carillon demo[\s\S]*href="\/new"/);
+  // This server calls with a real service.
+  expect(text).not.toContain('Run the example');
+  expect(await console.post('/example', { key: 'k1' })).toMatchObject({ status: 409, text: expect.stringContaining('has no sandbox') });
+  const reader = (await console.get('/', 'read')).text;
+  for (const way of ['href="/new"', '/example']) expect(reader).not.toContain(way);
 });
 
 const path = '/campaigns/spring/recover';

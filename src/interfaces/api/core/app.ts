@@ -44,6 +44,10 @@ export interface ApiContext extends Control {
   clock: () => Promise<ServiceClock>;
   /** Default: nothing can be rehearsed here. */
   rehearse?: Rehearse;
+  /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */
+  quickenSandbox?: () => void;
+  /** The text of a token for a word that signs in once; null for any other word. */
+  redeem?: (word: string) => string | null;
 }
 
 /** Service time, whole milliseconds. */

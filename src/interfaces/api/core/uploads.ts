@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { writeExample } from '../../../shared/input/package-folder.ts';
 import { readCampaignText } from '../../../shared/input/yaml-text.ts';
 
 /** Files that came with a request, in a folder that is gone after it. */
@@ -142,6 +143,16 @@ export async function withCampaignUpload<Answer>(
       throw withoutFolder(error, folder);
     }
   });
+}
+
+/** Does the work with the example campaign under this id, in a folder that is gone after it. */
+export async function withExample<Answer>(campaignId: string, work: (file: CampaignFile) => Promise<Answer>): Promise<Answer> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-example-'));
+  try {
+    return await work(await readCampaignFile(await writeExample(folder, campaignId)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The name of the list in the campaign file, before anything that it names is opened. */

@@ -1,3 +1,4 @@
+import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable } from '../../../operations/control/check/check.ts';
 import { checkedLedger } from '../../../operations/control/check/ledger.ts';
 import { tellToLook } from '../../../operations/control/campaign-message.ts';
@@ -10,7 +11,8 @@ import { withInstants } from '../../../shared/input/times.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { usualAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
 import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
-import { withCampaignUpload, withoutFolder, withUploads } from '../core/uploads.ts';
+import { ProblemError } from '../core/problem.ts';
+import { withCampaignUpload, withExample, withoutFolder, withUploads } from '../core/uploads.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serve } from '../core/serve.ts';
 
@@ -18,20 +20,7 @@ import { serve } from '../core/serve.ts';
 export function createRoutes(app: Api, context: ApiContext): void {
   serve(app, 'createCampaign', async (request, reply) =>
     withCampaignUpload(request, async ({ file, hashes }) => {
-      const allowPartial = request.query.allow_partial;
-      const work = async () => {
-        const [notes, warnings]: [string[], string[]] = [[], []];
-        const read = await readCampaign(file, await serviceNow(context));
-        const result = await startFromFile(context, read, {
-          check: true,
-          allowPartial,
-          onNote: (note) => notes.push(note),
-          onWarnings: (told) => warnings.push(...told),
-        });
-        const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;
-        const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
-        return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
-      };
+      const work = () => startRead(context, file, request.query.allow_partial);
       return makeChange(context, {
         request,
         reply,
@@ -43,6 +32,18 @@ export function createRoutes(app: Api, context: ApiContext): void {
       });
     }),
   );
+
+  serve(app, 'startExample', async (request, reply) => {
+    const { quickenSandbox, store } = context;
+    if (quickenSandbox === undefined)
+      throw new ProblemError(409, 'no_sandbox', 'This server has no sandbox, so the example was not started. carillon dev has one.');
+    const campaignId = freeId((await listCampaigns(store.db)).map((known) => known.campaignId));
+    const work = async () => {
+      quickenSandbox();
+      return withExample(campaignId, (file) => startRead(context, file, false));
+    };
+    return makeChange(context, { request, reply, action: 'start', campaignId, sent: {}, status: 201, work });
+  });
 
   serve(app, 'checkCampaign', async (request) =>
     withCampaignUpload(request, async ({ file }) => {
@@ -85,6 +86,32 @@ export function createRoutes(app: Api, context: ApiContext): void {
       return changeCampaign(context, { request, reply, action: dryRun ? null : 'update', sent, work });
     }),
   );
+}
+
+async function startRead(
+  context: ApiContext,
+  file: Parameters<typeof readCampaign>[0],
+  allowPartial: boolean,
+): Promise<Answer<'createCampaign'>> {
+  const [notes, warnings]: [string[], string[]] = [[], []];
+  const read = await readCampaign(file, await serviceNow(context));
+  const result = await startFromFile(context, read, {
+    check: true,
+    allowPartial,
+    onNote: (note) => notes.push(note),
+    onWarnings: (told) => warnings.push(...told),
+  });
+  const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;
+  const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
+  return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
+}
+
+/** An id for one more example: `example`, `example-2`. */
+function freeId(taken: readonly string[]): string {
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? 'example' : `example-${number}`;
+    if (!taken.includes(id)) return id;
+  }
 }
 
 /** Why a start would be refused; null: it would not. */

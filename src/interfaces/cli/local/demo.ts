@@ -14,12 +14,12 @@ import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
 import type { FaultRuleInput } from '../../../sandbox/faults/rule.ts';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError, codeOf } from '../../../shared/input/errors.ts';
-import { packageFolder } from '../../../shared/input/package-folder.ts';
+import { writeExample } from '../../../shared/input/package-folder.ts';
 
 const defaultSpeed = 120;
 
@@ -37,19 +37,21 @@ Examples:
 
 interface DemoFlags {
   keep: boolean;
+  open: boolean;
   speed: number;
 }
 
 export function demoCommand(io: Io): Command {
   return new Command('demo')
     .option('--keep', 'keep everything running afterwards, until Ctrl-C', false)
+    .option('--no-open', noOpenSays)
     .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
     .addHelpText('after', examples)
     .action((flags: DemoFlags) => runDemo(io, flags));
 }
 
 /** The exit code says whether all went as it should. */
-async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
+async function runDemo(io: Io, { keep, speed, open }: DemoFlags): Promise<void> {
   const startedAt = performance.now();
   const folder = await createDemoFolder(io.now());
   io.stdout.write(`A rehearsal in ${folder.folder}. Nothing real is called.\n`);
@@ -63,6 +65,7 @@ async function runDemo(io: Io, { keep, speed }: DemoFlags): Promise<void> {
   const wasUp = await inLocalWorld(io, input, (world, leave) =>
     withLocalConsole(io, world, {
       port: 0,
+      open,
       work: (console) => playDemo(io, { world, console, folder, startedAt, keep }, leave),
     }),
   );
@@ -212,11 +215,7 @@ async function createDemoFolder(nowMs: number): Promise<DemoFolder> {
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const name = await makeFreshFolder(`demo-${stamp}`);
   const folder = resolve(name);
-  const source = join(packageFolder('examples'), 'reminders');
-  const text = await readFile(join(source, 'campaign.yaml'), 'utf8');
-  const campaignPath = join(folder, 'campaign.yaml');
-  await writeFile(campaignPath, text.replace(/^id: .*$/m, `id: ${name}`));
-  await copyFile(join(source, 'recipients.csv'), join(folder, 'recipients.csv'));
+  const campaignPath = await writeExample(folder, name);
   return {
     name,
     folder,

@@ -10,8 +10,9 @@ import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
-import { withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
 
+const exampleSpeed = 60;
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };
 
 const examples = `
@@ -24,7 +25,7 @@ another port is used. Only errors are logged unless CARILLON_LOG_LEVEL is set.
 Ctrl-C stops all parts in order with exit code 0. Exit code 1 if a part ended by itself.
 
 Examples:
-  carillon dev
+  carillon dev                     its page opens signed in; the example runs there at one click
   carillon dev --speed 60          one hour of calls in one minute
   carillon dev --dialect spec      a service that returns nothing beyond its contract`;
 
@@ -34,6 +35,7 @@ interface DevFlags {
   speed?: number;
   dialect?: 'spec' | 'extended';
   json: boolean;
+  open: boolean;
 }
 
 export function devCommand(io: Io): Command {
@@ -44,11 +46,12 @@ export function devCommand(io: Io): Command {
     .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
     .addOption(new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']))
     .option('--json', 'print one JSON line on standard output when ready', false)
+    .option('--no-open', noOpenSays)
     .addHelpText('after', examples)
     .action((flags: DevFlags) => runDev(io, flags));
 }
 
-async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevFlags): Promise<void> {
+async function runDev(io: Io, { port, temporalPort, speed, dialect, json, open }: DevFlags): Promise<void> {
   const config = readConfig(io.env);
   const input: LocalWorldInput = {
     sandbox: {
@@ -74,7 +77,9 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json }: DevF
       await untilAborted(leave);
       io.stderr.write('\nStopping: page, worker, database, Temporal, sandbox. Again to stop at once.\n');
     };
-    await withLocalConsole(io, world, { port, work });
+    // Days of the example are to pass in minutes; a speed that was asked for stays.
+    const quickenSandbox = () => speed === undefined && world.sandbox.setSpeed(exampleSpeed);
+    await withLocalConsole(io, world, { port, open: open && !json, quickenSandbox, work });
   });
   io.stderr.write(
     wasUp ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n' : 'Stopped before everything was up.\n',

@@ -18,6 +18,7 @@ import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { LocalWorld } from '../access/local-world.ts';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -137,32 +138,66 @@ export interface LocalConsole {
 /** Not shorter than anybody leaves it running; a world that is killed cannot revoke its token. */
 const tokenLastsMs = 24 * 3_600_000;
 
+interface LocalConsoleInput extends Pick<Parameters<typeof startApi>[0], 'quickenSandbox'> {
+  port: number;
+  /** Whether a browser is opened for whoever sits at this terminal. */
+  open: boolean;
+  work: (console: LocalConsole) => Promise<void>;
+}
+
+/** What `--no-open` does. */
+export const noOpenSays = 'do not open the console in the browser';
+
 /** Serves API and page while `work` lasts. Their token, of the role admin, ends with it. */
 export async function withLocalConsole(
   io: Io,
   { config, store, connect }: Pick<LocalWorld, 'config' | 'store' | 'connect'>,
-  { port, work }: { port: number; work: (console: LocalConsole) => Promise<void> },
+  { port, open, quickenSandbox, work }: LocalConsoleInput,
 ): Promise<void> {
   const keep = keepServiceClock(config.SVC_BASE_URL);
   const now = (): number => io.now();
   const control = createControl({ config, store, now, connect });
+  // Other users of this machine see what a browser is started with: a word that is worth nothing once it has been used.
+  let once: string | null = randomUUID();
+  const made = await createToken(store, { name: 'this machine', role: 'admin', lastsMs: tokenLastsMs, nowReal: now() });
   const api = await startApi(
     {
       ...control,
       logger: createLogger(config.CARILLON_LOG_LEVEL),
       clock: () => keep().catch(() => realClock(now)),
       rehearse: rehearseInProcess(io),
+      ...(quickenSandbox === undefined ? {} : { quickenSandbox }),
+      redeem: (word) => {
+        if (word !== once) return null;
+        once = null;
+        return made.text;
+      },
     },
     { host: '127.0.0.1', port, tls: null },
   );
-  const made = await createToken(store, { name: 'this machine', role: 'admin', lastsMs: tokenLastsMs, nowReal: now() });
   try {
+    if (open) openBrowser(io, config, `${api.url}/sign-in#token=${once}`);
     await work({ url: api.url, signInUrl: `${api.url}/sign-in#token=${made.text}` });
   } finally {
     await api.close();
     await control.close();
     await revokeToken(store, made.token.tokenId, now());
   }
+}
+
+/** Opens a page in the browser of whoever sits at this terminal. Where there is none, or it does not start, the printed link remains. */
+function openBrowser({ env, isTerminal }: Io, { DISPLAY, WAYLAND_DISPLAY }: Config, url: string): void {
+  const hasDesktop = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
+  const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+    darwin: ['open'],
+    win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+    ...(hasDesktop ? { linux: ['xdg-open'] } : {}),
+  };
+  const [command, ...args] = openers[process.platform] ?? [];
+  if (!isTerminal || command === undefined) return;
+  const child = spawn(command, [...args, url], { ...(env === undefined ? {} : { env }), detached: true, stdio: 'ignore' });
+  child.once('error', () => {});
+  child.unref();
 }
 
 /** `carillon rehearse` in a process of its own: Temporal, sandbox, database and worker of a rehearsal stay out of the one that serves. */

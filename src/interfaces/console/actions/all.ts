@@ -1,5 +1,6 @@
 import type { ConsoleAction } from '../core/action.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
+import { startExample } from './example.ts';
 import { changeLimits } from './limits.ts';
 import { newSchedule, scheduleActions } from './schedules.ts';
 import { resolveAllRows, resolveRow } from './resolve.ts';
@@ -13,6 +14,7 @@ import { withdrawRow } from './withdraw-row.ts';
 export const actions: readonly ConsoleAction[] = [
   ...steerActions,
   recoverCampaign,
+  startExample,
   changeLimits,
   suppressRow,
   withdrawRow,

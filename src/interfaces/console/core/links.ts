@@ -63,3 +63,6 @@ export function campaignNav({ campaignId, rowsTotal }: Pick<Campaign, 'campaignI
     )}
   </nav>`;
 }
+
+/** Starts the example campaign. */
+export const examplePath = '/example';

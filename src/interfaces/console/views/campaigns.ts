@@ -11,6 +11,7 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { campaignRow } from '../campaign/listed.ts';
+import { noCampaigns } from '../campaign/none-yet.ts';
 import { withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
@@ -77,8 +78,8 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     section: 'campaigns',
     // What was found is not searched for again by itself.
     ...(request.sent === null ? { follows: 'all', againMs: whys === null || forecasts === null ? soonMs : againMs } : {}),
-    ...(may(request, 'operate') ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
-    body: page.counts.all === 0 ? nothing(request) : [tools(page), list(page, lines)],
+    ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
+    body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines)],
   };
 }
 
@@ -213,13 +214,4 @@ function pager({ show, number, pages, search }: Page): Html | null {
     ${number > 1 ? to(number - 1, 'Newer') : null} Page ${number} of ${pages}
     ${number < pages ? to(number + 1, ['Older', icon('right')]) : null}
   </span>`;
-}
-
-function nothing(request: ViewRequest): Html {
-  return empty(
-    'There is no campaign yet',
-    may(request, 'operate')
-      ? html`${link('/new', 'Make one')} from a list, or start one with <code>carillon start campaign.yaml</code>.`
-      : 'The role operate can create one here, or with carillon start.',
-  );
 }

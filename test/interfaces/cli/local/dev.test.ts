@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { kill } from 'node:process';
 import { expect, test } from 'vitest';
 import { readAllEvents } from '../../../../src/ledger/events.ts';
@@ -8,6 +8,8 @@ import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { putSchedule } from '../../../../src/ledger/campaign/schedules.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
 import { createWorld, until, type CampaignWorld, type RunningCommand } from '../campaign-world.ts';
+import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
+import { createTerminal } from '../terminal.ts';
 
 const anyPorts = ['--port', '0', '--temporal-port', '0'];
 
@@ -64,6 +66,72 @@ test('dev brings everything up, says how to use it, and Ctrl-C takes everything 
   expect((await listTokens(store)).map(({ revokedReal }) => revokedReal)).toEqual([expect.any(Number)]);
   await store.close();
 });
+
+/** `carillon dev` before a person, on a desktop whose browser notes what it is opened with. */
+async function beginBeforePerson(...flags: string[]) {
+  const world = await createDevWorld();
+  mkdirSync(world.path('bin'));
+  const opened = world.path('opened');
+  writeFileSync(world.path('bin/xdg-open'), `#!/bin/sh\nprintf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`);
+  chmodSync(world.path('bin/xdg-open'), 0o755);
+  let interrupt = (): void => {};
+  const io = createTerminal({
+    env: { ...world.env, PATH: `${world.path('bin')}:${process.env['PATH'] ?? ''}`, DISPLAY: ':9' },
+    isTerminal: true,
+    now: Date.now,
+    onInterrupt: (handler) => {
+      interrupt = () => handler('SIGINT');
+      return () => {};
+    },
+  });
+  const ended = runCli(['dev', ...anyPorts, ...flags], io);
+  await until(() => io.written().stderr.includes('Ctrl-C stops'), 60_000);
+  return { io, opened, end: async () => [interrupt(), await ended][1] };
+}
+
+test.runIf(process.platform === 'linux')(
+  'dev opens its page signed in by a word that holds once; one click there runs the example',
+  async () => {
+    const { io, opened, end } = await beginBeforePerson();
+    await until(() => existsSync(opened), 10_000);
+    const { origin, hash } = new URL(readFileSync(opened, 'utf8'));
+    // Not the token itself, which the terminal alone shows.
+    expect(io.written().stderr).not.toContain(hash);
+    const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      fetch(origin + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'sec-fetch-site': 'same-origin', ...headers },
+        body: new URLSearchParams(fields),
+      });
+    const signIn = () => send('/sign-in', { token: hash.replace('#token=', ''), to: '/' });
+    const first = await signIn();
+    expect(first.status).toBe(303);
+    const [cookie = ''] = first.headers.getSetCookie().map((each) => each.replace(/;.*/, ''));
+    expect((await signIn()).status).toBe(401);
+
+    const look = async (path: string) => (await fetch(origin + path, { headers: { cookie } })).text();
+    expect(await look('/')).toContain('Run the example');
+    const begun = await send('/example', { key: 'one click' }, { cookie });
+    expect([begun.status, begun.headers.get('location')]).toEqual([303, '/campaigns/example']);
+    expect((await send('/example', { key: 'one click' }, { cookie })).headers.get('location')).toBe('/campaigns/example');
+    await expect.poll(() => look('/'), { timeout: 60_000, interval: 500 }).toContain('60 × real time');
+    await expect.poll(() => look('/'), { timeout: 60_000, interval: 500 }).toMatch(/<b>[1-9]\d* of \d+<\/b>/);
+    expect(await end()).toBe(0);
+  },
+  180_000,
+);
+
+test.runIf(process.platform === 'linux')(
+  'dev with --no-open prints the link alone',
+  async () => {
+    const { io, opened, end } = await beginBeforePerson('--no-open');
+    expect(io.written().stderr).toContain('/sign-in#token=carillon_');
+    expect(await end()).toBe(0);
+    expect(existsSync(opened)).toBe(false);
+  },
+  120_000,
+);
 
 test('dev ends with the reason when Temporal dies', async () => {
   const { dev, ready } = await beginDev();

@@ -55,6 +55,7 @@ export async function startWalkedConsole() {
   };
   const console = await ConsoleWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
   console.api.at = picturedAt;
+  console.api.context.quickenSandbox = () => {};
   await addSuppressions(
     store,
     [
@@ -124,6 +125,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
   return {
     '/': ['/', '/?show=ended'],
     '/sign-in': ['/sign-in'],
+    '/example': ['/example'],
     '/campaigns/:campaign': ['reminders', 'survey', 'renewals', 'spring-offers'].map((id) => `/campaigns/${id}`),
     '/campaigns/:campaign/events': ['/campaigns/reminders/events', '/campaigns/renewals/events'],
     '/campaigns/:campaign/figures': ['/campaigns/reminders/figures', '/campaigns/spring-offers/figures'],
