@@ -50,6 +50,12 @@ export const operations = {
       'admin',
       'Create a schedule for a campaign file; each run fetches its list from an address',
     ),
+    editSchedule: change(
+      'POST /api/v1/schedules/:campaign/edit',
+      'admin',
+      'Change when a schedule runs, or what its runs read, from the next run on',
+      'Its times are replaced whole; list and campaign file stay where they are left out. A pause and the runs so far stay.',
+    ),
     previewSchedule: ask(
       'POST /api/v1/schedules/preview',
       'admin',

@@ -140,6 +140,28 @@ async function makeSchedule(
     });
 }
 
+/**
+ * Runs at other times from now on; runs so far, a pause and its note stay. `when` and zone that stay keep the beat of an interval. Throws
+ * ScheduleNeverFiresError, and nothing was changed then.
+ */
+export async function changeSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<void> {
+  await previewSchedule(making, campaignId, recurrence);
+  const { when, timeZone, catchUpMs, startAt, endAt } = recurrence;
+  const handle = making.client.schedule.getHandle(scheduleIdOf(making.config.CARILLON_QUEUE_PREFIX, campaignId));
+  await handle.update((before) => {
+    const { startAt: _start, endAt: _end, ...beat } = before.spec;
+    const keeps = startAt === null && whenOf(before) === when && (before.spec.timezone ?? 'UTC') === timeZone;
+    const spec = keeps ? { ...beat, ...(endAt === null ? {} : { endAt: new Date(endAt) }) } : specOf(recurrence, making.now);
+    // The memo of a schedule stays as it was made with; that of its action may be changed.
+    return {
+      ...before,
+      spec,
+      action: { ...before.action, memo: { ...before.action.memo, when } },
+      policies: { ...before.policies, catchupWindow: catchUpMs },
+    };
+  });
+}
+
 /** Null when Temporal has none of that id. */
 export async function describeSchedule(client: Client, scheduleId: string): Promise<ScheduleState | null> {
   try {
@@ -165,11 +187,16 @@ function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-function readState({ spec, action, policies, memo, state, info }: ScheduleDescription): ScheduleState {
+function whenOf({ action, memo }: ScheduleDescription): string {
+  const when = action.memo?.['when'] ?? memo?.['when'];
+  return typeof when === 'string' ? when : '';
+}
+
+function readState(description: ScheduleDescription): ScheduleState {
+  const { spec, action, policies, state, info } = description;
   const last = info.recentActions.at(-1);
-  const when = memo?.['when'];
   return {
-    when: typeof when === 'string' ? when : '',
+    when: whenOf(description),
     timeZone: spec.timezone ?? 'UTC',
     startAt: spec.startAt?.getTime() ?? null,
     endAt: spec.endAt?.getTime() ?? null,

@@ -51,6 +51,12 @@ const newScheduleBody = z.object({
   note: z.string().min(1).max(200).optional().meta({ description: 'Kept in Temporal.' }),
 });
 
+/** Other times, and what else is to change. */
+const scheduleEditBody = newScheduleBody.omit({ note: true }).extend({
+  campaign: newScheduleBody.shape.campaign.optional(),
+  list: newScheduleBody.shape.list.optional(),
+});
+
 const schedulePreview = z.object({
   campaignId: z.string(),
   when: z.string(),
@@ -122,6 +128,7 @@ export const scheduleShapes = {
   listSchedules: { answer: scheduleList },
   readSchedule: { ...ofSchedule, answer: schedule },
   createSchedule: { body: newScheduleBody, answer: schedule, status: 201 },
+  editSchedule: { ...ofSchedule, body: scheduleEditBody, answer: schedule },
   previewSchedule: { body: newScheduleBody, answer: schedulePreview, refuses: [409, 422] },
   pauseSchedule: paused,
   resumeSchedule: paused,

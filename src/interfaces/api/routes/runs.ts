@@ -6,7 +6,7 @@ import { shapes, type Taken, type Shape } from '../../../operations/schemas/all.
 import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serve } from '../core/serve.ts';
-import { createSchedule, previewSchedule, readNewSchedule } from '../../../operations/control/schedules/create.ts';
+import { createSchedule, editSchedule, previewSchedule, readNewSchedule } from '../../../operations/control/schedules/create.ts';
 import { readRecurrence } from '../../../operations/control/schedules/recurrence.ts';
 import { readCampaignText } from '../../../shared/input/yaml-text.ts';
 import { refuseOwnRules, withoutFolder, withUploads } from '../core/uploads.ts';
@@ -53,6 +53,16 @@ export function scheduleRoutes(app: Api, context: ApiContext): void {
       work,
     } as const;
     return makeChange(context, { request, reply, ...change });
+  });
+
+  serve(app, 'editSchedule', async (request, reply) => {
+    const { body, params } = request;
+    const { campaign: text, list, ...written } = body;
+    const work = async () => {
+      if (text !== undefined) refuseOwnRules((await readCampaignText(fileName, text)).content);
+      return editSchedule(context, params.campaign, { text, list, recurrence: readRecurrence(written, context.now(), String) });
+    };
+    return makeChange(context, { request, reply, action: 'schedule_edited', campaignId: params.campaign, sent: { body }, work });
   });
 
   serve(app, 'previewSchedule', async (request) => {

@@ -2,7 +2,8 @@ import type { ConsoleAction } from '../core/action.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
 import { startExample } from './example.ts';
 import { changeLimits } from './limits.ts';
-import { newSchedule, scheduleActions } from './schedules.ts';
+import { editSchedule, newSchedule } from './make-schedule.ts';
+import { scheduleActions } from './schedules.ts';
 import { resolveAllRows, resolveRow } from './resolve.ts';
 import { retryRows } from './retry.ts';
 import { recoverCampaign, steerActions } from './steer.ts';
@@ -26,6 +27,7 @@ export const actions: readonly ConsoleAction[] = [
   retryRows,
   updateList,
   newSchedule,
+  editSchedule,
   ...scheduleActions,
   addWebhook,
   ...webhookActions,

@@ -1,20 +1,17 @@
 import { requireSchedule, type ScheduleView } from '../../../operations/control/schedules/view.ts';
-import { figure, instant, facts } from '../../../presentation/html/elements.ts';
-import { html, type Html } from '../../../presentation/html/html.ts';
+import { figure, instant } from '../../../presentation/html/elements.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { operations } from '../../../operations/list.ts';
 import { lineField, written } from '../core/fields.ts';
-import { apiCall, type ConsoleAction, actionForm } from '../core/action.ts';
+import { apiCall, type ConsoleAction } from '../core/action.ts';
 import { pressView } from '../core/press.ts';
-import { createHash } from 'node:crypto';
-import { localMinute } from '../../../shared/input/times.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ViewRequest } from '../core/view.ts';
 import { listSchedules } from '../../../operations/control/schedules/schedules.ts';
 
-const back = '/schedules';
+export const back = '/schedules';
 
 interface ActionWords {
   button: string;
@@ -29,7 +26,7 @@ interface ActionWords {
 }
 
 type Effect = readonly [drawing: IconName, tone: string, text: string];
-const goesOn = 'Campaigns that it has started continue.';
+export const goesOn = 'Campaigns that it has started continue.';
 
 const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'delete', ActionWords>> = {
   pause: {
@@ -124,7 +121,8 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
   }),
 }));
 
-function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {
+/** How a schedule stands, for the forms about it. */
+export function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {
   const [next] = nextAt;
   return [
     ['State', printable(note === null ? state : `${state}: ${note}`)],
@@ -134,96 +132,6 @@ function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRu
     ['Runs so far', figure(fired)],
     [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${last.result}`],
   ] as const;
-}
-
-const shownTimes = 5;
-
-/** A campaign that recurs. Its first runs are shown before it is made, and again where anything was changed since. */
-export const newSchedule: ConsoleAction = {
-  path: '/schedules/new',
-  role: operations.createSchedule.role,
-  form: async (_request, given) => {
-    const { fields, answer } = given;
-    const line = (name: string, label: string, required = false) => lineField(fields, { name, label, most: 4096, required });
-    return {
-      title: answer === null ? 'Make a schedule' : `Make the schedule of ${String(answer['campaignId'])}?`,
-      section: 'schedules',
-      crumbs: [[back, 'Schedules']],
-      body: html`<section class="panel pad-all stack narrow">
-        ${answer === null ? explained : firstRuns(answer)}
-        ${actionForm(given, {
-          button: answer === null ? 'Show its first runs' : 'Make the schedule',
-          back,
-          body: [
-            fields === null || answer === null ? null : html`<input type="hidden" name="seen" value="${hashOf(fields)}" />`,
-            html`<label class="field"
-                >Campaign file, as for the command line
-                <textarea name="campaign" rows="12" required spellcheck="false" autocomplete="off">
-${fields?.get('campaign') ?? ''}</textarea>
-              </label>
-              ${line('list', 'Address of the list of each run, such as https://lists.example/{{ date }}.csv', true)}
-              ${line('cron', 'When, in cron: 0 9 * * mon-fri is 9:00 from Monday to Friday')}
-              ${line('every', 'Or an interval, such as 1d or 12h')} ${line('timezone', 'Time zone, such as America/New_York', true)}
-              ${line('startAt', 'No run before, such as 2030-11-30T09:00; empty: from now on')}
-              ${line('endAt', 'No run after; empty: until it is deleted')} ${line('note', 'Note, kept in Temporal')}`,
-          ],
-        })}
-      </section>`,
-    };
-  },
-  call: ({ fields }) => ({
-    ...apiCall(isSeen(fields) ? 'createSchedule' : 'previewSchedule'),
-    body: bodyOf(fields),
-  }),
-  done: ({ fields }, { body }) => (isSeen(fields) ? { to: back, said: `The schedule of ${String(body['campaignId'])} is made.` } : null),
-};
-
-const explained = html`<p>
-  Each run fetches its list anew and starts a campaign of its own, which calls people without anybody looking again. A run is skipped while
-  the campaign of the run before it has not ended. The schedule keeps the campaign file as it is now. An address that contains a key is kept
-  in a variable of the workers: env://CARILLON_URL_NAME.
-</p>`;
-
-function firstRuns(answer: Record<string, unknown>): Html {
-  const { campaignId, when, timeZone, list, nextAt } = answer as {
-    campaignId: string;
-    when: string;
-    timeZone: string;
-    list: string;
-    nextAt: string[];
-  };
-  return html`<p>
-      Nothing is made yet. These would be its first runs, by its own time zone and by yours. If you change anything below, they are shown
-      again before the schedule is made.
-    </p>
-    ${facts([
-      ['Campaign', campaignId],
-      ['When', printable(`${when} (${timeZone})`)],
-      ['Each run reads', printable(list)],
-    ])}
-    <ol id="first-runs" class="story">
-      ${nextAt
-        .slice(0, shownTimes)
-        .map((at) => html`<li>${localMinute(at, timeZone)} <span class="soft">${instant(Date.parse(at), 'full')}</span></li>`)}
-    </ol>`;
-}
-
-const names = ['campaign', 'list', 'cron', 'every', 'timezone', 'startAt', 'endAt', 'note'] as const;
-
-/** What was written there, as the API takes it. */
-function bodyOf(fields: URLSearchParams): Record<string, string> {
-  return written(fields, ...names);
-}
-
-/** Whether its first runs were shown for just this. */
-function isSeen(fields: URLSearchParams): boolean {
-  return fields.get('seen') === hashOf(fields);
-}
-
-function hashOf(fields: URLSearchParams): string {
-  return createHash('sha256')
-    .update(JSON.stringify(bodyOf(fields)))
-    .digest('hex');
 }
 
 const connectLimitMs = 1_500;

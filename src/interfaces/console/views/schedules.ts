@@ -98,7 +98,7 @@ async function cellsOf(request: ViewRequest, view: ScheduleView): Promise<Record
     Runs: when === null ? muted('–') : two(printable(recurrenceText(when)), zoneText(timeZone ?? 'UTC')),
     'Next run': nextRuns(request, view),
     'Last run': await lastRun(request, view),
-    ...(may(request, 'operate') ? { '': actionsOf(view) } : {}),
+    ...(may(request, 'operate') ? { '': actionsOf(may(request, 'admin'), view) } : {}),
   };
 }
 
@@ -146,7 +146,7 @@ async function lastRun(request: ViewRequest, { last }: ScheduleView): Promise<Ht
   return two(link(campaignPath(campaignId), outcome(tone, `${word}, ${figures}`)), at);
 }
 
-function actionsOf({ campaignId, state, isRunning, last }: ScheduleView): Html {
+function actionsOf(mayEdit: boolean, { campaignId, state, isRunning, last }: ScheduleView): Html {
   const to = (action: string): string => schedulePath(campaignId, `/${action}`);
   const isLost = !isRunning && last !== null && (goingStates as readonly string[]).includes(last.result);
   const entries = [
@@ -156,6 +156,7 @@ function actionsOf({ campaignId, state, isRunning, last }: ScheduleView): Html {
         : menuLink(to('trigger'), 'Run now…', { drawing: 'play', small: 'With the list of now' })),
     state === 'active' && menuLink(to('pause'), 'Pause schedule…', { drawing: 'pause' }),
     state === 'paused' && menuLink(to('resume'), 'Resume schedule…', { drawing: 'play' }),
+    state !== 'missing' && mayEdit && menuLink(to('edit'), 'Change…', { drawing: 'pencil', small: 'Times, list, campaign file' }),
     menuLink(to('delete'), 'Delete schedule…', { drawing: 'x', small: 'Its campaigns stay', danger: true }),
   ];
   return menu(

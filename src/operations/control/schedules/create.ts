@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../../campaign/file/file.ts';
 import { longestRecurringId } from '../../../rules/hours/firing-time.ts';
-import { CampaignFileError } from '../../../shared/input/errors.ts';
+import { CampaignFileError, UsageError } from '../../../shared/input/errors.ts';
 import { loadCampaignText } from '../../../shared/input/yaml-text.ts';
 import { putSchedule, removeSchedule, type Schedule } from '../../../ledger/campaign/schedules.ts';
 import { ListSourceError, readListSource, showSource, type ListSource } from '../../../list/source.ts';
 import { requireHookSecret } from '../../../temporal/start-campaign.ts';
 import {
+  changeSchedule as changeInTemporal,
   createSchedule as createInTemporal,
   describeSchedule,
   previewSchedule as previewInTemporal,
@@ -16,7 +17,7 @@ import {
   type Recurrence,
 } from '../../../temporal/schedules.ts';
 import { connected, type Control } from '../control.ts';
-import { readScheduleView, type ScheduleView } from './view.ts';
+import { readScheduleView, requireState, type ScheduleView } from './view.ts';
 import { accountIdOf, readServiceTime } from '../service.ts';
 
 /**
@@ -84,6 +85,37 @@ export async function previewSchedule(
   const { when, timeZone } = recurrence;
   const nextAt = next.map((at) => new Date(at).toISOString());
   return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt };
+}
+
+/** What is changed of a schedule; what is left out stays. */
+interface ScheduleEdit {
+  recurrence: Recurrence;
+  /** The text of the campaign file, with the id that it has. */
+  text?: string | undefined;
+  list?: string | undefined;
+}
+
+/**
+ * Changes when a schedule runs, what it reads and its campaign file, from the next run on. Where it fails on the way, repeat it. Throws
+ * UnknownScheduleError, ScheduleMessageError, ScheduleNeverFiresError, UsageError for another id, and as `readNewSchedule` and `temporal`.
+ */
+export async function editSchedule(control: Control, campaignId: string, { recurrence, text, list }: ScheduleEdit): Promise<ScheduleView> {
+  const session = await connected(control);
+  const { schedule: before } = await requireState(session, campaignId);
+  const { scheduleId, filePath: path, createdAt, listSource } = before;
+  const isSame = text === undefined && list === undefined;
+  const sent = { path, text: text ?? before.content, list: list ?? listSource };
+  const after = isSame ? before : { ...(await readNewSchedule(control, sent)), createdAt };
+  if (after.scheduleId !== scheduleId)
+    throw new UsageError(`The campaign file has the id ${after.campaignId}; write ${campaignId}, since a schedule keeps its campaign.`);
+  const { config, store, temporal } = session;
+  await changeInTemporal(
+    { client: temporal.client, config, ledgerId: store.ledgerId, now: Math.round(control.now()) },
+    campaignId,
+    recurrence,
+  );
+  if (!isSame) await putSchedule(store, after);
+  return readScheduleView(session, after);
 }
 
 function refuseLocalList({ kind, pattern }: ListSource): void {

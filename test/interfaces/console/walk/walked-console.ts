@@ -165,6 +165,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/do-not-call/remove': ['/do-not-call/remove'],
     '/schedules': ['/schedules'],
     '/schedules/new': ['/schedules/new'],
+    '/schedules/:campaign/edit': ['/schedules/weekly/edit'],
     '/schedules/:campaign/trigger': ['/schedules/held/trigger'],
     '/schedules/:campaign/continue': ['/schedules/weekly/continue'],
     '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
