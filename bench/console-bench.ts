@@ -39,10 +39,10 @@ const bystander: Page = { name: 'somebody else, of whom nothing is asked that ha
 
 /**
  * Every page of `carillon serve` as built over a campaign of so many rows, on both databases: milliseconds to the first byte, with nothing
- * else going on, while the campaign is dialled as fast as it goes, and while as many rows are imported through the same server. Then the
- * files it hands out, and what somebody else waits for meanwhile.
+ * else going on, while the campaign is dialled, and while as many rows are imported through the same server. Then the
+ * files it hands out, and what somebody else waits for meanwhile. `only`: on one of the databases.
  */
-export async function benchConsole(rows: number): Promise<Figure[]> {
+export async function benchConsole(rows: number, only?: string): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   const postgres = await startPostgresServer();
   const temporal = await startDevServer({ config: readConfigWith({}), dataFile: join(folder, 'temporal.db') });
@@ -57,6 +57,7 @@ export async function benchConsole(rows: number): Promise<Figure[]> {
   try {
     const list = await writeImportCampaign(folder, campaignDefaults, rows);
     for (const database of ['SQLite', 'PostgreSQL'] as const) {
+      if (only !== undefined && only !== database) continue;
       const location: StoreLocation = {
         sqlitePath: join(folder, 'console.db'),
         ...(database === 'SQLite' ? {} : { databaseUrl: await postgres.createDatabase('console') }),
@@ -94,6 +95,7 @@ async function benchDatabase(database: string, { location, env, campaign, list }
     times.set(phase, await measurePages(server, pages));
     const all = quantiles([...(times.get(phase) ?? [])].flatMap(([, took]) => took));
     say(`  ${phase}: p95 of all ${all.p95.toFixed(0)} ms, slowest ${all.slowest.toFixed(0)} ms`);
+    for (const [name, took] of times.get(phase) ?? []) say(`    ${name}: ${Object.values(quantiles(took)).map(Math.round).join(' / ')} ms`);
   };
   try {
     await measure('calm');
@@ -104,7 +106,7 @@ async function benchDatabase(database: string, { location, env, campaign, list }
       await measure('while a list is imported beside it');
       figures.push(importFigure(database, await importing.stop()));
       const calmPeakMb = await server.peakMb();
-      for (const file of ['results.csv', 'results.xlsx', 'report.html'])
+      for (const file of ['results.csv', 'results.xlsx'])
         figures.push(...(await measureFile(database, server, { path: `/campaigns/${campaignId}/${file}`, file })));
       figures.push({
         name: `${database}, peak memory of the server`,
@@ -186,7 +188,7 @@ function standBy(server: ConsoleServer): { stop(): Promise<number[]> } {
 
 interface Imports {
   count: number;
-  /** That the server had to put off: whoever dials as fast as it goes leaves the file of SQLite to others for moments only. */
+  /** What the server could not take just then, and was asked again. */
   putOff: number;
   slowestMs: number;
 }
