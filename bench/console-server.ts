@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { createToken } from '../src/ledger/console/tokens.ts';
 import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
@@ -10,7 +10,7 @@ export interface ConsoleServer {
   token: string;
   /** Of the page, and of forms that it sends. */
   headers: Record<string, string>;
-  /** Most memory that the process ever held, in MB, the runtime included. */
+  /** Most memory that the process held since it was last asked, in MB, the runtime included. */
   peakMb(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function startConsole(location: StoreLocation, env: Record<string, 
   const server = await startProgram('../dist/src/interfaces/cli/main.js', ['serve', '--port', '0', '--json'], {
     CARILLON_DB: location.sqlitePath,
     DATABASE_URL: location.databaseUrl,
-    CARILLON_LOG_LEVEL: 'error',
+    CARILLON_LOG_LEVEL: 'warn',
     ...env,
   });
   const { url } = server.first as { url: string };
@@ -41,6 +41,7 @@ export async function startConsole(location: StoreLocation, env: Record<string, 
     headers: { cookie, origin: url },
     peakMb: async () => {
       const [, kib] = /VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${server.pid}/status`, 'utf8').catch(() => '')) ?? [];
+      await writeFile(`/proc/${server.pid}/clear_refs`, '5').catch(() => {});
       return Number(kib ?? NaN) / 1024;
     },
     stop: () => server.stop(),

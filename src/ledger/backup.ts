@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { StoreError } from './ledger-error.ts';
 import { isLedgerFile, notReadable } from './schema-state.ts';
-import { openSqliteFile, readSqliteTables } from './sqlite-dialect.ts';
+import { openSqliteFile, readSqliteTables } from './sqlite-file.ts';
 
 /** What a copy of a ledger holds. */
 export interface LedgerCopy {

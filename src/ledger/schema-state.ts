@@ -1,6 +1,6 @@
 import { sql, type Kysely, type MigrationProvider } from 'kysely';
 import type { StoreDialect } from './migrations.ts';
-import { readSqliteTables } from './sqlite-dialect.ts';
+import { readSqliteTables } from './sqlite-file.ts';
 import { StoreError } from './ledger-error.ts';
 import type { Database } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { isBusy, openSqliteFile } from './sqlite-dialect.ts';
+import { isBusy, openSqliteFile } from './sqlite-file.ts';
 import { StoreError } from './ledger-error.ts';
 
 /** A lock that is held by at most one process of this machine and ends with it, however it ends. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { cancelUpdate, resumeUpdate } from '../../workflows/messages.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
-import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { someOf } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';

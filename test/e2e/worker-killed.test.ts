@@ -7,7 +7,7 @@ import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap, leave, untilActivityRuns } from '../support/kill-gaps.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
-import { openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';

@@ -13,7 +13,7 @@ import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { refuseInTheClear } from '../../src/ledger/postgres-dialect.ts';
 import { prepared } from '../../src/ledger/prepared.ts';
 import { notReadable, readSchemaState } from '../../src/ledger/schema-state.ts';
-import { openSqliteFile, readSqliteTables } from '../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile, readSqliteTables } from '../../src/ledger/sqlite-file.ts';
 import type { Queries, Tx } from '../../src/ledger/tx.ts';
 import { updateAgent } from '../../src/ledger/updates.ts';
 import { openCleanStore } from './clean-store.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isBusy, openSqliteFile } from '../../src/ledger/sqlite-dialect.ts';
+import { isBusy, openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { listCampaigns } from '../../src/ledger/rows/campaigns.ts';
 import { createThreadedSqliteDialect } from '../../src/ledger/threads/sqlite-threads.ts';

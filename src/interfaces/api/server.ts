@@ -64,7 +64,9 @@ export async function buildApi(
     .setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = problemOf(error);
-    if (refusal.status === 500) context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a request failed');
+    const facts = { ...errorFacts(error), route: request.routeOptions.url };
+    if (refusal.status === 500) context.logger.error(facts, 'a request failed');
+    if (refusal.code === 'unavailable') context.logger.warn(facts, 'the database or Temporal did not answer');
     return sendProblem(reply, refusal);
   });
   app.setNotFoundHandler(async (_request, reply) => sendProblem(reply, notFound));

@@ -49,7 +49,8 @@ export class CampaignConflictError extends Error {
 }
 
 const rowsPerInsert = 500;
-const rowsPerCommit = 10_000;
+/** Others write to the database in between. */
+const rowsPerCommit = 2_000;
 
 export function recipientId(campaignId: string, row: number): string {
   return `${campaignId}/${row}`;

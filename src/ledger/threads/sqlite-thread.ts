@@ -1,21 +1,30 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSqliteFile } from '../sqlite-dialect.ts';
-import { cachePrepared } from '../sqlite-statements.ts';
+import { cachePrepared, isBusy, openSqliteFile } from '../sqlite-file.ts';
 import { carryError, type CarriedError } from './thread.ts';
 
 /** The program of a thread with a connection of its own: SQLite keeps whoever asks it busy until it has answered. */
 const { path, cacheKib } = workerData as SqliteThreadInput;
+/** SQLite looks ten times a second whether it is its turn, which is never where others write one transaction after the other. */
+const lookEveryMs = 5;
+const longestWaitMs = 10_000;
 let database: ReturnType<typeof cachePrepared> | null = null;
 
+function open(): ReturnType<typeof cachePrepared> {
+  const file = openSqliteFile(path, { cacheKib });
+  file.exec(`PRAGMA busy_timeout=${lookEveryMs}`);
+  return cachePrepared(file);
+}
+
 function run({ sql, parameters }: SqliteQuestion): SqliteAnswer {
-  try {
-    database ??= cachePrepared(openSqliteFile(path, { cacheKib }));
-    const statement = database.prepare(sql);
-    if (statement.reader) return { rows: statement.all(parameters), changes: null };
-    return { rows: [], changes: Number(statement.run(parameters).changes) };
-  } catch (error) {
-    return { error: carryError(error) };
-  }
+  const giveUpAt = performance.now() + longestWaitMs;
+  for (;;)
+    try {
+      const statement = (database ??= open()).prepare(sql);
+      if (statement.reader) return { rows: statement.all(parameters), changes: null };
+      return { rows: [], changes: Number(statement.run(parameters).changes) };
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAt) return { error: carryError(error) };
+    }
 }
 
 parentPort?.on('message', (question: SqliteQuestion | 'close') => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { withoutSignature } from '../../../src/ledger/doubt/conversations.ts';
-import { openSqliteFile } from '../../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile } from '../../../src/ledger/sqlite-file.ts';
 import { createLedger } from './campaign-ledger.ts';
 import { until } from './campaign-world.ts';
 

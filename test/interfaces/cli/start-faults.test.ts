@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqliteFile } from '../../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile } from '../../../src/ledger/sqlite-file.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
 
 /** Nobody listens on port 1. */

@@ -2,6 +2,9 @@ import type { Store } from '../../../src/ledger/open-ledger.ts';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
 
+// Loaded when it is first asked for; a page waits for moments only.
+await import('../../../src/operations/control/aside/forecast.ts');
+
 /** What the page answered. */
 export interface ConsoleAnswer {
   status: number;

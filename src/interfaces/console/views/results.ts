@@ -3,8 +3,9 @@ import { count, empty, facts, figure, instant, link, panel, table } from '../../
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { lastChange, readResultKeys } from '../../../ledger/read/result-rows.ts';
+import { readResultKeys } from '../../../ledger/read/result-rows.ts';
 import { reportPanel } from './report.ts';
+import { waitFor } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
 import { openCampaign, inCampaign, outcomeOrder, outcomeWord, rowBadge } from '../core/rows.ts';
@@ -16,14 +17,19 @@ const formats = [
   ['jsonl', 'JSON Lines'],
 ] as const;
 
+/** It is asked of every row. */
+const changedWithinMs = 100;
+
 /** What came of the rows of a list, and the files in which it is handed on. */
 export async function resultsView(request: ViewRequest): Promise<View> {
-  const { cache } = request;
+  const { cache, context } = request;
   const { campaign, db } = await openCampaign(request);
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
   const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
-  const changedAt = await cache.read(`last change ${campaignId}`, () => lastChange(db, campaignId));
+  const changedAt = await cache.readWithin(waitFor(campaign.rowsTotal, changedWithinMs), `last change ${campaignId}`, () =>
+    context.aside.read('lastChange', campaignId),
+  );
   return {
     title: 'Results',
     follows: campaignId,

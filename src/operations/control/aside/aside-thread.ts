@@ -9,7 +9,8 @@ import { streams, works } from './works.ts';
 
 /** The program of a thread that does works over a connection of its own to the same database, one at a time. */
 const { location } = workerData as AsideInput;
-const cacheKib = 16 * 1024;
+/** It waits for its turn to write for longer than anybody does whom others wait for. */
+const sqlite = { cacheKib: 16 * 1024, busyTimeoutMs: 60_000 };
 /** Whoever asks for a page goes first. On Linux this is the thread's own; elsewhere it would be that of the whole process. */
 const niceness = 5;
 let store: Store | null = null;
@@ -18,7 +19,7 @@ if (platform === 'linux') setPriority(niceness);
 
 async function run({ name, told }: AsideQuestion): Promise<AsideAnswer> {
   try {
-    store ??= await openStore(location, 'as-is', (path) => createSqliteDialect(path, cacheKib));
+    store ??= await openStore(location, 'as-is', (path) => createSqliteDialect(path, sqlite));
     if (name in works) return { value: await (works as Named)[name]?.(store, ...told) };
     const pieces = (streams as Named)[name]?.(store, ...told) as AsyncIterable<string | Uint8Array>;
     for await (const piece of pieces) {

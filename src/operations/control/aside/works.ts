@@ -1,7 +1,12 @@
 import type { ServiceApi } from '../../../rules/service-api.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
-import type { ResultFilter } from '../../../ledger/read/result-rows.ts';
+import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
+import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
+import { readTalkTotal } from '../../../ledger/read/rest.ts';
+import { lastChange, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
+import { readCourse } from '../../../ledger/read/timeline.ts';
+import { readWaiting } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { renderResults } from '../../../presentation/results/file.ts';
 
@@ -15,22 +20,19 @@ export interface FileImport {
 }
 
 /**
- * What walks through lists, and would keep whoever serves from everybody else meanwhile. What goes in and comes out is plain data; each
- * loads what it needs when it is asked for.
+ * What walks through lists, and would keep whoever serves from everybody else meanwhile. What goes in and comes out is plain data. What
+ * takes more than the ledger is loaded when it is asked for.
  */
 export const works = {
   /** When the waiting rows are due, and when the campaign ends. */
   forecast: async ({ db }: Store, campaign: Campaign, status: Pick<CampaignStatus, 'dispositions'>, now: number) =>
     (await import('./forecast.ts')).readForecast(db, campaign, status, now),
-  waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) =>
-    (await import('../../../ledger/read/waiting.ts')).readWaiting(db, campaign, now),
-  hours: async ({ db }: Store, campaign: Campaign, now: number) =>
-    (await import('../../../ledger/read/clock-strip.ts')).readClockStrip(db, campaign, now),
-  course: async ({ db }: Store, campaign: Campaign, now: number) =>
-    (await import('../../../ledger/read/timeline.ts')).readCourse(db, campaign, now),
-  talk: async ({ db }: Store, campaignId: string) => (await import('../../../ledger/read/rest.ts')).readTalkTotal(db, campaignId),
-  report: async (store: Store, campaign: Campaign, now: number) =>
-    (await import('../../../ledger/read/campaign-report.ts')).readCampaignReport(store, campaign, now),
+  waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),
+  hours: async ({ db }: Store, campaign: Campaign, now: number) => readClockStrip(db, campaign, now),
+  course: async ({ db }: Store, campaign: Campaign, now: number) => readCourse(db, campaign, now),
+  talk: async ({ db }: Store, campaignId: string) => readTalkTotal(db, campaignId),
+  lastChange: async ({ db }: Store, campaignId: string) => lastChange(db, campaignId),
+  report: async (store: Store, campaign: Campaign, now: number) => readCampaignReport(store, campaign, now),
   htmlReport: async (store: Store, asked: { campaigns: readonly Campaign[]; now: number; people: boolean }) => {
     const { readReportData } = await import('../../../presentation/report/report-data.ts');
     const { renderHtmlReport } = await import('../../../presentation/report/html-report.ts');
@@ -46,7 +48,6 @@ export const works = {
 /** The same where it comes piece by piece. */
 export const streams = {
   results: async function* ({ db }: Store, campaignId: string, filter: ResultFilter, table: Parameters<typeof renderResults>[1]) {
-    const { readResults } = await import('../../../ledger/read/result-rows.ts');
     const { renderResults: render } = await import('../../../presentation/results/file.ts');
     yield* render(readResults(db, campaignId, filter), table);
   },

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { readAggregates } from '../../../../src/ledger/aggregates.ts';
 import { openStore, type Store } from '../../../../src/ledger/open-ledger.ts';
-import { openSqliteFile } from '../../../../src/ledger/sqlite-dialect.ts';
+import { openSqliteFile } from '../../../../src/ledger/sqlite-file.ts';
 import { writeInAnotherProcess } from '../../../ledger/other-process.ts';
 import { emptyDatabase } from '../../../ledger/test-stores.ts';
 import { makeFolder } from '../../../temporal/fake-programs.ts';
