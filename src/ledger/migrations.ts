@@ -179,6 +179,16 @@ async function createIndexes(db: Kysely<Database>): Promise<void> {
   for (const index of indexes) await sql.raw(index).execute(db);
 }
 
+/** A page of people in each order that lists of them have, found without sorting the rest, however many there are. */
+const peopleIndexes = [
+  // In the order of the list, of one state and outcome.
+  'create index recipients_standing on recipients (campaign_id, state, outcome, row_number)',
+  // Who waits, the next call first.
+  "create index recipients_next on recipients (campaign_id, due_at, row_number) where state = 'waiting'",
+  // The last call first.
+  'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
+];
+
 /** The event log proves what happened; a database that lets it be edited proves nothing. */
 const forbidEditingEvents: Readonly<Record<StoreDialect, readonly string[]>> = {
   sqlite: ['update', 'delete'].map(
@@ -260,6 +270,18 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       async up(db: Kysely<Database>) {
         await sql.raw('alter table recipients add column taken_out_at bigint').execute(db);
         await sql.raw('alter table campaigns add column let_queued bigint not null default 0').execute(db);
+      },
+    },
+    '013-people-lists': {
+      async up(db: Kysely<Database>) {
+        await createTable(db, 'list_orders', { campaign_id: 'text key', place: 'integer key' });
+        await createTable(db, 'list_cells', {
+          campaign_id: 'text key',
+          place: 'integer key',
+          folded: 'text key',
+          row_number: 'integer key',
+        });
+        for (const index of peopleIndexes) await sql.raw(index).execute(db);
       },
     },
   };

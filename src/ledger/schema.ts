@@ -136,6 +136,10 @@ export interface Database extends ServiceTables {
     /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
     words_key: string | null;
   };
+  /** Columns of lists in whose order the rows stand in `list_cells`. */
+  list_orders: { campaign_id: string; place: number };
+  /** `place`: of the column, from 0. `folded`: the beginning of the cell in small letters. */
+  list_cells: { campaign_id: string; place: number; folded: string; row_number: number };
   attempts: {
     attempt_id: string;
     recipient_id: string;

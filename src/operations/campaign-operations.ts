@@ -54,6 +54,13 @@ export const campaignOperations = {
 
   ...under('rows', {
     listRows: read('GET /api/v1/campaigns/:campaign/rows', 'read', 'List or search the rows of a campaign, in file order'),
+    searchPeople: ask(
+      'POST /api/v1/search',
+      'read',
+      'Search the people of all campaigns by ID, row, number or any cell of their list',
+      'The newest campaign comes first; numbers are masked. With the role read, only whole IDs and rows are found. It is a POST so that a ' +
+        'number or a name stands in no address and no log.',
+    ),
     showStory: read(
       'GET /api/v1/campaigns/:campaign/rows/:row/story',
       'read',

@@ -151,3 +151,8 @@ function isDate(text: string): boolean {
 function invalid(hint: string): Extract<PhoneReading, { ok: false }> {
   return { ok: false, reason: 'invalid_phone', hint };
 }
+
+/** Whether a cell of a list may be a telephone number. `region`: of those without `+`. */
+export function looksLikeNumber(cell: string, region: string | null): boolean {
+  return readPhoneNumber(cell, region).ok || /^\+?[\s()./-]*(?:\d[\s()./-]*){9,15}$/.test(cell.trim());
+}

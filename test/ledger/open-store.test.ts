@@ -187,6 +187,7 @@ test('reading makes no schema', async () => {
     '010-service-apis',
     '011-certain-absence',
     '012-taken-out',
+    '013-people-lists',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

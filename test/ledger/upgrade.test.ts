@@ -38,6 +38,14 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
   const later = ['posts drop column absent_at', 'agents drop column naming_run'];
   for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
+  for (const made of [
+    'table list_orders',
+    'table list_cells',
+    'index recipients_standing',
+    'index recipients_next',
+    'index attempts_posted',
+  ])
+    await sql.raw(`drop ${made}`).execute(db);
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 

@@ -9,6 +9,7 @@ import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
+import { forgetOrders } from '../rows/list-order.ts';
 import { rankOf } from '../rows/row-terms.ts';
 import { partsOf } from '../parts.ts';
 import { rowHasher } from '../campaign/row-hash.ts';
@@ -207,6 +208,7 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });
   }
   if (events.length === 0) return;
+  await forgetOrders(tx, campaignId);
   await updateCampaign(tx, campaignId, {
     rows_total: campaign.rowsTotal + rows.length,
     rows_rejected: campaign.rowsRejected - accepted,

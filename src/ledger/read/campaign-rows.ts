@@ -1,11 +1,13 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
-import type { Outcome } from '../../rules/outcome.ts';
+import { outcomes as allOutcomes, type Outcome } from '../../rules/outcome.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
+import { sqlStates } from '../parts.ts';
+import { keyOfRow } from '../rows/list-order.ts';
 import { termsOf } from '../rows/row-terms.ts';
 import type { RecipientRow } from '../schema.ts';
-import type { Queries } from '../tx.ts';
+import { isPostgres, type Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 
 /** A row of a campaign as lists of rows show it. Instants are service time. */
@@ -40,31 +42,196 @@ export interface RowQuery {
   reasons?: readonly string[];
   /** The rule that keeps it waiting, as `readWaiting` names them. */
   waitingFor?: string;
-  /** Part of a number (at least four digits), a whole id, or the number of a row with `#` before it. */
-  search?: string;
+  search?: RowSearch;
   /** Only rows after this one. */
   afterRow?: number;
   /** At most so many; 50 where nothing is said. */
   limit?: number;
 }
 
+/** What somebody looks for. */
+export interface RowSearch {
+  /** A whole id or the number of a row with `#` before it; and what `everywhere` adds. */
+  text: string;
+  /** Also part of a number (at least four digits) or of any cell of the list, for whoever may see those. */
+  everywhere: boolean;
+}
+
+/**
+ * In which order: that of the list; of whoever waits, the next call first; the last call first; or by the cells of a column, which
+ * `orderByColumn` has to have put in order.
+ */
+export type RowOrder = { by: 'row' } | { by: 'next' } | { by: 'last' } | { by: 'column'; place: number };
+
 const usualLimit = 50;
 
 /** Rows of a campaign in file order, a page at a time: `afterRow` of the next page is the last row of this one. */
 export async function readCampaignRows(db: Queries, campaignId: string, query: RowQuery, now: number): Promise<CampaignRow[]> {
-  const { states, outcomes, reasons, waitingFor, search, afterRow = 0, limit = usualLimit } = query;
-  let rows = db
+  const { limit = usualLimit } = query;
+  // Each kind is found in the order of the rows without being sorted: recipients_standing.
+  const found: FoundRow[] = [];
+  for (const kind of kindsOf(query)) {
+    const wanted = await conditionOf(db, campaignId, query, now, [kind]);
+    const part = selectRows(db, campaignId)
+      .where('row_number', '>', query.afterRow ?? 0)
+      .where(wanted);
+    found.push(...(await part.orderBy('row_number').limit(limit).execute()));
+  }
+  const first = found.toSorted((a, b) => a.row_number - b.row_number).slice(0, limit);
+  return withCalls(db, first, now);
+}
+
+/** The same in another order; `after`: what the page before answered as `next`, empty for the first one. */
+export async function readPeople(
+  db: Queries,
+  campaignId: string,
+  { order, after, ...query }: Omit<RowQuery, 'afterRow'> & { order: RowOrder; after: string },
+  now: number,
+): Promise<{ rows: CampaignRow[]; next: string | null }> {
+  const { limit = usualLimit } = query;
+  const keys = after.split('.').map(Number);
+  if (order.by === 'row') {
+    const found = await readCampaignRows(db, campaignId, { ...query, afterRow: keys[0] ?? 0, limit: limit + 1 }, now);
+    const rows = found.slice(0, limit);
+    return { rows, next: found.length > limit ? String(rows.at(-1)?.row) : null };
+  }
+  const found = await readOrdered(db, { campaignId, order, keys: after === '' ? null : keys, query, now });
+  const shown = found.slice(0, limit);
+  return { rows: await withCalls(db, shown, now), next: found.length > limit ? (shown.at(-1)?.key ?? null) : null };
+}
+
+interface Ordered {
+  campaignId: string;
+  order: Exclude<RowOrder, { by: 'row' }>;
+  /** Of the last row of the page before. */
+  keys: readonly number[] | null;
+  query: RowQuery;
+  now: number;
+}
+
+/** A page and one more, each row with the key behind which the next page begins. Each order is that of an index. */
+async function readOrdered(db: Queries, { campaignId, order, keys, query, now }: Ordered): Promise<(FoundRow & { key: string })[]> {
+  const { limit = usualLimit } = query;
+  const [first = 0, second = 0, third = 0] = keys ?? [];
+  const wanted = await conditionOf(db, campaignId, query, now);
+  const rows = selectRows(db, campaignId).limit(limit + 1);
+  if (order.by === 'next') {
+    // recipients_next holds whoever waits.
+    const waiting = rows.where(sql<SqlBool>`state = 'waiting'`).where(wanted);
+    const page = keys === null ? waiting : waiting.where(sql<SqlBool>`(due_at, row_number) > (${first}, ${second})`);
+    const found = await page.orderBy('due_at').orderBy('row_number').execute();
+    return found.map((row) => ({ ...row, key: `${row.due_at}.${row.row_number}` }));
+  }
+  // What the condition names are columns of the one table.
+  const theirs = sql<SqlBool>`exists (select 1 from recipients one where one.recipient_id = recipients.recipient_id and ${wanted})`;
+  if (order.by === 'last') {
+    const called = sqlStates(requestedAttemptStates);
+    const last = rows
+      .innerJoin('attempts', 'attempts.recipient_id', 'recipients.recipient_id')
+      .select(['attempts.posted_at', 'attempts.number'])
+      .where('attempts.campaign_id', '=', campaignId)
+      .where(theirs).where(sql<SqlBool>`attempts.posted_at is not null and attempts.state in (${called})
+        and not exists (select 1 from attempts later where later.recipient_id = attempts.recipient_id
+          and later.number > attempts.number and later.posted_at is not null and later.state in (${called}))`);
+    const id = `${campaignId}/${second}/${third}`;
+    const page = keys === null ? last : last.where(sql<SqlBool>`(attempts.posted_at, attempts.attempt_id) < (${first}, ${id})`);
+    const found = await page.orderBy('attempts.posted_at', 'desc').orderBy('attempts.attempt_id', 'desc').execute();
+    return found.map((row) => ({ ...row, key: `${row.posted_at ?? 0}.${row.row_number}.${row.number}` }));
+  }
+  const { place } = order;
+  const cells = rows
+    .innerJoin('list_cells', (join) =>
+      join.onRef('list_cells.campaign_id', '=', 'recipients.campaign_id').onRef('list_cells.row_number', '=', 'recipients.row_number'),
+    )
+    .where('list_cells.campaign_id', '=', campaignId)
+    .where('list_cells.place', '=', place)
+    .where(theirs);
+  // The page begins behind a row, by its number alone: what stands in a cell belongs in no address.
+  const key = keyOfRow(db, { campaignId, place, row: first });
+  const page = keys === null ? cells : cells.where(sql<SqlBool>`(list_cells.folded, list_cells.row_number) > (${key}, ${first})`);
+  const found = await page.orderBy('list_cells.folded').orderBy('list_cells.row_number').execute();
+  return found.map((row) => ({ ...row, key: String(row.row_number) }));
+}
+
+function selectRows(db: Queries, campaignId: string) {
+  return db.selectFrom('recipients').select(shownColumns).where('recipients.campaign_id', '=', campaignId);
+}
+
+/** All that a row has to meet, in columns of `recipients` that are not named with it. */
+async function conditionOf(
+  db: Queries,
+  campaignId: string,
+  query: RowQuery,
+  now: number,
+  kinds = kindsOf(query),
+): Promise<RawBuilder<SqlBool>> {
+  const { reasons, waitingFor, search } = query;
+  const ofKinds = kinds.map(({ state, outcome }) =>
+    state === undefined
+      ? sql`1 = 1`
+      : outcome === null
+        ? sql`(state = ${state} and outcome is null)`
+        : sql`(state = ${state} and outcome = ${outcome})`,
+  );
+  const all = [
+    kinds.length === 0 ? sql`1 = 0` : sql`(${sql.join(ofKinds, sql` or `)})`,
+    ...(reasons === undefined ? [] : [sql`reason in (${sql.join(reasons)})`]),
+    ...(waitingFor === undefined ? [] : [await waitsFor(db, campaignId, { rule: waitingFor, now })]),
+    ...(search === undefined ? [] : [matching(db, search)]),
+  ];
+  return sql<SqlBool>`${sql.join(all, sql` and `)}`;
+}
+
+/** The cells of rows of a campaign, as JSON, by row. */
+export async function readCells(db: Queries, campaignId: string, rows: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  if (rows.length === 0) return new Map();
+  const found = await db
     .selectFrom('recipients')
-    .select(['recipient_id', 'row_number', 'external_id', 'e164', 'state', 'outcome', 'reason', 'due_at', 'changed_at']) // prettier-ignore
-    .select(['zones', 'country', 'regions', 'not_before', 'expires_at', 'terms'])
+    .select(['row_number', 'cells'])
     .where('campaign_id', '=', campaignId)
-    .where('row_number', '>', afterRow);
-  if (states !== undefined) rows = rows.where('state', 'in', states);
-  if (outcomes !== undefined) rows = rows.where('outcome', 'in', outcomes);
-  if (reasons !== undefined) rows = rows.where('reason', 'in', reasons);
-  if (waitingFor !== undefined) rows = rows.where(await waitsFor(db, campaignId, { rule: waitingFor, now }));
-  if (search !== undefined) rows = rows.where(matching(search));
-  const found = await rows.orderBy('row_number').limit(limit).execute();
+    .where('row_number', 'in', rows)
+    .execute();
+  return new Map(found.map(({ row_number: row, cells }) => [row, cells]));
+}
+
+/** A row that is known to be there, as it is stored. */
+export function findRecipient(db: Queries, campaignId: string, row: number): Promise<RecipientRow> {
+  return db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('campaign_id', '=', campaignId)
+    .where('row_number', '=', row)
+    .executeTakeFirstOrThrow();
+}
+
+const shownColumns = [
+  'recipients.recipient_id', 'recipients.row_number', 'recipients.external_id', 'recipients.e164', 'recipients.state', 'recipients.outcome',
+  'recipients.reason', 'recipients.due_at', 'recipients.changed_at', 'recipients.zones', 'recipients.country', 'recipients.regions',
+  'recipients.not_before', 'recipients.expires_at', 'recipients.terms',
+] as const; // prettier-ignore
+
+type FoundRow = Pick<
+  RecipientRow,
+  | 'recipient_id' | 'row_number' | 'external_id' | 'e164' | 'state' | 'outcome' | 'reason' | 'due_at' | 'changed_at' | 'zones' | 'country'
+  | 'regions' | 'not_before' | 'expires_at' | 'terms'
+>; // prettier-ignore
+
+/** A state, and the outcome where it is done. */
+type Kind = Partial<Pick<RecipientRow, 'state' | 'outcome'>>;
+
+/** The kinds of rows that are meant, none of which overlaps with another. */
+function kindsOf({ states, outcomes }: RowQuery): readonly Kind[] {
+  if (states === undefined && outcomes === undefined) return [{}];
+  const done = (outcomes ?? allOutcomes).map((outcome): Kind => ({ state: 'done', outcome }));
+  if (states === undefined) return done;
+  return states.flatMap((state): Kind[] => {
+    if (state === 'done') return done;
+    return outcomes === undefined ? [{ state, outcome: null }] : [];
+  });
+}
+
+/** Rows with what is known of their calls. */
+async function withCalls(db: Queries, found: readonly FoundRow[], now: number): Promise<CampaignRow[]> {
   const ids = found.map((row) => row.recipient_id);
   const attempts =
     ids.length === 0
@@ -98,16 +265,6 @@ export async function readCampaignRows(db: Queries, campaignId: string, query: R
   });
 }
 
-/** A row that is known to be there, as it is stored. */
-export function findRecipient(db: Queries, campaignId: string, row: number): Promise<RecipientRow> {
-  return db
-    .selectFrom('recipients')
-    .selectAll()
-    .where('campaign_id', '=', campaignId)
-    .where('row_number', '=', row)
-    .executeTakeFirstOrThrow();
-}
-
 const nothingSaid = Object.fromEntries(ownTerms.map((term) => [term, null]));
 
 function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
@@ -115,11 +272,24 @@ function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
   return { ...nothingSaid, ...terms } as ShownTerms;
 }
 
-function matching(search: string): RawBuilder<SqlBool> {
-  const text = search.trim();
+/** Shorter ones are found in nearly every row. */
+const fewestCharacters = 2;
+
+function matching(db: Queries, { text: written, everywhere }: RowSearch): RawBuilder<SqlBool> {
+  const text = written.trim();
   const row = /^#(\d{1,9})$/.exec(text)?.[1];
   if (row !== undefined) return sql`row_number = ${Number(row)}`;
-  const digits = text.replaceAll(/[\s().-]/g, '').replace(/^\+/, '');
   const byId = sql<SqlBool>`external_id = ${text}`;
-  return /^\d{4,}$/.test(digits) ? sql<SqlBool>`(${byId} or e164 like ${`%${digits}%`})` : byId;
+  if (!everywhere) return byId;
+  const digits = text.replaceAll(/[\s().-]/g, '').replace(/^\+/, '');
+  if (/^\d+$/.test(digits)) return digits.length < 4 ? byId : sql<SqlBool>`(${byId} or e164 like ${`%${digits}%`} or ${inCells(db, text)})`;
+  return text.length < fewestCharacters ? byId : sql<SqlBool>`(${byId} or ${inCells(db, text)})`;
+}
+
+/** Somewhere in a cell of the list, in small or in capital letters. */
+function inCells(db: Queries, text: string): RawBuilder<SqlBool> {
+  const written = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[\\%_]/g, '\\$&');
+  return isPostgres(db) ? sql`cells ilike ${`%${written}%`}` : sql`cells like ${`%${written}%`} escape '\\'`;
 }

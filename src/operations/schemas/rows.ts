@@ -12,12 +12,7 @@ const rowQuery = z.object({
   outcome: several(z.enum(outcomes)),
   reason: several(z.string().min(1)),
   waiting_for: z.string().min(1).optional().meta({ description: 'A rule of `/campaigns/{campaign}/waiting`.' }),
-  search: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'Part of a number (four digits or more), a whole id, or `#` and the number of a row.' }),
+  search: z.string().min(1).max(200).optional().meta({ description: 'As of `/search`, in this campaign.' }),
   after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(500).default(50),
   numbers: z.enum(['masked', 'shown']).default('masked').meta({
@@ -121,9 +116,40 @@ const calleeStory = z
   })
   .meta({ id: 'Story' });
 
+const searchBody = z.object({
+  text: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .meta({
+      description: 'A whole id, `#` and the number of a row, four digits or more of a number, or part of a cell.',
+      examples: ['Berg'],
+    }),
+  limit: z.int().min(1).max(200).default(50),
+});
+
+const foundPeople = z
+  .object({
+    people: z.array(
+      z.object({
+        campaignId: z.string(),
+        campaignName: z.string().nullable(),
+        ...campaignRow.pick({ row: true, externalId: true, e164: true, state: true, outcome: true }).shape,
+        match: z
+          .object({ column: z.string(), value: z.string() })
+          .nullable()
+          .meta({ description: 'The cell in which the text stands; null: it is an id, a row or a number.' }),
+      }),
+    ),
+    complete: z.boolean().meta({ description: 'Whether there is nobody else; otherwise ask for a longer text.' }),
+  })
+  .meta({ id: 'FoundPeople' });
+
 /** Of the rows of a list. */
 export const rowShapes = {
   listRows: { params: campaignParams, query: rowQuery, answer: rowPage },
+  searchPeople: { body: searchBody, answer: foundPeople },
   showStory: { params: rowParams, query: storyQuery, answer: calleeStory },
 };
 

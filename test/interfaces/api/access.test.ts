@@ -102,7 +102,7 @@ vi.mock('node:crypto', async (importOriginal) => {
 const operationsOf: Readonly<Record<TokenRole, string>> = {
   read:
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
-    'readSchedule readWebhook showCampaign showCourse showFunnel showReport showStory showWaiting',
+    'readSchedule readWebhook searchPeople showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
     'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
     'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule recoverCampaign resolveAll resolveRow ' +

@@ -67,6 +67,8 @@ test('parameters that may be given several times, files and downloads reach the 
   const { client } = await openWay();
   const { rows } = await client.listRows({ campaign: 'spring', query: { state: ['waiting', 'open'], limit: 2 } });
   expect(rows.map(({ row }) => row)).toEqual([1, 2]);
+  const found = await client.searchPeople({ body: { text: '#2' } });
+  expect(found).toMatchObject({ people: [{ campaignId: 'spring', row: 2, match: null }], complete: true });
   const file = new Blob([`phone\n${numbers[0]}\n`]);
   expect(await client.importSuppressions({ numbers: file, query: { region: 'us' } })).toMatchObject({ added: 1 });
   const results = await client.downloadResults({ campaign: 'spring', format: 'csv', query: { outcome: 'completed' } });

@@ -9,6 +9,7 @@ import { ConsoleWorld } from './console-world.ts';
 import { startStillService } from './still-service.ts';
 import { openTestStore } from '../../ledger/test-stores.ts';
 import { DraftWorld, goodList } from './draft-world.ts';
+import { until } from '../../support/until.ts';
 import { hourMs } from '../../support/campaign-rules.ts';
 import { secret } from '../../shared/hooks/webhook-world.ts';
 import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
@@ -113,7 +114,7 @@ async function lookAtPeople() {
 browserTest('a number that is searched for is in no address and no history, and is found', async () => {
   const { page, origin, complaints } = await lookAtPeople();
   await page.getByRole('searchbox').fill('202 555 0142');
-  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('searchbox').press('Enter');
   await page.getByRole('heading', { name: 'Found' }).waitFor();
   expect(await page.locator('tbody tr').count()).toBe(1);
   expect(page.url()).toBe(`${origin}/campaigns/spring/rows`);
@@ -125,6 +126,37 @@ browserTest('a number that is searched for is in no address and no history, and 
   await page.getByRole('heading', { name: 'Person 2' }).waitFor();
   await page.getByText('The log').click();
   await page.getByText('call 1 planned').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+browserTest('keys alone go through the people, open one beside the others, and close it again', async () => {
+  const { page, complaints, origin } = await lookAtPeople();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const isAt = (row: number) => page.locator(`#row-${row} a:focus`).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await isAt(2);
+  await page.keyboard.press('k');
+  await isAt(1);
+  await page.keyboard.press('Enter');
+  await page.locator('.drawer').getByRole('heading', { name: 'Person 1' }).waitFor();
+  const isLive = () => page.locator('.live[data-link="on"]:visible').waitFor();
+  await isLive();
+  expect(page.url()).toBe(`${origin}/campaigns/spring/rows?person=1`);
+  await page.keyboard.press('/');
+  await page.locator('#search:focus').waitFor();
+  await page.keyboard.type('jk/');
+  expect(await page.locator('#search').inputValue()).toBe('jk/');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Escape');
+  await page.waitForURL(`${origin}/campaigns/spring/rows`);
+  await page.locator('.drawer').waitFor({ state: 'detached' });
+  await isLive();
+  // Where there is no room beside the table, the page of the person opens.
+  await page.setViewportSize({ width: 800, height: 900 });
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${origin}/campaigns/spring/rows/1`);
   expect(complaints).toEqual([]);
 });
 
@@ -178,7 +210,7 @@ browserTest('a line of what was said leads to its place in the recording, and th
   await heard.filter({ hasText: 'At 20.' }).waitFor();
   expect(await heard.count()).toBe(1);
   await page.keyboard.press('p');
-  await page.waitForFunction('document.querySelector("audio").paused');
+  await until('it rests', () => page.evaluate<boolean>('document.querySelector("audio").paused'));
   expect(complaints).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readMarks } from '../../../src/ledger/events.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers, type ScenarioOptions } from '../../ledger/scenario.ts';
@@ -74,7 +74,7 @@ test('a number is searched for without standing in any address, and the search s
   const byAddress = await console.get('/campaigns/spring/rows?search=2035550142');
   expect(byAddress.text).toContain('id="row-1"');
   expect(await console.post('/campaigns/spring/rows', { search: '99 99 99' })).toMatchObject({
-    text: expect.stringContaining('No row is found'),
+    text: expect.stringContaining('No one matches'),
   });
 });
 
@@ -89,8 +89,68 @@ test('rows are filtered by state and outcome, and paged in the order of the list
   expect(first.text).toContain('href="/campaigns/spring/rows?state=waiting&amp;after=52"');
   const second = await console.get('/campaigns/spring/rows?state=waiting&after=52');
   expect(keys(second.text)).toEqual([53, 54, 55, 56, 57, 58, 59, 60]);
-  expect(second.text).not.toContain('Next rows');
-  expect((await console.get('/campaigns/spring/rows?outcome=completed')).text).toContain('No such row');
+  expect(second.text).not.toContain('&amp;after=60');
+  expect((await console.get('/campaigns/spring/rows?outcome=completed')).text).toContain('No one matches');
+});
+
+test('columns of the list are shown and ordered by for whoever may operate, and stay in the address; a reader sees neither', async () => {
+  const rows = ['Zoe', 'Ana', 'Mia'].map((name, index) =>
+    buildRow(index + 1, numbers(3)[index] ?? '', [numbers(3)[index] ?? '', name, 'Oslo']),
+  );
+  const list = { ...buildRules().list, columns: ['phone', 'name', 'city'] };
+  const { store } = await openWorld({ rows, rules: { list } });
+  const console = await ConsoleWorld.over(store);
+  const keys = (text: string) => [...text.matchAll(/<tr id="row-(\d+)"/g)].map(([, key]) => Number(key));
+  const usual = await console.get('/campaigns/spring/rows');
+  expect(usual.text).toMatch(/data-label="name">Zoe</);
+  expect(usual.text).not.toContain('Oslo');
+  expect(usual.text).toContain('<a href="/campaigns/spring/rows?sort=column-1">name');
+  expect(usual.text).toContain('href="/campaigns/spring/rows?columns=1%2C2"');
+  const ordered = await console.get('/campaigns/spring/rows?sort=column-1&columns=2');
+  expect(keys(ordered.text)).toEqual([2, 3, 1]);
+  expect(ordered.text).toMatch(/data-label="city">Oslo</);
+  expect(ordered.text).not.toMatch(/data-label="name"/);
+  expect(ordered.text).toContain('href="/campaigns/spring/rows?sort=column-1&amp;columns=2&amp;person=3"');
+  // Not by numbers, not by what is no column, and not by what a reader may not see.
+  for (const sort of ['column-0', 'column-9', 'x'])
+    expect(keys((await console.get(`/campaigns/spring/rows?sort=${sort}`)).text)).toEqual([1, 2, 3]);
+  const reader = await console.get('/campaigns/spring/rows?sort=column-1&columns=1,2', 'read');
+  expect(keys(reader.text)).toEqual([1, 2, 3]);
+  for (const hidden of ['Zoe', 'Oslo', 'Columns']) expect(reader.text).not.toContain(hidden);
+  expect(keys((await console.post('/campaigns/spring/rows', { search: 'mia' })).text)).toEqual([3]);
+  for (const search of ['mia', '2035550142'])
+    expect((await console.post('/campaigns/spring/rows', { search }, 'read')).text).toContain('No one matches');
+});
+
+test('a drawer shows one person beside the others, and closes by a link', async () => {
+  const { scenario, console } = await openWorld();
+  await scenario.dial(1);
+  const { text } = await console.get('/campaigns/spring/rows?state=open&person=2');
+  const [drawer = ''] = /<aside class="panel drawer"[\s\S]*<\/aside>/.exec(text) ?? [];
+  expect(drawer).toContain('<h2 id="who">Person 2</h2>');
+  expect(drawer).toContain('href="/campaigns/spring/rows/2/suppress"');
+  expect(drawer).toMatch(/id="close-drawer" href="\/campaigns\/spring\/rows\?state=open"/);
+  expect(text).toMatch(/id="row-2" class="go" aria-current="true"/);
+  const closed = await console.get('/campaigns/spring/rows?state=open&person=99');
+  expect(closed.status).toBe(200);
+  expect(closed.text).not.toContain('<aside class="panel drawer"');
+  expect((await console.get('/campaigns/spring/rows?person=2', 'read')).text).not.toContain('/suppress"');
+});
+
+test('people are told by how they stand, with how many there are', async () => {
+  const { scenario, console } = await openWorld();
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
+  const { text } = await console.get('/campaigns/spring/rows');
+  const chip = (query: string, words: string, people: number) =>
+    expect(text).toMatch(new RegExp(`href="/campaigns/spring/rows${query}"[^>]*>\\s*(<i[^>]*></i>)?${words} <span class="n">${people}<`));
+  chip('', 'All', 6);
+  chip('\\?outcome=completed', 'Reached', 1);
+  chip('\\?state=open', 'Calling', 1);
+  chip('\\?state=waiting', 'Waiting', 4);
+  expect(text).not.toContain('Opted out');
+  expect(text).toContain('aria-current="page"');
+  expect(text).toMatch(/People <span class="count">6</);
 });
 
 test('a person is told with every decision, each call, and what the agent collected; whoever may only look does not see what they said', async () => {

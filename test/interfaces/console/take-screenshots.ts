@@ -18,7 +18,8 @@ const pictures = [
   { name: 'campaigns', path: '/', size: 'wide', colorScheme: 'light' },
   { name: 'campaign', path: '/campaigns/reminders', size: 'wide', colorScheme: 'light' },
   { name: 'campaign', path: '/campaigns/reminders', size: 'narrow', colorScheme: 'dark' },
-  { name: 'person', path: '/campaigns/reminders/rows/18', size: 'wide', colorScheme: 'dark' },
+  { name: 'people', path: '/campaigns/reminders/rows?person=14', size: 'wide', colorScheme: 'light' },
+  { name: 'person', path: '/campaigns/reminders/rows/14', size: 'wide', colorScheme: 'dark' },
   { name: 'needs', path: '/campaigns/reminders/unresolved', size: 'wide', colorScheme: 'light' },
 ] as const;
 

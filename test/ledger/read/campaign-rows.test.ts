@@ -13,6 +13,8 @@ import { openCleanStore } from '../clean-store.ts';
 import { answered, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 
+const everywhere = (text: string) => ({ text, everywhere: true });
+
 test.for(bothDialects)('rows are found by state, outcome, number, id and row, page by page: %s', async (dialect) => {
   const [one = '', two = '', three = ''] = numbers(3);
   const store = await openCleanStore(dialect);
@@ -39,13 +41,17 @@ test.for(bothDialects)('rows are found by state, outcome, number, id and row, pa
   expect(await found({ states: ['open'] })).toEqual([4]);
   expect(await found({ outcomes: ['completed'] })).toEqual([1]);
   expect(await found({ outcomes: ['suppressed', 'rejected'] })).toEqual([3, 6]);
-  expect(await found({ search: 'A4' })).toEqual([4]);
-  expect(await found({ search: '#5' })).toEqual([5]);
-  expect(await found({ search: '(201) 555' })).toEqual([1]);
-  expect(await found({ search: two.slice(-10) })).toEqual([2]);
+  expect(await found({ search: everywhere('A4') })).toEqual([4]);
+  expect(await found({ search: everywhere('#5') })).toEqual([5]);
+  expect(await found({ search: everywhere('(201) 555') })).toEqual([1]);
+  expect(await found({ search: everywhere(two.slice(-10)) })).toEqual([2]);
+  expect(await found({ search: everywhere('guest 4') })).toEqual([5]);
   // A wildcard of the database is none here.
-  expect(await found({ search: '%' })).toEqual([]);
-  const [first] = await readCampaignRows(db, 'spring', { search: '#1' }, now);
+  for (const wild of ['%', '%%', 'G_est', '\\%']) expect(await found({ search: everywhere(wild) })).toEqual([]);
+  // Whoever may not see numbers and cells does not find them either.
+  for (const hidden of [two, two.slice(-10), 'Guest 4']) expect(await found({ search: { text: hidden, everywhere: false } })).toEqual([]);
+  expect(await found({ search: { text: 'A4', everywhere: false } })).toEqual([4]);
+  const [first] = await readCampaignRows(db, 'spring', { search: everywhere('#1') }, now);
   expect(first).toMatchObject({
     outcome: 'completed',
     attempts: 1,
@@ -54,7 +60,7 @@ test.for(bothDialects)('rows are found by state, outcome, number, id and row, pa
     dueAt: null,
     terms: { zones: ['America/New_York'], country: 'US', regions: ['NY'], notBefore: null, expiresAt: null, priority: null, hours: null },
   });
-  const [second] = await readCampaignRows(db, 'spring', { search: '#2' }, now);
+  const [second] = await readCampaignRows(db, 'spring', { search: everywhere('#2') }, now);
   expect(second).toMatchObject({ state: 'waiting', attempts: 1, disposition: 'busy' });
   expect(second?.dueAt).toBeGreaterThan(now);
 

@@ -1,4 +1,5 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { searchPeople } from '../../../operations/control/search.ts';
 import { readDoubtful } from '../../../operations/control/resolve.ts';
 import { maskedNumber } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
@@ -9,6 +10,7 @@ import { type Api, serviceNow, type ApiContext, holderOf } from '../core/app.ts'
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown, LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
+import { mayAct } from '../../../ledger/console/tokens.ts';
 import { openRecording } from '../../../operations/control/call-record.ts';
 
 /** Rows of a list. */
@@ -25,7 +27,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
       ...(query.reason === undefined ? {} : { reasons: query.reason }),
       ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
-      ...(query.search === undefined ? {} : { search: query.search }),
+      ...(query.search === undefined ? {} : { search: { text: query.search, everywhere: mayAct(holderOf(request).role, 'operate') } }),
     };
     const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
     const rows = found.map((row) => {
@@ -37,11 +39,29 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     return withInstants({ rows, next });
   });
 
+  serve(app, 'searchPeople', async (request) => {
+    const asked = { ...request.body, everywhere: mayAct(holderOf(request).role, 'operate') };
+    const { people, isComplete } = await searchPeople(context, asked, await serviceNow(context));
+    return {
+      people: people.map(({ campaign: { campaignId, name }, row: { row, externalId, e164, state, outcome }, match }) => ({
+        campaignId,
+        campaignName: name,
+        row,
+        externalId,
+        e164: e164 === null ? null : maskedNumber(e164),
+        state,
+        outcome,
+        match,
+      })),
+      complete: isComplete,
+    };
+  });
+
   serve(app, 'showStory', async (request) => {
     const { params, query } = request;
     const { campaignId } = await requireCampaign(store, params.campaign);
     const now = await serviceNow(context);
-    const [row] = await readCampaignRows(store.db, campaignId, { search: `#${params.row}` }, now);
+    const [row] = await readCampaignRows(store.db, campaignId, { search: { text: `#${params.row}`, everywhere: false } }, now);
     if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
     if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
     const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);

@@ -43,6 +43,16 @@ document.addEventListener('change', ({ target }) => {
   void fetch(form.action, { method: 'POST', body: new URLSearchParams({ theme: target.value }) });
 });
 
+// Keys for whoever works without a mouse; off while somebody types. Before menus: what Escape has closed is not there any more.
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if (ctrlKey || metaKey || altKey) return;
+  if (target instanceof Element && target.closest('input, textarea, select, audio, [contenteditable]') !== null) return;
+  if (key === '/') find(event);
+  else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
+  else if (key === 'Escape' && document.querySelector('details.menu[open]') === null) document.getElementById('close-drawer')?.click();
+});
+
 // A menu closes as others do: when another opens, by a click beside it, by Escape.
 document.addEventListener('click', ({ target }) => closeMenus(target instanceof Node ? target : null));
 document.addEventListener('keydown', ({ key }) => {
@@ -54,6 +64,23 @@ document.addEventListener('keydown', ({ key }) => {
 
 function closeMenus(/** @type {Node | null} */ but) {
   for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(but)) menu.removeAttribute('open');
+}
+
+/** To the search of the page, or to that of all campaigns. */
+function find(/** @type {KeyboardEvent} */ event) {
+  if (document.getElementById('views') === null) return;
+  event.preventDefault();
+  const field = document.querySelector('main [type="search"]');
+  if (field instanceof HTMLInputElement) field.focus();
+  else location.assign('/search');
+}
+
+/** To the next line of a list, or the one before. */
+function step(/** @type {1 | -1} */ by) {
+  const links = [...document.querySelectorAll('.go th a')].filter((link) => link instanceof HTMLElement && link.offsetParent !== null);
+  const at = links.findIndex((link) => link === document.activeElement);
+  const next = links[at < 0 ? (by === 1 ? 0 : links.length - 1) : at + by];
+  if (next instanceof HTMLElement) next.focus();
 }
 
 // A link of `carillon dev` carries its token behind the `#`, which no server and no log sees.

@@ -8,6 +8,7 @@ import type { Section, View, ViewRequest } from './view.ts';
 
 const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { name: Section })[] = [
   { name: 'campaigns', path: '/', words: 'Campaigns', drawing: 'list' },
+  { name: 'search', path: '/search', words: 'Search', drawing: 'search' },
   { name: 'decisions', path: '/decisions', words: 'Needs a decision', drawing: 'person' },
   { name: 'do-not-call', path: '/do-not-call', words: 'Do not call', drawing: 'ban' },
   { name: 'schedules', path: '/schedules', words: 'Schedules', drawing: 'calendar' },

@@ -10,7 +10,6 @@ import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Outcome } from '../../../rules/outcome.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
 
 /** The campaign that the path names, with its database. Throws UnknownCampaignError. */
 export async function openCampaign({ context: { store }, params }: Pick<ViewRequest, 'context' | 'params'>) {
@@ -31,7 +30,9 @@ export async function requireRow(
 ): Promise<CampaignRow> {
   const text = params['row'] ?? '';
   const isNumber = /^\d{1,9}$/.test(text);
-  const [row] = isNumber ? await readCampaignRows(context.store.db, campaignId, { search: `#${text}` }, now) : [];
+  const [row] = isNumber
+    ? await readCampaignRows(context.store.db, campaignId, { search: { text: `#${text}`, everywhere: false } }, now)
+    : [];
   if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(text).slice(0, 40)}.`);
   return row;
 }
@@ -147,10 +148,7 @@ export function rowStateWord(state: CampaignRow['state']): string {
   return rowTones[state][1];
 }
 
-/** Whether a cell of a list may be a telephone number. `region`: of those without `+`. */
-export function looksLikeNumber(cell: string, region: string | null): boolean {
-  return readPhoneNumber(cell, region).ok || /^\+?[\s()./-]*(?:\d[\s()./-]*){9,15}$/.test(cell.trim());
-}
+export { looksLikeNumber } from '../../../rules/phone-number.ts';
 
 /** What a person of a campaign is called: the own id of the list, else by the row. */
 export function personName(row: number, externalId: string | null): string {

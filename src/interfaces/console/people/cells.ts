@@ -1,5 +1,5 @@
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
-import { looksLikeNumber } from '../core/rows.ts';
+import { looksLikeNumber } from '../../../rules/phone-number.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 
 /** A cell of the list. */
@@ -22,7 +22,7 @@ export function listCells(cells: string, list: List, whole: boolean): ListCell[]
 }
 
 /** A cell as it may be shown. Of what is no number either, and stands where one should, no more is shown. */
-export function maskedCell(value: string, { column, list, whole }: { column: string; list: List; whole: boolean }): string {
+function maskedCell(value: string, { column, list, whole }: { column: string; list: List; whole: boolean }): string {
   return !whole && (column === list.phoneColumn || looksLikeNumber(value, list.defaultRegion)) ? maskedNumber(value) : value;
 }
 

@@ -38,11 +38,20 @@ function detailOf({ state, outcome, reason, attempts, disposition, lastDialedAt,
   return reasonText(reason);
 }
 
+/** What takes more words where there is room for them. */
+const shortEnds: Readonly<Record<string, string>> = {
+  unknown: 'Not known',
+  opted_out: 'Answered',
+  invalid_number: 'Number invalid',
+  failed: 'Failed',
+};
+
 /** The last call of a person: how it ended, and when it was. */
 export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html {
   if (lastDialedAt === null) return muted('None');
   if (state === 'open' && disposition === null) return html`<span class="soft">Now, since ${instant(lastDialedAt, 'brief')}</span>`;
-  return html`${capital(dispositionText(disposition ?? 'unknown'))} <small>${instant(lastDialedAt, 'brief')}</small>`;
+  const words = shortEnds[disposition ?? 'unknown'] ?? capital(dispositionText(disposition ?? 'unknown'));
+  return html`${words} <small>${instant(lastDialedAt, 'brief')}</small>`;
 }
 
 const afterOutcome: Readonly<Record<Outcome, string>> = {

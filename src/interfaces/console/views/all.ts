@@ -9,6 +9,7 @@ import { doNotCallView } from './do-not-call.ts';
 import { personView } from './person.ts';
 import { resultsView } from './results.ts';
 import { rowsView } from './rows.ts';
+import { searchView } from './search.ts';
 import { schedulesView } from './schedules.ts';
 import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
@@ -27,6 +28,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/results': resultsView,
   '/decisions': decisionsView,
   '/do-not-call': doNotCallView,
+  '/search': searchView,
   '/schedules': schedulesView,
   '/webhooks': webhooksView,
 };
@@ -35,6 +37,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
 export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
   '/campaigns/:campaign/rows': rowsView,
+  '/search': searchView,
   '/do-not-call': doNotCallView,
 };
 

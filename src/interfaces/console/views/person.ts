@@ -1,4 +1,4 @@
-import { count, empty, facts, id, instant, panel } from '../../../presentation/html/elements.ts';
+import { count, duration, empty, facts, figure, id, instant, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -144,7 +144,7 @@ function callPanel(request: ViewRequest, { campaign, recipient }: CalleeRow, { a
       <p>
         ${postedAt === null ? 'planned ' : null}${instant(postedAt ?? plannedAt, 'minute')}${
           attempt.reason === null || attempt.disposition !== null ? null : `, ${printable(attempt.reason).replaceAll('_', ' ')}`
-        }
+        }${known?.durationMs == null ? null : html`, ${figure(duration(known.durationMs))}`}
       </p>
     </header>
     ${

@@ -1,168 +1,190 @@
-import { outcomes, type Outcome } from '../../../rules/outcome.ts';
-import { empty, figure, id, instant, link, panel, table } from '../../../presentation/html/elements.ts';
+import { empty, figure, link, linkButton, menu, menuLink, phone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { hasClosed } from '../../../rules/lifecycle.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { readCampaignRows, type CampaignRow, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
-import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
-import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
-import { dispositionText } from '../../../presentation/words/history.ts';
+import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { readCells, readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
+import { orderByColumn } from '../../../ledger/rows/list-order.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
-import { hidden, selectField } from '../core/fields.ts';
-import { rowPath, rowsPath, withQuery } from '../core/links.ts';
-import { openCampaign, inCampaign, numbersForm, shownNumber, outcomeWord, rowBadge, rowStateWord } from '../core/rows.ts';
-import type { View, ViewRequest } from '../core/view.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { hidden } from '../core/fields.ts';
+import { campaignNav, campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { inCampaign, numbersForm, openCampaign, personName, shownNumber, stateBadge } from '../core/rows.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
+import { askedPath, columnsOf, fieldsOf, queryOf, readAsked, type Asked } from '../people/asked.ts';
+import { listCells } from '../people/cells.ts';
+import { drawer } from '../people/drawer.ts';
+import { lastCallOf, nextCallOf, statusOf } from '../people/standing.ts';
+import { chips, countAsked, tools } from '../people/tools.ts';
 
 const pageSize = 50;
-const rowStates = ['waiting', 'open', 'done'] as const satisfies CampaignRow['state'][];
-const mostSearched = 200;
+/** Where it takes longer, what people wait for is offered by the next look. */
 const waitingWithinMs = 100;
 
-/** Which rows are asked for, each empty where nothing is said. */
-interface Asked {
-  state: CampaignRow['state'] | '';
-  outcome: Outcome | '';
-  waiting: string;
-  search: string;
-  after: number;
-}
-
-/** The rows of a campaign, a page at a time, by filter or as somebody searches them. */
+/** The people of a campaign, a page at a time: by how they stand, in an order of choice, or as somebody searches them. */
 export async function rowsView(request: ViewRequest): Promise<View> {
-  const { now, cache } = request;
+  const { now, cache, context } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
-  const asked = readAsked(request);
-  const found = await readCampaignRows(db, campaignId, { ...queryOf(asked), limit: pageSize + 1 }, now);
-  const rows = found.slice(0, pageSize);
+  const asked = readAsked(request, campaign);
+  const { list } = campaign.rules;
+  if (asked.sort.by === 'column') await orderByColumn(context.store, campaignId, asked.sort.place);
+  const query = { ...queryOf(asked, may(request, 'operate')), order: asked.sort, after: asked.after, limit: pageSize };
+  const { rows, next } = await readPeople(db, campaignId, query, now);
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
-  const waiting = await cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
-    request.context.aside.read('waiting', campaign, now),
+  const read = cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
+    context.aside.read('waiting', campaign, now),
   );
-  const path = rowsPath(campaignId);
+  const waiting = (await read) ?? [];
   const isSearch = request.sent !== null;
-  const here = rowsPath(campaignId, { ...filtersOf(asked), ...(asked.after > 0 ? { after: asked.after } : {}) });
+  const cells = asked.columns.length === 0 ? new Map<number, string>() : await readCells(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
+  const columns = columnsOf(request, list).filter(({ place }) => asked.columns.includes(place));
+  const people = rows.map((row) => ({ row, cells: cellsOf(cells.get(row.row), campaign, request) }));
+  const side = await drawer(request, campaign, asked);
+  const fields = new URLSearchParams({ ...fieldsOf(asked, list), search: asked.search, after: asked.after });
+  const here = askedPath(campaign, asked, { after: asked.after, person: asked.person });
+  const shown = countAsked(asked, status, waiting);
   return {
-    title: `Rows of ${campaignId}`,
+    title: 'People',
     // What was searched for would be gone from a page that is asked for again.
     ...(isSearch ? {} : { follows: campaignId }),
     ...inCampaign(campaign),
+    badge: stateBadge(campaign.state),
+    actions: [
+      numbersForm(request, campaignId, isSearch ? { to: rowsPath(campaignId), search: fields } : { to: here }),
+      moreMenu(request, campaign),
+    ],
+    tabs: campaignNav(campaign, 'rows'),
     body: [
-      html`<div class="filters">${filterForm(path, asked, { status, waiting: waiting ?? [] })} ${searchForm(path, asked)}</div>`,
-      panel(
-        titleOf(asked),
-        [
-          table(
-            'Rows in the order of the list',
-            rows.map((row) => ({ key: `row-${row.row}`, cells: cellsOf(row, { request, campaignId }) })),
-            nothingFound(asked, path),
-          ),
-          pages(asked, { path, next: found.length > pageSize ? (rows.at(-1)?.row ?? 0) : null, isSearch }),
-        ],
-        numbersForm(request, campaignId, isSearch ? { to: path, search: fieldsOf(asked) } : { to: here }),
-      ),
+      chips(campaign, asked, status),
+      tools(request, campaign, { asked, waiting }),
+      html`<div class="${side === null ? 'people' : 'people with-drawer'}">
+        <section class="panel" aria-labelledby="people">
+          <h2 class="hidden" id="people">${titleOf(asked)}</h2>
+          ${rows.length === 0 ? nothingFound(asked, campaign) : peopleTable(request, campaign, { asked, people, columns })}
+          ${
+            rows.length === 0 && asked.after === ''
+              ? null
+              : html`<footer>
+                  <span>${rows.length.toLocaleString('en')}${shown === null ? ' shown' : ` of ${shown.toLocaleString('en')} people`}</span>
+                  ${pager(campaign, asked, { next, fields: isSearch ? fields : null })}
+                </footer>`
+          }
+        </section>
+        ${side}
+      </div>`,
     ],
   };
 }
 
-function readAsked(request: ViewRequest): Asked {
-  const said = (name: string) => request.sent?.get(name) ?? request.query(name);
-  const after = Number(said('after'));
-  return {
-    state: rowStates.find((state) => state === said('state')) ?? '',
-    outcome: outcomes.find((outcome) => outcome === said('outcome')) ?? '',
-    waiting: said('waiting'),
-    search: (request.sent?.get('search') ?? '').trim().slice(0, mostSearched),
-    after: Number.isSafeInteger(after) && after > 0 ? after : 0,
+function titleOf({ search, sort }: Asked): string {
+  if (search !== '') return 'Found';
+  const orders = {
+    row: 'in the order of the list',
+    next: 'who wait, the next call first',
+    last: 'the last call first',
+    column: 'by a column of the list',
   };
+  return `People, ${orders[sort.by]}`;
 }
 
-function queryOf({ state, outcome, waiting, search, after }: Asked): RowQuery {
-  return {
-    afterRow: after,
-    ...(state === '' ? {} : { states: [state] }),
-    ...(outcome === '' ? {} : { outcomes: [outcome] }),
-    ...(waiting === '' ? {} : { waitingFor: waiting }),
-    ...(search === '' ? {} : { search }),
+function moreMenu(request: ViewRequest, campaign: Campaign): HtmlValue {
+  if (!may(request, 'operate')) return null;
+  const { campaignId } = campaign;
+  return menu('More actions', [
+    hasClosed(campaign)
+      ? null
+      : menuLink(campaignPath(campaignId, '/update'), 'Change the list…', { drawing: 'pencil', small: 'Add, correct or withdraw people' }),
+    menuLink(campaignPath(campaignId, '/results'), 'Download the results', { drawing: 'download', small: 'With all cells of the list' }),
+  ]);
+}
+
+function nothingFound({ search, state, outcome, waiting, after }: Asked, campaign: Campaign): Html {
+  const all = link(rowsPath(campaign.campaignId), 'Clear filters');
+  if (search !== '') return empty('No one matches', ['A whole ID, or # and a row such as #12, finds one person. ', all]);
+  if (state !== '' || outcome !== '' || waiting !== '' || after !== '') return empty('No one matches', all);
+  return empty('Nobody is in this campaign', 'Its list was empty. Change the list to one with people.');
+}
+
+function cellsOf(cells: string | undefined, { campaignId, rules }: Campaign, request: ViewRequest): readonly string[] {
+  return cells === undefined ? [] : listCells(cells, rules.list, request.numbersShown(campaignId)).map(({ value }) => value);
+}
+
+interface Shown {
+  asked: Asked;
+  people: readonly { row: CampaignRow; cells: readonly string[] }[];
+  columns: readonly { place: number; column: string }[];
+}
+
+function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, columns }: Shown): Html {
+  const { list } = campaign.rules;
+  const idPlace = list.idColumn === null ? -1 : list.columns.indexOf(list.idColumn);
+  const head = (words: string, sort: RowOrder): Html => sortHead(words, sort, { campaign, asked });
+  return html`<div class="scroll" role="group" aria-labelledby="people" tabindex="0">
+    <table class="cards">
+      <caption class="hidden">
+        ${titleOf(asked)}
+      </caption>
+      <thead>
+        <tr>
+          ${head('Person', idPlace < 0 ? { by: 'row' } : { by: 'column', place: idPlace })}
+          ${columns.map(({ place, column }) => head(printable(column), { by: 'column', place }))}
+          <th scope="col">Number</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="r">Calls</th>
+          ${head('Last call', { by: 'last' })} ${head('Next call', { by: 'next' })}
+        </tr>
+      </thead>
+      <tbody>
+        ${people.map(({ row, cells }) => personLine(request, campaign, { asked, row, cells, columns }))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** What is searched for is too little to be ordered. */
+function sortHead(words: string, sort: RowOrder, { campaign, asked }: { campaign: Campaign; asked: Asked }): Html {
+  if (asked.search !== '') return html`<th scope="col">${words}</th>`;
+  const isHere = sort.by === asked.sort.by && (sort.by !== 'column' || asked.sort.by !== 'column' || sort.place === asked.sort.place);
+  const filters = sort.by === 'next' ? { state: '' as const, outcome: '' as const } : {};
+  return html`<th scope="col" ${isHere ? html`aria-sort="${sort.by === 'last' ? 'descending' : 'ascending'}"` : null}>
+    <a href="${askedPath(campaign, asked, { sort, ...filters })}">${words} ${isHere ? icon('down') : null}</a>
+  </th>`;
+}
+
+interface Line extends Omit<Shown, 'people'> {
+  row: CampaignRow;
+  cells: readonly string[];
+}
+
+/** The whole row is a link: beside the table there is room for a drawer, or the page of the person opens. */
+function personLine(request: ViewRequest, campaign: Campaign, { asked, row, cells, columns }: Line): Html {
+  const { campaignId } = campaign;
+  const name = personName(row.row, row.externalId);
+  const page = rowPath(campaignId, row.row);
+  const beside = asked.search === '' ? askedPath(campaign, asked, { after: asked.after, person: row.row }) : null;
+  return html`<tr id="row-${row.row}" class="go" ${row.row === asked.person ? html`aria-current="true"` : null}>
+    <th scope="row">
+      ${beside === null ? html`<a href="${page}">${name}</a>` : html`<a class="to-page" href="${page}">${name}</a><a class="to-drawer" href="${beside}">${name}</a>`}
+    </th>
+    ${columns.map(({ place, column }) => html`<td class="list-cell" data-label="${printable(column)}">${cells[place]}</td>`)}
+    <td class="nowrap number">${row.e164 === null ? phone('–') : shownNumber(request, campaignId, row.e164)}</td>
+    <td class="wide">${statusOf(row, request.now)}</td>
+    <td class="r skip-narrow" data-label="Calls">${figure(row.attempts)}</td>
+    <td class="nowrap" data-label="Last call">${lastCallOf(row)}</td>
+    <td class="nowrap" data-label="Next call">${nextCallOf(row, request.now)}</td>
+  </tr>`; // prettier-ignore
+}
+
+function pager(campaign: Campaign, asked: Asked, { next, fields }: { next: string | null; fields: URLSearchParams | null }): Html {
+  const button = (after: string, words: HtmlValue): Html => {
+    if (fields === null) return linkButton(askedPath(campaign, asked, { after }), words, 'sm');
+    return html`<form class="inline" method="post" action="${rowsPath(campaign.campaignId)}">
+      ${hidden({ ...Object.fromEntries(fields), after })}
+      <button class="btn sm">${words}</button>
+    </form>`;
   };
-}
-
-function filtersOf({ state, outcome, waiting }: Asked): Record<'state' | 'outcome' | 'waiting', string> {
-  return { state, outcome, waiting };
-}
-
-function fieldsOf(asked: Asked): URLSearchParams {
-  const { search, after } = asked;
-  return new URLSearchParams({ ...filtersOf(asked), search, ...(after > 0 ? { after: String(after) } : {}) });
-}
-
-function filterForm(path: string, asked: Asked, { status, waiting }: { status: CampaignStatus; waiting: readonly WaitingGroup[] }): Html {
-  const outcomesSeen = outcomes.filter((outcome) => outcome === asked.outcome || (status.outcomes[outcome] ?? 0) > 0);
-  const rules = waiting.map(({ rule, rows }) => [rule, `${waitingText(rule)} (${rows.toLocaleString('en')})`] as const);
-  const states = rowStates.map((state) => [state, rowStateWord(state)] as const);
-  const ended = outcomesSeen.map(
-    (outcome) => [outcome, `${outcomeWord(outcome)} (${(status.outcomes[outcome] ?? 0).toLocaleString('en')})`] as const,
-  );
-  const other = [asked.waiting, waitingText(asked.waiting)] as const;
-  const known = asked.waiting === '' || rules.some(([rule]) => rule === asked.waiting);
-  return html`<form id="rows-filter" class="filter" method="get" action="${path}">
-    ${selectField({ name: 'state', label: 'State', none: 'any', chosen: asked.state }, states)}
-    ${selectField({ name: 'outcome', label: 'Outcome', none: 'any', chosen: asked.outcome }, ended)}
-    ${selectField({ name: 'waiting', label: 'Waits for', none: 'any', chosen: asked.waiting }, known ? rules : [...rules, other])}
-    <button class="btn">Show</button>
-  </form>`;
-}
-
-function searchForm(path: string, asked: Asked): Html {
-  return html`<form id="rows-search" class="filter" method="post" action="${path}" role="search">
-    ${hidden(filtersOf(asked))}
-    <label
-      >Number, ID, or # and a row
-      <input name="search" type="search" autocomplete="off" maxlength="${mostSearched}" value="${asked.search}" required
-    /></label>
-    <button class="btn">Search</button>
-    ${asked.search === '' ? null : link(withQuery(path, filtersOf(asked)), 'All rows')}
-  </form>`;
-}
-
-function titleOf({ search, after }: Asked): string {
-  const where = after > 0 ? `, below row ${after.toLocaleString('en')}` : '';
-  return `${search === '' ? 'Rows' : 'Found'}${where}`;
-}
-
-function nothingFound({ search, state, outcome, waiting, after }: Asked, path: string): HtmlValue {
-  if (search !== '')
-    return empty('No row is found', [
-      'Write four digits or more of a number, a whole ID, or # and a row such as #12. ',
-      link(path, 'All rows'),
-    ]);
-  if (state !== '' || outcome !== '' || waiting !== '' || after > 0) return empty('No such row', link(path, 'All rows'));
-  return empty('This campaign has no row', 'Its list was empty. Update it with a list that has rows.');
-}
-
-function pages(asked: Asked, { path, next, isSearch }: { path: string; next: number | null; isSearch: boolean }): Html {
-  const filters = filtersOf(asked);
-  const to = (after: number | null) => {
-    if (isSearch)
-      return html`<form class="inline" method="post" action="${path}">
-        ${hidden({ ...filters, search: asked.search, ...(after === null ? {} : { after: String(after) }) })}
-        <button class="btn sm">${after === null ? 'First rows' : 'Next rows'}</button>
-      </form>`;
-    return link(withQuery(path, { ...filters, after: after ?? undefined }), after === null ? 'First rows' : 'Next rows');
-  };
-  return html`<div class="pages">${asked.after > 0 ? to(null) : null} ${next === null ? null : to(next)}</div>`;
-}
-
-function cellsOf(row: CampaignRow, { request, campaignId }: { request: ViewRequest; campaignId: string }) {
-  const { externalId, e164, reason, attempts, disposition, lastDialedAt, dueAt } = row;
-  return {
-    Row: link(rowPath(campaignId, row.row), figure(row.row)),
-    State: rowBadge(row),
-    ID: externalId === null ? '–' : id(printable(externalId)),
-    Number: shownNumber(request, campaignId, e164),
-    Reason: reason === null ? '–' : reasonText(reason),
-    Calls: figure(attempts),
-    'Last call': instant(lastDialedAt, 'full'),
-    Result: disposition === null ? '–' : dispositionText(disposition),
-    'Looked at again': dueAt === null ? '–' : dueAt <= request.now ? 'due' : instant(dueAt, 'full'),
-  };
+  return html`<span class="pager">
+    ${asked.after === '' ? null : button('', 'First')} ${next === null ? null : button(next, html`Next ${icon('right')}`)}
+  </span>`;
 }

@@ -132,6 +132,8 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/rows': [
       '/campaigns/reminders/rows',
       '/campaigns/survey/rows?state=done',
+      '/campaigns/reminders/rows?sort=column-1&columns=-&person=18',
+      '/campaigns/reminders/rows?sort=last&outcome=cannot',
       '/campaigns/survey/rows?outcome=undialable',
     ],
     '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', `/campaigns/reminders/rows/${calledRow}`, '/campaigns/spring-offers/rows/1'],
@@ -163,6 +165,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/do-not-call/add': ['/do-not-call/add'],
     '/do-not-call/import': ['/do-not-call/import'],
     '/do-not-call/remove': ['/do-not-call/remove'],
+    '/search': ['/search'],
     '/schedules': ['/schedules'],
     '/schedules/new': ['/schedules/new'],
     '/schedules/:campaign/edit': ['/schedules/weekly/edit'],

@@ -1,0 +1,118 @@
+import { outcomes, type Outcome } from '../../../rules/outcome.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import type { CampaignRow, RowOrder, RowQuery } from '../../../ledger/read/campaign-rows.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { rowsPath } from '../core/links.ts';
+import { may, type ViewRequest } from '../core/view.ts';
+import { nameColumn } from './cells.ts';
+
+/** Whoever is never called: their outcomes are one filter. */
+export const cannotOutcomes: readonly Outcome[] = ['rejected', 'undialable', 'suppressed'];
+
+/** Which people of a campaign are asked for, in which order, and what is shown of them; empty where nothing is said. */
+export interface Asked {
+  state: CampaignRow['state'] | '';
+  outcome: Outcome | 'cannot' | '';
+  waiting: string;
+  search: string;
+  /** Behind which the page begins, as the page before has said. */
+  after: string;
+  sort: RowOrder;
+  /** Places of the list's columns that are shown. */
+  columns: readonly number[];
+  /** Whose drawer is open. */
+  person: number | null;
+}
+
+const states = ['waiting', 'open', 'done'] as const satisfies CampaignRow['state'][];
+const mostSearched = 200;
+const mostColumns = 8;
+/** None of them, where the usual ones would be shown. */
+const noColumns = '-';
+
+/** Reads it of the address, and of what is sent where somebody searches. */
+export function readAsked(request: ViewRequest, { rules, state: campaignState }: Campaign): Asked {
+  const said = (name: string): string => request.sent?.get(name) ?? request.query(name);
+  const state = states.find((each) => each === said('state')) ?? '';
+  const outcome = said('outcome') === 'cannot' ? 'cannot' : (outcomes.find((each) => each === said('outcome')) ?? '');
+  const search = (request.sent?.get('search') ?? '').trim().slice(0, mostSearched);
+  const sort = search === '' && campaignState !== 'importing' ? readSort(request, said('sort'), rules.list) : ({ by: 'row' } as const);
+  const isNext = sort.by === 'next' && (outcome !== '' || (state !== '' && state !== 'waiting'));
+  return {
+    state,
+    outcome,
+    waiting: said('waiting'),
+    search,
+    after: /^\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
+    // Only who waits has a next call.
+    sort: isNext ? { by: 'row' } : sort,
+    columns: readColumns(request, said('columns'), rules.list),
+    person: /^[1-9]\d{0,8}$/.test(said('person')) ? Number(said('person')) : null,
+  };
+}
+
+type List = CampaignRules['list'];
+
+/** What a column holds is for whoever may operate; the own ids are for everybody. */
+function mayOrderBy(request: ViewRequest, list: List, place: number): boolean {
+  const column = list.columns[place];
+  return column !== undefined && (column === list.idColumn || (may(request, 'operate') && column !== list.phoneColumn));
+}
+
+function readSort(request: ViewRequest, text: string, list: List): RowOrder {
+  if (text === 'next' || text === 'last') return { by: text };
+  const place = Number(/^column-(\d{1,4})$/.exec(text)?.[1] ?? -1);
+  return mayOrderBy(request, list, place) ? { by: 'column', place } : { by: 'row' };
+}
+
+function readColumns(request: ViewRequest, text: string, list: List): readonly number[] {
+  const offered = columnsOf(request, list).map(({ place }) => place);
+  if (text === '') return offered.filter((place) => place === nameColumn(list));
+  return text
+    .split(',')
+    .map(Number)
+    .filter((place) => offered.includes(place))
+    .slice(0, mostColumns);
+}
+
+/** The columns of the list that may be shown beside what is always shown. */
+export function columnsOf(request: ViewRequest, list: List): { place: number; column: string }[] {
+  if (!may(request, 'operate')) return [];
+  return list.columns
+    .map((column, place) => ({ place, column }))
+    .filter(({ column }) => column !== list.idColumn && column !== list.phoneColumn);
+}
+
+/** How an order stands in an address. */
+function sortText(sort: RowOrder): string {
+  return sort.by === 'row' ? '' : sort.by === 'column' ? `column-${sort.place}` : sort.by;
+}
+
+/** What is asked for as an address has it, without what is searched for. */
+export function fieldsOf(
+  { state, outcome, waiting, sort, columns }: Asked,
+  list: List,
+): Record<'state' | 'outcome' | 'waiting' | 'sort' | 'columns', string> {
+  const isUsual = columns.length <= 1 && columns[0] === nameColumn(list);
+  return { state, outcome, waiting, sort: sortText(sort), columns: isUsual ? '' : columns.length === 0 ? noColumns : columns.join(',') };
+}
+
+/** The address of the same people with something changed; a change begins at the first page, and closes the drawer. */
+export function askedPath(campaign: Campaign, asked: Asked, changed: Partial<Asked> = {}): string {
+  const { after = '', person = null } = changed;
+  return rowsPath(campaign.campaignId, {
+    ...fieldsOf({ ...asked, ...changed }, campaign.rules.list),
+    after,
+    ...(person === null ? {} : { person }),
+  });
+}
+
+/** The same for the database. */
+export function queryOf({ state, outcome, waiting, search }: Asked, mayFindAll: boolean): RowQuery {
+  return {
+    ...(state === '' ? {} : { states: [state] }),
+    ...(outcome === '' ? {} : { outcomes: outcome === 'cannot' ? cannotOutcomes : [outcome] }),
+    ...(waiting === '' ? {} : { waitingFor: waiting }),
+    ...(search === '' ? {} : { search: { text: search, everywhere: mayFindAll } }),
+  };
+}

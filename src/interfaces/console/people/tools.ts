@@ -1,0 +1,146 @@
+import { type OutcomeTone } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { capital, plural } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import type { Outcome } from '../../../rules/outcome.ts';
+import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
+import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { waitingText } from '../../../presentation/words/causes.ts';
+import { hidden } from '../core/fields.ts';
+import { rowsPath } from '../core/links.ts';
+import { outcomeTone, outcomeWord } from '../core/rows.ts';
+import { may, type ViewRequest } from '../core/view.ts';
+import { askedPath, cannotOutcomes, columnsOf, fieldsOf, type Asked } from './asked.ts';
+
+interface Chip {
+  words: string;
+  tone?: OutcomeTone;
+  people: number;
+  asks: Pick<Asked, 'state' | 'outcome'>;
+}
+
+const ended: readonly Outcome[] = ['completed', 'exhausted', 'opted_out', 'unresolved', 'expired', 'cancelled'];
+
+/** How many people stand how. */
+function chipsOf({ outcomes, open, waiting, total }: CampaignStatus): Chip[] {
+  const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
+  return [
+    { words: 'All', people: total, asks: { state: '', outcome: '' } },
+    ...ended.map((outcome): Chip => ({
+      words: outcomeWord(outcome),
+      tone: outcomeTone(outcome),
+      people: of(outcome),
+      asks: { state: '', outcome },
+    })),
+    { words: 'Calling', tone: 'calling', people: open, asks: { state: 'open', outcome: '' } },
+    { words: 'Waiting', tone: 'waiting', people: waiting, asks: { state: 'waiting', outcome: '' } },
+    {
+      words: 'Cannot be called',
+      tone: 'cannot',
+      people: cannotOutcomes.reduce((sum, each) => sum + of(each), 0),
+      asks: { state: '', outcome: 'cannot' },
+    },
+  ];
+}
+
+/** People by how they stand, of whom there are some. */
+export function chips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
+  const isHere = ({ state, outcome }: Chip['asks']): boolean => state === asked.state && outcome === asked.outcome && asked.search === '';
+  const shown = chipsOf(status).filter(({ people, asks, tone }) => tone === undefined || people > 0 || isHere(asks));
+  return html`<div class="tools">
+    <nav class="chips" aria-label="Filter by status">
+      ${shown.map(({ words, tone, people, asks }) => {
+        const path = askedPath(campaign, asked, {
+          ...asks,
+          waiting: '',
+          search: '',
+          ...(asked.sort.by === 'next' ? { sort: { by: 'row' } } : {}),
+        });
+        return html`<a class="chip" href="${path}" ${isHere(asks) ? html`aria-current="page"` : null}
+          >${tone === undefined ? null : html`<i class="dot ${tone}"></i>`}${words} <span class="n">${people.toLocaleString('en')}</span></a
+        > `;
+      })}
+    </nav>
+  </div>`;
+}
+
+/** How many people are asked for, where that is known without counting them. */
+export function countAsked(
+  { state, outcome, waiting, search, sort }: Asked,
+  status: CampaignStatus,
+  groups: readonly WaitingGroup[],
+): number | null {
+  if (search !== '') return null;
+  if (waiting !== '') return groups.find(({ rule }) => rule === waiting)?.rows ?? null;
+  if (sort.by === 'next') return status.waiting;
+  if (sort.by === 'last' && state === '' && outcome === '') return null;
+  return chipsOf(status).find(({ asks }) => asks.state === state && asks.outcome === outcome)?.people ?? null;
+}
+
+/** The search, what whoever waits waits for, and which columns of the list are shown. */
+export function tools(
+  request: ViewRequest,
+  campaign: Campaign,
+  { asked, waiting }: { asked: Asked; waiting: readonly WaitingGroup[] },
+): Html {
+  return html`<div class="tools">
+    ${searchForm(request, campaign, asked)} ${waitingMenu(campaign, asked, waiting)} ${columnsMenu(request, campaign, asked)}
+    <span class="end soft small">
+      ${may(request, 'operate') && !request.numbersShown(campaign.campaignId) ? 'Numbers are masked. Showing them is noted in the log.' : null}
+    </span>
+  </div>`;
+}
+
+function searchForm(request: ViewRequest, campaign: Campaign, asked: Asked): Html {
+  const everywhere = may(request, 'operate');
+  const words = everywhere ? 'ID, #row, number or any cell' : 'ID or #row';
+  const { sort: _, ...fields } = fieldsOf(asked, campaign.rules.list);
+  return html`<form id="rows-search" class="search" role="search" method="post" action="${rowsPath(campaign.campaignId)}">
+    ${hidden(fields)}
+    <label class="hidden" for="search">Search by ${everywhere ? 'ID, row, at least 4 digits of a number, or what stands in a cell' : 'ID or row'}</label>
+    ${icon('search')}<input
+      id="search" name="search" type="search" placeholder="${words}" autocomplete="off" maxlength="200" value="${asked.search}" required
+    /><kbd aria-hidden="true">/</kbd>
+    <button class="hidden">Search</button>
+  </form>`; // prettier-ignore
+}
+
+function waitingMenu(campaign: Campaign, asked: Asked, groups: readonly WaitingGroup[]): HtmlValue {
+  if (groups.length === 0 && asked.waiting === '') return null;
+  const entry = (rule: string, words: string, small: string | null): Html =>
+    html`<a href="${askedPath(campaign, asked, { waiting: rule, state: '', outcome: '', search: '' })}"
+      >${icon(rule === asked.waiting ? 'check' : 'right')} <span>${words}</span>${small === null ? null : html`<small>${small}</small>`}</a
+    >`;
+  return html`<details class="menu" id="waiting-for">
+    <summary class="btn">${icon('filter')} Waiting for: ${asked.waiting === '' ? 'anything' : waitingText(asked.waiting)}</summary>
+    <div class="pop left">
+      ${asked.waiting === '' ? null : entry('', 'Anything', null)}
+      ${groups.map(({ rule, rows }) => entry(rule, capital(waitingText(rule)), plural(rows, 'person', 'people')))}
+    </div>
+  </details>`;
+}
+
+function columnsMenu(request: ViewRequest, campaign: Campaign, asked: Asked): HtmlValue {
+  const offered = columnsOf(request, campaign.rules.list);
+  if (asked.search !== '' || (offered.length === 0 && asked.sort.by === 'row')) return null;
+  return html`<details class="menu" id="columns">
+    <summary class="btn">${icon('list')} Columns</summary>
+    <div class="pop left tall-pop">
+      ${
+        asked.sort.by === 'row'
+          ? null
+          : html`<a href="${askedPath(campaign, asked, { sort: { by: 'row' } })}">${icon('sort')} <span>In the order of the list</span></a>`
+      }
+      ${offered.map(({ place, column }) => {
+        const isShown = asked.columns.includes(place);
+        const columns = isShown ? asked.columns.filter((each) => each !== place) : [...asked.columns, place];
+        return html`<a href="${askedPath(campaign, asked, { columns })}"
+          >${isShown ? icon('check') : html`<span></span>`}
+          <span>${printable(column)}</span>${html`<small>${isShown ? 'Shown: hide it' : 'Show it'}</small>`}</a
+        >`;
+      })}
+    </div>
+  </details>`;
+}

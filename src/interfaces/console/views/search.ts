@@ -1,0 +1,81 @@
+import { count, empty, link } from '../../../presentation/html/elements.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { searchPeople, type FoundPerson } from '../../../operations/control/search.ts';
+import { campaignPath, rowPath } from '../core/links.ts';
+import { campaignName, personName, shownNumber } from '../core/rows.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
+import { statusOf } from '../people/standing.ts';
+
+const most = 50;
+const mostWritten = 200;
+
+/** People of all campaigns, as somebody searches them: by POST, so that it stands in no address, history or log. */
+export async function searchView(request: ViewRequest): Promise<View> {
+  const text = (request.sent?.get('search') ?? '').trim().slice(0, mostWritten);
+  return {
+    title: 'Search',
+    section: 'search',
+    body: [form(request, text), text === '' ? null : await results(request, text)],
+  };
+}
+
+function form(request: ViewRequest, text: string): Html {
+  const hint = may(request, 'operate')
+    ? 'An ID, # and a row, at least 4 digits of a number, or what stands in any cell of a list, such as a name.'
+    : 'An ID, or # and a row. Numbers, names and other cells are found by whoever may operate.';
+  return html`<form id="search-form" class="search-all" role="search" method="post" action="/search">
+    <label for="search">People of all campaigns</label>
+    <span class="search">${icon('search')}<input
+      id="search" name="search" type="search" autocomplete="off" maxlength="${mostWritten}" value="${text}" aria-describedby="search-hint" required
+    /><kbd aria-hidden="true">/</kbd></span>
+    <button class="btn primary">Search</button>
+    <p class="hint" id="search-hint">${hint}</p>
+  </form>`; // prettier-ignore
+}
+
+async function results(request: ViewRequest, text: string): Promise<Html> {
+  const asked = { text, everywhere: may(request, 'operate'), limit: most };
+  const { people, isComplete } = await searchPeople(request.context, asked, request.now);
+  return html`<section class="panel" aria-labelledby="found">
+    <header>
+      <h2 id="found">${isComplete ? count(people.length, 'person', 'people') : `The first ${count(people.length, 'person', 'people')}`}</h2>
+      <p>${isComplete ? 'newest campaign first' : 'There may be more: write more of it'}</p>
+    </header>
+    ${people.length === 0 ? empty('No one matches', 'Write another part of it, or look into one campaign.') : foundTable(request, people)}
+  </section>`;
+}
+
+function foundTable(request: ViewRequest, people: readonly FoundPerson[]): Html {
+  return html`<div class="scroll" role="group" aria-labelledby="found" tabindex="0">
+    <table class="cards">
+      <caption class="hidden">People who were found</caption>
+      <thead>
+        <tr>
+          <th scope="col">Person</th>
+          <th scope="col">Campaign</th>
+          <th scope="col">Number</th>
+          <th scope="col">Status</th>
+          <th scope="col">Found in</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${people.map((person) => line(request, person))}
+      </tbody>
+    </table>
+  </div>`; // prettier-ignore
+}
+
+function line(request: ViewRequest, { campaign, row, match }: FoundPerson): Html {
+  const { campaignId } = campaign;
+  return html`<tr id="found-${campaignId}-${row.row}" class="go">
+    <th scope="row"><a href="${rowPath(campaignId, row.row)}">${personName(row.row, row.externalId)}</a></th>
+    <td class="list-cell" data-label="Campaign">${link(campaignPath(campaignId), campaignName(campaign))}</td>
+    <td class="nowrap number">${shownNumber(request, campaignId, row.e164)}</td>
+    <td class="wide">${statusOf(row, request.now)}</td>
+    <td class="list-cell" data-label="Found in">
+      ${match === null ? 'ID, row or number' : html`<span class="soft">${printable(match.column)}:</span> ${printable(match.value)}`}
+    </td>
+  </tr>`;
+}

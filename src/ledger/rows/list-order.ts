@@ -1,0 +1,53 @@
+import { sql, type RawBuilder } from 'kysely';
+import { lockedTransaction } from '../locks.ts';
+import type { Store } from '../open-ledger.ts';
+import { isPostgres, type Queries, type Tx } from '../tx.ts';
+
+/** What comes behind it tells no two cells of a list apart. */
+const longestKey = 80;
+
+/** By what the cell of a column is ordered: its text in small letters, without blanks around it; of a missing cell nothing. */
+function foldedCell(db: Queries, place: number): RawBuilder<string> {
+  const column = sql.lit(place);
+  if (!isPostgres(db))
+    return sql`lower(substr(trim(coalesce(json_extract(cells, '$[' || ${column} || ']'), '')), 1, ${sql.lit(longestKey)}))`;
+  // A character that PostgreSQL has no text for stands escaped in the JSON, and would end the whole statement.
+  const cell = sql`case when cells like '%\\u0000%' then '' else coalesce(cells::jsonb ->> ${column}::int, '') end`;
+  return sql`lower(left(btrim(${cell}), ${sql.lit(longestKey)}))`;
+}
+
+/**
+ * Sees to it that the rows of a campaign stand in the order of a column of its list, in `list_cells`. Done once, when somebody first asks
+ * for that order, since most columns are never asked for; a change of the list forgets it.
+ */
+export async function orderByColumn(store: Store, campaignId: string, place: number): Promise<void> {
+  if (await isOrdered(store.db, campaignId, place)) return;
+  await lockedTransaction(store, campaignId, async (tx) => {
+    if (await isOrdered(tx, campaignId, place)) return;
+    await sql`insert into list_cells (campaign_id, place, folded, row_number)
+      select campaign_id, ${sql.lit(place)}, ${foldedCell(tx, place)}, row_number from recipients
+      where campaign_id = ${campaignId}`.execute(tx);
+    await tx.insertInto('list_orders').values({ campaign_id: campaignId, place }).execute();
+  });
+}
+
+async function isOrdered(db: Queries, campaignId: string, place: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('list_orders')
+    .select('place')
+    .where('campaign_id', '=', campaignId)
+    .where('place', '=', place)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** The rows of the campaign are others than before. Its row is locked. */
+export async function forgetOrders(tx: Tx, campaignId: string): Promise<void> {
+  const ordered = await tx.deleteFrom('list_orders').where('campaign_id', '=', campaignId).executeTakeFirst();
+  if (ordered.numDeletedRows > 0n) await tx.deleteFrom('list_cells').where('campaign_id', '=', campaignId).execute();
+}
+
+/** The key of one row in that order. */
+export function keyOfRow(db: Queries, { campaignId, place, row }: { campaignId: string; place: number; row: number }): RawBuilder<string> {
+  return sql`(select ${foldedCell(db, place)} from recipients where campaign_id = ${campaignId} and row_number = ${row})`;
+}

@@ -1,0 +1,52 @@
+import { looksLikeNumber } from '../../rules/phone-number.ts';
+import { maskedNumber } from '../../shared/input/printable.ts';
+import { readCampaignRows, readCells, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
+import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Control } from './control.ts';
+
+/** A person who was found, and where. */
+export interface FoundPerson {
+  campaign: Campaign;
+  row: CampaignRow;
+  /** The cell in which it stands, masked where it looks like a number; null: it is an id, a row or a number. */
+  match: { column: string; value: string } | null;
+}
+
+/** So many rows are looked through at most, those of the newest campaigns first. */
+const mostRows = 500_000;
+
+/**
+ * Looks for people in all campaigns, the newest first: by their own id or `#` and a row; and `everywhere`, for whoever may see those, by
+ * part of a number or of any cell of the list. `isComplete`: there are no others.
+ */
+export async function searchPeople(
+  { store: { db } }: Pick<Control, 'store'>,
+  { text, everywhere, limit }: { text: string; everywhere: boolean; limit: number },
+  now: number,
+): Promise<{ people: FoundPerson[]; isComplete: boolean }> {
+  const people: FoundPerson[] = [];
+  let looked = 0;
+  for (const campaign of (await listCampaigns(db)).toReversed()) {
+    if (campaign.state === 'importing') continue;
+    if (everywhere && looked > 0 && looked + campaign.rowsTotal > mostRows) return { people, isComplete: false };
+    looked += campaign.rowsTotal;
+    const room = limit - people.length;
+    const found = await readCampaignRows(db, campaign.campaignId, { search: { text, everywhere }, limit: room + 1 }, now);
+    const rows = found.slice(0, room);
+    const cells = everywhere ? await readCells(db, campaign.campaignId, rows.map(({ row }) => row)) : new Map<number, string>(); // prettier-ignore
+    people.push(...rows.map((row) => ({ campaign, row, match: matchIn(campaign, cells.get(row.row) ?? '[]', { row, text }) })));
+    if (found.length > room) return { people, isComplete: false };
+  }
+  return { people, isComplete: true };
+}
+
+function matchIn({ rules }: Campaign, cells: string, { row, text }: { row: CampaignRow; text: string }): FoundPerson['match'] {
+  if (row.externalId === text.trim()) return null;
+  const wanted = text.trim().toLowerCase();
+  const values = JSON.parse(cells) as string[];
+  const place = values.findIndex((value) => value.toLowerCase().includes(wanted));
+  const column = rules.list.columns[place];
+  if (column === undefined || column === rules.list.phoneColumn) return null;
+  const value = (values[place] ?? '').trim();
+  return { column, value: looksLikeNumber(value, rules.list.defaultRegion) ? maskedNumber(value) : value };
+}
