@@ -3,6 +3,7 @@ import { count } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
+import { localMinute } from '../../../shared/input/times.ts';
 import { readCallee, type Callee, type CalleeCall, type CalleeRow } from '../../../ledger/read/callee.ts';
 import { findRecipient, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -48,9 +49,9 @@ export async function readPerson(request: ViewRequest): Promise<Person> {
 /** `New York, 10:42`. */
 export function localTime(zones: readonly string[], now: number): string {
   const [zone = 'UTC'] = zones;
-  const clock = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: 'numeric', minute: '2-digit' });
+  const clock = localMinute(new Date(now).toISOString(), zone).slice(-'00:00'.length);
   const others = zones.length > 1 ? `, or ${count(zones.length - 1, 'other zone')}` : '';
-  return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock.format(now)}${others}`;
+  return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock}${others}`;
 }
 
 /** What can be done about this person. */
