@@ -157,7 +157,9 @@ test('a request is looked for as long as lists lag, before its people are called
 
 test('what a 429 refused is not sent again before a list would show that it was carried out', async () => {
   const lagMs = 5 * minuteMs;
-  const campaign = await beginReported({ api: 'batch-calling', sandbox: { ...bare, batchCalling: { listLagMs: lagMs } } });
+  // No phone rings before it would be sent again, so that no record tells of it.
+  const world = { ...bare.world, late_rings: { share: 1, from_seconds: 240, to_seconds: 280 } };
+  const campaign = await beginReported({ api: 'batch-calling', sandbox: { world, batchCalling: { listLagMs: lagMs } } });
   await prove(campaign, lagMs);
   campaign.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', when: 'after', seconds: 2 } });
   await campaign.run(hourMs);
@@ -165,8 +167,21 @@ test('what a 429 refused is not sent again before a list would show that it was 
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(once(6).map(() => 'completed'));
 });
 
+const unlisted = (service: CallService): CallService => ({ ...service, find: async () => ({ kind: 'absent', certain: false }) });
+
+test('of a request that no list of batches shows nothing is concluded while the list of conversations cannot be read', async () => {
+  const campaign = await beginReported({ api: 'batch-calling', between: unlisted, sandbox: bare });
+  await prove(campaign, 0);
+  campaign.sandbox.addFaults([
+    { operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } },
+    { operation: 'list_conversations', period: { from: 0, until: 3_600 }, effect: { type: 'error', status: 503 } },
+  ]);
+  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  expect(timesOf(campaign.rang())).toEqual(once(6));
+  expect(await campaign.proof()).toEqual([]);
+});
+
 test('of a request that no list of batches shows, the list of conversations is asked, and what fits its calls keeps them', async () => {
-  const unlisted = (service: CallService): CallService => ({ ...service, find: async () => ({ kind: 'absent', certain: false }) });
   const rules = { timing: { lateLookbackMs: 24 * hourMs } };
   const campaign = await beginReported({ api: 'batch-calling', between: unlisted, sandbox: bare, rules });
   await prove(campaign, 0);

@@ -128,4 +128,20 @@ export const guardsOfClaims: readonly Guard[] = [
     worlds: ['untrue'],
     test: { file: 'test/activities/reported-doubt.test.ts', name: 'leaves somebody out' },
   },
+  {
+    name: 'look-up: the list of conversations has been read',
+    keeps: 'That no record fits a request which is not listed counts only once the list was read back to it.',
+    edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],
+    api: 'batch-calling',
+    worlds: ['unlisted'],
+    test: { file: 'test/activities/reported-guards.test.ts', name: 'while the list of conversations cannot be read' },
+  },
+  {
+    name: 'look-up: after a 429, as long as lists lag',
+    keeps: 'A list that does not show a denied request is not relied on before it would.',
+    edits: [edit('activities/look-up.ts', '(found.certain || begunAt >= since + patienceMs)', 'since > 0')],
+    api: 'batch-calling',
+    worlds: ['lagging', 'refused'],
+    test: { file: 'test/activities/reported-guards.test.ts', name: 'what a 429 refused is not sent again' },
+  },
 ];
