@@ -1,6 +1,6 @@
 import { CompiledQuery, SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, SqliteDatabase } from 'kysely';
-import { cachePrepared, openSqliteFile } from './sqlite-file.ts';
+import { cachePrepared, isBusy, openSqliteFile } from './sqlite-file.ts';
 import type { Queries } from './tx.ts';
 
 /** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
@@ -24,8 +24,22 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 
 /** A deferred transaction that reads and then writes can fail half-way when another process wrote in between. */
 class ImmediateSqliteDriver extends SqliteDriver {
+  readonly #looksForMs: number;
+
+  constructor(config: ConstructorParameters<typeof SqliteDriver>[0], looksForMs: number) {
+    super(config);
+    this.#looksForMs = looksForMs;
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+    const giveUpAt = performance.now() + this.#looksForMs;
+    for (;;)
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
+      }
   }
 
   /** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
@@ -38,13 +52,23 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-export function createSqliteDialect(path: string, options: Parameters<typeof openSqliteFile>[1] = {}): Dialect {
+/** Of one look whether it is a transaction's turn, where it looks several times. */
+const lookMs = 20;
+
+/**
+ * `looksForMs`: how long a transaction goes on looking whether it is its turn; default: as SQLite does, ten times a second for ten seconds,
+ * which is never where others write one transaction after the other.
+ */
+export function createSqliteDialect(path: string, { looksForMs = 0, cacheKib }: { looksForMs?: number; cacheKib?: number } = {}): Dialect {
   const opened: { database?: SqliteDatabase } = {};
-  const config = {
-    database: async () => (opened.database = cachePrepared(openSqliteFile(path, options))),
+  const open = (): SqliteDatabase => {
+    const file = openSqliteFile(path, cacheKib === undefined ? {} : { cacheKib });
+    if (looksForMs > 0) file.exec(`PRAGMA busy_timeout=${lookMs}`);
+    return (opened.database = cachePrepared(file));
   };
+  const config = { database: async () => open() };
   return {
-    createDriver: () => new ImmediateSqliteDriver(config),
+    createDriver: () => new ImmediateSqliteDriver(config, looksForMs),
     createAdapter: () => new TransactionalSqliteAdapter(opened),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),

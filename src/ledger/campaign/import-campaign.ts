@@ -50,7 +50,7 @@ export class CampaignConflictError extends Error {
 
 const rowsPerInsert = 500;
 /** Others write to the database in between. */
-const rowsPerCommit = 2_000;
+const rowsPerCommit = 5_000;
 
 export function recipientId(campaignId: string, row: number): string {
   return `${campaignId}/${row}`;

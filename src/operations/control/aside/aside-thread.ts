@@ -10,7 +10,7 @@ import { streams, works } from './works.ts';
 /** The program of a thread that does works over a connection of its own to the same database, one at a time. */
 const { location } = workerData as AsideInput;
 /** It waits for its turn to write for longer than anybody does whom others wait for. */
-const sqlite = { cacheKib: 16 * 1024, busyTimeoutMs: 60_000 };
+const sqlite = { cacheKib: 16 * 1024, looksForMs: 60_000 };
 /** Whoever asks for a page goes first. On Linux this is the thread's own; elsewhere it would be that of the whole process. */
 const niceness = 5;
 let store: Store | null = null;
