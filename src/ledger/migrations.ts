@@ -284,6 +284,11 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         for (const index of peopleIndexes) await sql.raw(index).execute(db);
       },
     },
+    '014-token-use': {
+      async up(db: Kysely<Database>) {
+        await sql.raw('alter table tokens add column used_real bigint').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

@@ -142,6 +142,7 @@ export interface ServiceTables {
     /** Null: until it is revoked. */
     expires_real: number | null;
     revoked_real: number | null;
+    used_real: number | null;
   };
   /** Changes asked for under an `Idempotency-Key`, for good: the same key never does anything twice. */
   answers: {

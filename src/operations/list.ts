@@ -112,6 +112,22 @@ export const operations = {
       'Send a ping from the server of the API, and say whether it was taken',
     ),
   }),
+
+  ...under('access', {
+    listTokens: read('GET /api/v1/tokens', 'admin', 'List the tokens with their last use, newest first; none can be read again'),
+    createToken: change(
+      'POST /api/v1/tokens',
+      'admin',
+      'Make a token and show it once',
+      'Its text is kept nowhere: the same Idempotency-Key answers again without it.',
+    ),
+    revokeToken: change(
+      'DELETE /api/v1/tokens/:token',
+      'admin',
+      'Refuse a token from now on',
+      'Whoever is signed in with it is signed out. Repeating it changes nothing.',
+    ),
+  }),
 } as const;
 
 /** Name of an operation. */

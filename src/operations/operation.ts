@@ -43,6 +43,7 @@ export const tags = {
   'do-not-call': 'Numbers that are not called.',
   schedules: 'Campaigns that recur.',
   webhooks: 'Other systems that are notified of events.',
+  access: 'Who may use API and console.',
 } as const;
 type Tag = keyof typeof tags;
 

@@ -188,6 +188,7 @@ test('reading makes no schema', async () => {
     '011-certain-absence',
     '012-taken-out',
     '013-people-lists',
+    '014-token-use',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -36,6 +36,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`alter table recipients rename column rank to tier`.execute(db);
   const columns = ['recipients drop column taken_out_at', 'campaigns drop column let_queued', 'campaigns drop column api'];
   const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
+  await sql`alter table tokens drop column used_real`.execute(db);
   const later = ['posts drop column absent_at', 'agents drop column naming_run'];
   for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
   for (const made of [

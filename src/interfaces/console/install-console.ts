@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
+import { noteUseAside } from '../api/core/authentication.ts';
 import { problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
@@ -61,6 +62,7 @@ export function installConsole(app: Api, context: ApiContext): void {
           const token = text === null ? null : await findSession(context.store, text, context.now());
           if (token !== null) {
             request.holder = token;
+            noteUseAside(context, token);
             return;
           }
           if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();

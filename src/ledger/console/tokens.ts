@@ -15,6 +15,8 @@ export interface Token {
   createdReal: number;
   expiresReal: number | null;
   revokedReal: number | null;
+  /** When it was last used for a request, to the minute; null: not yet. */
+  usedReal: number | null;
 }
 
 const secretBytes = 32;
@@ -35,28 +37,42 @@ export function toToken(row: Row<'tokens'>): Token {
     createdReal: row.created_real,
     expiresReal: row.expires_real,
     revokedReal: row.revoked_real,
+    usedReal: row.used_real,
   };
 }
 
 /**
  * Makes a token. `text` is what its holder sends, `carillon_<id>_<secret>`; it is told here and never again, since the ledger keeps only
- * a hash of the secret.
+ * a hash of the secret. `tokenId`: for whoever may ask twice; the same id makes one token, with the secret that was told last.
  */
 export async function createToken(
   store: Store,
-  { name, role, lastsMs, nowReal }: { name: string; role: TokenRole; lastsMs: number | null; nowReal: number },
+  {
+    name,
+    role,
+    lastsMs,
+    nowReal,
+    tokenId = randomBytes(6).toString('hex'),
+  }: { name: string; role: TokenRole; lastsMs: number | null; nowReal: number; tokenId?: string },
 ): Promise<{ token: Token; text: string }> {
   const secret = randomBytes(secretBytes).toString('base64url');
   const row = {
-    token_id: randomBytes(6).toString('hex'),
+    token_id: tokenId,
     name,
     role,
     hash: hashOf(secret),
     created_real: nowReal,
     expires_real: lastsMs === null ? null : nowReal + lastsMs,
     revoked_real: null,
+    used_real: null,
   };
-  await store.transaction((tx) => tx.insertInto('tokens').values(row).execute());
+  await store.transaction((tx) =>
+    tx
+      .insertInto('tokens')
+      .values(row)
+      .onConflict((conflict) => conflict.column('token_id').doUpdateSet({ hash: row.hash }))
+      .execute(),
+  );
   return { token: toToken(row), text: `carillon_${row.token_id}_${secret}` };
 }
 
@@ -74,6 +90,19 @@ export async function findToken({ db }: Pick<Store, 'db'>, text: string, nowReal
 /** Whether a token is neither revoked nor expired. */
 export function holds(row: Pick<Row<'tokens'>, 'revoked_real' | 'expires_real'>, nowReal: number): boolean {
   return row.revoked_real === null && (row.expires_real === null || row.expires_real > nowReal);
+}
+
+const usedEveryMs = 60_000;
+
+/** Notes that a token is used, at most once in a minute. */
+export async function noteUse(store: Store, { tokenId, usedReal }: Token, nowReal: number): Promise<void> {
+  if (usedReal !== null && nowReal - usedReal < usedEveryMs) return;
+  await store.transaction((tx) => tx.updateTable('tokens').set({ used_real: nowReal }).where('token_id', '=', tokenId).execute());
+}
+
+/** Whether a token is neither revoked nor expired. */
+export function holdsAt({ revokedReal, expiresReal }: Token, nowReal: number): boolean {
+  return revokedReal === null && (expiresReal === null || expiresReal > nowReal);
 }
 
 /** All tokens, revoked ones included, newest first. */

@@ -14,6 +14,7 @@ import {
   pauseSchedule,
   resumeSchedule,
 } from '../control/schedules/schedules.ts';
+import { endToken, makeToken, readTokens } from '../control/tokens.ts';
 import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWebhook, type ChangedWebhook } from '../control/webhooks.ts';
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
 import { webhookAsJson } from '../../presentation/words/hooks.ts';
@@ -142,5 +143,17 @@ const webhookRuns: Runs<
   },
 };
 
+/** Who may use API and console. */
+const tokenRuns: Runs<'listTokens' | 'createToken' | 'revokeToken'> = {
+  listTokens: { run: readTokens },
+  createToken: {
+    action: 'token_created',
+    log: () => accountScope,
+    kept: (answer) => ({ ...answer, token: null }),
+    run: (doing, { body }) => makeToken(doing, { ...body, ...(doing.onceId === undefined ? {} : { tokenId: doing.onceId }) }),
+  },
+  revokeToken: { action: 'token_revoked', log: () => accountScope, run: (doing, { token }) => endToken(doing, token) },
+};
+
 /** How operations are carried out, whoever asks for them. */
-export const runs = { ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns };
+export const runs = { ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns, ...tokenRuns };

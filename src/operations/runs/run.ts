@@ -22,6 +22,8 @@ export interface Run<Id extends OperationId> {
   action?: string | ((input: Taken<Id>) => string | null);
   /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
   log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
+  /** What is kept of an answer for whoever asks again with the same key; left out: all of it. Secrets are kept nowhere. */
+  kept?: (answer: Answer<Id>) => Answer<Id>;
   /** Throws as what it calls; the names of errors say to API and command line what they mean. */
   run: (doing: Doing, input: Taken<Id>) => Promise<Answer<Id>>;
 }

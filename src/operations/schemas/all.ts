@@ -7,6 +7,7 @@ import { handOnShapes } from './exports.ts';
 import { scheduleShapes } from './schedules.ts';
 import { steerShapes } from './steer.ts';
 import { suppressionShapes } from './suppressions.ts';
+import { tokenShapes } from './tokens.ts';
 import type { Kind } from '../operation.ts';
 
 /** What each operation takes and answers. */
@@ -22,6 +23,7 @@ export const shapes = {
   ...suppressionShapes,
   ...scheduleShapes,
   ...webhookShapes,
+  ...tokenShapes,
 } satisfies Record<OperationId, Shape>;
 
 /** What an operation takes, as its schemas have read it: parameters of the path by name, `query` and `body`. */

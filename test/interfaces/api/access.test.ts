@@ -107,7 +107,9 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
     'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule recoverCampaign resolveAll resolveRow ' +
     'resumeCampaign resumeSchedule retryRows showTranscript startExample triggerSchedule updateList withdrawRows',
-  admin: 'addWebhook createSchedule editSchedule pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook testWebhook',
+  admin:
+    'addWebhook createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +
+    'revokeToken testWebhook',
 };
 const roleOf = new Map(tokenRoles.flatMap((role) => operationsOf[role].split(' ').map((id) => [id, role] as const)));
 

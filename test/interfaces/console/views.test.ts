@@ -219,7 +219,7 @@ test('whoever leaves a download in the middle ends the reading of it', async () 
     }
   }
   app.decorate('tickets', new Map());
-  const holder = { tokenId: 'one', name: 'front desk', role: 'operate', createdReal: 0, expiresReal: null, revokedReal: null } as const; // prettier-ignore
+  const holder = { tokenId: 'one', name: 'front desk', role: 'operate', createdReal: 0, expiresReal: null, revokedReal: null, usedReal: null } as const; // prettier-ignore
   app.decorateRequest('holder', null);
   app.addHook('onRequest', async (request) => void (request.holder = holder));
   app.get('/file', async (_request, reply) => reply.type('text/csv').send(Readable.from(endless())));

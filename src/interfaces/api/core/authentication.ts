@@ -1,4 +1,4 @@
-import { findToken, mayAct, type Token } from '../../../ledger/console/tokens.ts';
+import { findToken, mayAct, noteUse, type Token } from '../../../ledger/console/tokens.ts';
 import type { Api, ApiContext } from './app.ts';
 import { ProblemError } from './problem.ts';
 import { isLoopback } from '../../../rules/service-address.ts';
@@ -28,6 +28,7 @@ export function authenticate(app: Api, context: ApiContext): void {
     if (!mayAct(token.role, role))
       throw new ProblemError(403, 'role', `This takes the role ${role}; the token of ${token.name} has ${token.role}.`);
     request.holder = token;
+    noteUseAside(context, token);
   });
 
   async function findHolder(scheme = '', text = ''): Promise<Token | null> {
@@ -36,6 +37,11 @@ export function authenticate(app: Api, context: ApiContext): void {
     app.tickets.delete(text);
     return holder;
   }
+}
+
+/** Nobody waits for it, and nothing fails with it. */
+export function noteUseAside(context: ApiContext, token: Token): void {
+  noteUse(context.store, token, context.now()).catch(() => {});
 }
 
 /**

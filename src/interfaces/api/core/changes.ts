@@ -25,16 +25,18 @@ interface Change<Answer> {
   campaignId: string;
   sent: Sent;
   status?: 200 | 201;
+  /** What is kept of the answer for whoever asks again; default: all of it. */
+  kept?: ((answer: Answer) => Answer) | undefined;
   work: () => Promise<Answer>;
 }
 
 /**
- * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good. A refusal of
- * what was sent (422) is kept as well; every other refusal frees the key, since its reason may pass.
+ * Carries out a change once for its `Idempotency-Key`, logs it with the name of who made it, and keeps the answer for good, or what `kept`
+ * says of it. A refusal of what was sent (422) is kept as well; every other refusal frees the key, since its reason may pass.
  */
 export async function makeChange<Answer>(
   context: ApiContext,
-  { request, reply, action, campaignId, sent, status = 200, work }: Change<Answer>,
+  { request, reply, action, campaignId, sent, status = 200, kept = (answer) => answer, work }: Change<Answer>,
 ): Promise<Answer> {
   const { store } = context;
   const holder = holderOf(request);
@@ -63,16 +65,16 @@ export async function makeChange<Answer>(
     const at = await serviceNow(context);
     await store.transaction(async (tx) => {
       if (action !== null) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]);
-      await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(answer) });
+      await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
     });
     void reply.code(status);
     return answer;
   } catch (error) {
     const refusal = problemOf(error);
-    const kept = { status: refusal.status, body: JSON.stringify(refusal) };
+    const refused = { status: refusal.status, body: JSON.stringify(refusal) };
     // A database that is away frees the key by itself after a while; what is told is the first error.
     await store
-      .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, kept) : freeKey(tx, claim.entry)))
+      .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
       .catch(() => {});
     throw error;
   }

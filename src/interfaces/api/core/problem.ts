@@ -87,6 +87,7 @@ const statuses: Readonly<Record<string, number>> = {
   TemporalUnreachableError: 503,
   UnknownCampaignError: 404,
   UnknownScheduleError: 404,
+  UnknownTokenError: 404,
   UnknownWebhookError: 404,
   WrongStateError: 409,
 };

@@ -16,7 +16,7 @@ import { accountScope } from '../../../ledger/rows/suppressions.ts';
 /** Operations that are carried out here as anywhere else; the types of one stand for those of all. */
 export function runRoutes(app: Api, context: ApiContext): void {
   for (const [id, entry] of Object.entries(runs) as [keyof typeof runs, Run<'resolveRow'>][]) {
-    const { action, log, run } = entry;
+    const { action, log, run, kept } = entry;
     const { kind, route } = operations[id];
     const { status }: Shape = shapes[id];
     serve(app, id as 'resolveRow', async (request, reply) => {
@@ -27,7 +27,7 @@ export function runRoutes(app: Api, context: ApiContext): void {
       const once = createHash('sha256').update(`${tokenId} ${String(headers['idempotency-key'])}`);
       const doing = { ...context, by, onceId: once.digest('hex').slice(0, 12) };
       const called = (typeof action === 'function' ? action(input) : action) ?? null;
-      const change = { request, reply, action: called, ...(status === undefined ? {} : { status }) };
+      const change = { request, reply, action: called, kept, ...(status === undefined ? {} : { status }) };
       if (log === undefined && route.includes('/campaigns/:campaign'))
         return changeCampaign(context, { ...change, work: (campaign) => run(doing, { ...input, campaign }) });
       const campaignId = (await log?.(doing, input)) ?? 'account';

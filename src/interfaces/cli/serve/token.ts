@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDuration, withInstants } from '../../../shared/input/times.ts';
-import { createToken, listTokens, revokeToken, tokenRoles, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';
-import { withControl, type Control } from '../../../operations/control/control.ts';
+import { parseDuration } from '../../../shared/input/times.ts';
+import { listTokens, tokenRoles, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';
+import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { UsageError } from '../../../shared/input/errors.ts';
+import { endToken, makeToken, tokenAsJson } from '../../../operations/control/tokens.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
@@ -24,7 +24,7 @@ Examples:
 
 /** `carillon token`: who may use API and console. */
 export const tokenCommand = groupOf({ name: 'token', help: examples }, [
-  commandOf<{ role: TokenRole; expires?: number }>({
+  commandOf<{ role: TokenRole; expires?: string }>({
     name: 'create',
     says: 'Make a token and show it once',
     argument: ['<name>', 'who will use it; stands in the event log', readName],
@@ -34,12 +34,11 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
     ],
     examples: ['carillon token create "front desk" --role operate'],
     run: async (io, { role, expires }, name) => {
-      const create = ({ store }: Control) => createToken(store, { name, role, lastsMs: expires ?? null, nowReal: io.now() });
-      const { token, text } = await withControl(io, create, openLedger);
+      const made = await withControl(io, (control) => makeToken(control, { name, role, expires }), openLedger);
       return {
-        data: withInstants({ ...asJson(token), token: text }),
-        words: `${text}\n`,
-        aside: `Token ${token.tokenId} of ${name}, role ${role}. It is not shown again: keep it now.\n`,
+        data: made,
+        words: `${made.token}\n`,
+        aside: `Token ${made.tokenId} of ${name}, role ${role}. It is not shown again: keep it now.\n`,
       };
     },
   }),
@@ -51,7 +50,7 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
       withControl(io, async ({ store }) => {
         const tokens = await listTokens(store);
         return {
-          data: withInstants({ tokens: tokens.map(asJson) }),
+          data: { tokens: tokens.map(tokenAsJson) },
           ...tableOrAside(io, columns(io.now()), tokens, 'There is no token yet: carillon token create makes one.\n'),
         };
       }),
@@ -64,10 +63,9 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
     examples: ['carillon token revoke 4f7c2f0e9a1b'],
     run: async (io, { yes }, tokenId) => {
       if (!(await mayBegin(io, yes, `Revoke token ${tokenId}? Every request with it is refused from now on.`))) return null;
-      return withControl(io, async ({ store }) => {
-        const token = await revokeToken(store, tokenId, io.now());
-        if (token === undefined) throw new UsageError(`There is no token ${JSON.stringify(tokenId)}; carillon token list shows them.`);
-        return { data: withInstants(asJson(token)), words: `Token ${tokenId} of ${token.name} is revoked.\n` };
+      return withControl(io, async (control) => {
+        const token = await endToken(control, tokenId);
+        return { data: token, words: `Token ${tokenId} of ${token.name} is revoked.\n` };
       });
     },
   }),
@@ -79,14 +77,10 @@ function readName(text: string): string {
   throw new InvalidArgumentError('Write a name of 1 to 100 characters.');
 }
 
-function readLasting(text: string): number {
+function readLasting(text: string): string {
   const lastsMs = parseDuration(text);
-  if (lastsMs !== null && lastsMs > 0) return lastsMs;
+  if (lastsMs !== null && lastsMs > 0) return text;
   throw new InvalidArgumentError('Write a duration, such as 90d.');
-}
-
-function asJson({ tokenId, name, role, createdReal, expiresReal, revokedReal }: Token): Record<string, unknown> {
-  return { tokenId, name, role, createdAt: createdReal, expiresAt: expiresReal, revokedAt: revokedReal };
 }
 
 const columns = (now: number): Column<Token>[] => [
@@ -94,6 +88,7 @@ const columns = (now: number): Column<Token>[] => [
   { title: 'Role', value: ({ role }) => role },
   { title: 'Name', value: ({ name }) => name, flexible: true },
   { title: 'Made', value: ({ createdReal }) => new Date(createdReal).toISOString().slice(0, 10) },
+  { title: 'Used', value: ({ usedReal }) => (usedReal === null ? 'never' : new Date(usedReal).toISOString().slice(0, 10)) },
   { title: 'Holds', value: (token) => holdsText(token, now) },
 ];
 

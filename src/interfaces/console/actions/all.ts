@@ -1,12 +1,12 @@
 import type { ConsoleAction } from '../core/action.ts';
+import { createAccess, revokeAccess } from './access.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
-import { startExample } from './example.ts';
 import { changeLimits } from './limits.ts';
 import { editSchedule, newSchedule } from './make-schedule.ts';
 import { scheduleActions } from './schedules.ts';
 import { resolveAllRows, resolveRow } from './resolve.ts';
 import { retryRows } from './retry.ts';
-import { recoverCampaign, steerActions } from './steer.ts';
+import { recoverCampaign, startExample, steerActions } from './steer.ts';
 import { updateList } from './update-list.ts';
 import { addWebhook, webhookActions } from './webhooks.ts';
 import { withdrawRow } from './withdraw-row.ts';
@@ -31,4 +31,6 @@ export const actions: readonly ConsoleAction[] = [
   ...scheduleActions,
   addWebhook,
   ...webhookActions,
+  createAccess,
+  revokeAccess,
 ];

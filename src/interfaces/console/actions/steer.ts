@@ -16,7 +16,7 @@ import type { IconName } from '../../../presentation/html/icons.ts';
 import { checkboxes, hidden } from '../core/fields.ts';
 import { queuedWords } from '../../../presentation/words/campaign.ts';
 import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
-import { campaignPath } from '../core/links.ts';
+import { campaignPath, examplePath } from '../core/links.ts';
 import { pressView, standingFacts } from '../core/press.ts';
 import type { ViewRequest } from '../core/view.ts';
 
@@ -164,3 +164,32 @@ function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): stri
   if (look.runs === null) return 'Temporal did not say whether it runs this campaign. Load this page again later.';
   return look.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
 }
+
+/** The example campaign on the sandbox of this server, at one click from the page without campaigns. */
+export const startExample: ConsoleAction = {
+  path: examplePath,
+  role: operations.startExample.role,
+  form: async ({ context }, given) =>
+    pressView(given, {
+      title: 'Run the example?',
+      section: 'campaigns',
+      crumbs: [['/', 'Campaigns']],
+      back: ['/', 'the campaigns'],
+      obstacle:
+        context.quickenSandbox === undefined
+          ? { why: 'This server has no sandbox. Run carillon demo or carillon dev on your own machine.', status: 409 }
+          : null,
+      says: null,
+      standing: [],
+      effects: [
+        ['people', '', 'A campaign with 300 made-up people starts. The sandbox answers; no real phone rings.'],
+        ['clock', '', 'Unless a speed was chosen, a minute of the sandbox takes a second from then on, for all campaigns.'],
+      ],
+      button: 'Run the example',
+    }),
+  call: () => apiCall('startExample'),
+  done: (_sent, { body }) => ({
+    to: campaignPath(String(body['campaignId'])),
+    said: 'The example runs in the sandbox: 300 made-up people, and no real phone rings.',
+  }),
+};

@@ -4,7 +4,7 @@ import { renderFrame, type FrameEntry } from '../../../presentation/html/frame.t
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { renderShell } from '../../../presentation/html/page-shell.ts';
-import type { Section, View, ViewRequest } from './view.ts';
+import { may, type Section, type View, type ViewRequest } from './view.ts';
 
 const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { name: Section })[] = [
   { name: 'campaigns', path: '/', words: 'Campaigns', drawing: 'list' },
@@ -13,9 +13,11 @@ const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { nam
   { name: 'do-not-call', path: '/do-not-call', words: 'Do not call', drawing: 'ban' },
   { name: 'schedules', path: '/schedules', words: 'Schedules', drawing: 'calendar' },
   { name: 'webhooks', path: '/webhooks', words: 'Webhooks', drawing: 'hook' },
+  { name: 'access', path: '/access', words: 'Access', drawing: 'key' },
 ];
 
-const roleWords: Readonly<Record<TokenRole, string>> = { read: 'Reader', operate: 'Operator', admin: 'Administrator' };
+/** How the page calls roles. */
+export const roleWords: Readonly<Record<TokenRole, string>> = { read: 'Reader', operate: 'Operator', admin: 'Administrator' };
 
 /** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */
 export function renderApp(request: ViewRequest, view: View): Html {
@@ -37,11 +39,14 @@ export function renderApp(request: ViewRequest, view: View): Html {
   </main>`;
   return renderFrame({
     brand: 'Carillon',
-    entries: sections.map((entry) => ({
-      ...entry,
-      isHere: entry.name === section,
-      ...(entry.name === 'decisions' ? { count: { number: decisions, unit: 'people', tone: 'alert' } } : {}),
-    })),
+    // Who may use it is for an administrator to see.
+    entries: sections
+      .filter(({ name }) => name !== 'access' || may(request, 'admin'))
+      .map((entry) => ({
+        ...entry,
+        isHere: entry.name === section,
+        ...(entry.name === 'decisions' ? { count: { number: decisions, unit: 'people', tone: 'alert' } } : {}),
+      })),
     clock: html`<div class="clock" id="clock" data-now="${now}" data-speed="${clock.speed}">
       <b id="clock-now">${instant(now, 'full')}</b>
       <span>${clock.sandbox ? 'Sandbox time' : 'Service time'}, <span id="clock-zone">UTC</span></span>

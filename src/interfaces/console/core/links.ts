@@ -66,3 +66,7 @@ export function campaignNav({ campaignId, rowsTotal }: Pick<Campaign, 'campaignI
 
 /** Starts the example campaign. */
 export const examplePath = '/example';
+
+export function tokenPath(tokenId: string, more = ''): string {
+  return `/access/${encodeURIComponent(tokenId)}${more}`;
+}

@@ -1,4 +1,5 @@
 import type { View, ViewRequest } from '../core/view.ts';
+import { accessView } from './access.ts';
 import { callView } from './call.ts';
 import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView } from './report.ts';
@@ -31,6 +32,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/search': searchView,
   '/schedules': schedulesView,
   '/webhooks': webhooksView,
+  '/access': accessView,
 };
 
 /** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */

@@ -27,7 +27,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   expect(made.code).toBe(0);
   const { token, tokenId } = JSON.parse(made.stdout) as { token: string; tokenId: string };
   const listed = await run('token', 'list');
-  expect(listed.stdout).toMatch(new RegExp(`${tokenId} +read +front desk +\\d{4}-\\d\\d-\\d\\d +until revoked`));
+  expect(listed.stdout).toMatch(new RegExp(`${tokenId} +read +front desk +\\d{4}-\\d\\d-\\d\\d +never +until revoked`));
   expect(`${listed.stdout}${(await run('token', 'list', '--json')).stdout}`).not.toContain(token.slice('carillon_000000000000_'.length));
 
   let interrupt = (): void => {};

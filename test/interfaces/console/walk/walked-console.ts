@@ -2,6 +2,7 @@ import { readConfig } from '../../../../src/shared/config.ts';
 import { createSchedule } from '../../../../src/operations/control/schedules/create.ts';
 import { openTemporal } from '../../../../src/operations/control/control.ts';
 import { scheduleIdOf, type Recurrence } from '../../../../src/temporal/schedules.ts';
+import { listTokens } from '../../../../src/ledger/console/tokens.ts';
 import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';
 import { addTestWebhook, secret, webhookId } from '../../../shared/hooks/webhook-world.ts';
@@ -180,6 +181,9 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/webhooks/:webhook/resume': [`/webhooks/${heldHookId}/resume`],
     '/webhooks/:webhook/remove': [`/webhooks/${webhookId}/remove`],
     '/webhooks/:webhook/test': [`/webhooks/${webhookId}/test`],
+    '/access': ['/access'],
+    '/access/create': ['/access/create'],
+    '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],
     '/new': ['/new'],
     '/new/:draft/list': [`${ready}/list`],
     '/new/:draft/columns': [`${ready}/columns`, `${wide}/columns`],
