@@ -11,6 +11,8 @@ const tuesdayNoon = Date.UTC(2030, 0, 15, 18);
 const areas = [212, 312, 310];
 const numberOf = (n: number) => `+1${areas[Math.floor(n / 100)]}555${String(100 + (n % 100)).padStart(4, '0')}`;
 const list = ['phone,name', ...Array.from({ length: rows }, (_, n) => `${numberOf(n)},Guest ${n + 1}`)].join('\n');
+/** A letter stands in the first number. */
+const listWithMistake = list.replace('+12125550100', '+1212555O100');
 
 /** Presses a link and the button of the form behind it. */
 async function act(page: Page, link: RegExp, button: RegExp): Promise<void> {
@@ -40,21 +42,32 @@ browserTest(
 
     // Signed in with a link, as `carillon dev` prints it.
     await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
-    await page.getByLabel(/Your list/).setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(list) });
-    await page.locator('form:has(#list) button').click();
-    await page.getByRole('button', { name: 'Save and go on: words' }).click();
-    await page.locator('[id="first_message"]').fill('Hello {{ name }}, a reminder of your appointment.');
-    await page.getByRole('button', { name: 'Save and go on: calls' }).click();
-    await page.locator('[id="id"]').fill(world.id);
-    await page.locator('[id="agent_id"]').selectOption('agent_reminders');
-    await page.locator('[name="from_phone_number_id"][value="pn_main"]').check();
-    await page.getByLabel('At any hour that the law allows').check();
-    await page.locator('[id="pacing.max_concurrent_calls"]').fill('5');
-    await page.locator('[id="retry.max_attempts"]').fill('1');
-    await page.locator('[id="caps.calls"]').fill('');
-    await page.locator('[id="caps.within"]').fill('');
-    await page.getByRole('button', { name: 'Save and go on: check' }).click();
-    await page.getByRole('button', { name: `Start ${world.id}` }).click();
+    await page.getByLabel(/Your list/).setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(listWithMistake) });
+    // The page opens as soon as the list is there, and saves what is changed without a button.
+    const sum = page.getByRole('complementary', { name: 'What would happen' });
+    await sum.getByText(`of ${rows} can be called`).waitFor();
+    await sum.getByText(String(rows - 1), { exact: true }).waitFor();
+    const cell = page.getByLabel('New value of phone in row 1', { exact: true });
+    await cell.fill(numberOf(0));
+    await cell.press('Tab');
+    await page.getByLabel('Agent', { exact: true }).selectOption('agent_reminders');
+    await sum.getByText(String(rows), { exact: true }).waitFor();
+    await page.getByLabel(/Main line/).check();
+    await page.getByLabel('Opening line').fill('Hello , a reminder of your appointment.');
+    await page.getByLabel('Opening line').press('Home');
+    for (const _ of 'Hello ') await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'name', exact: true }).click();
+    await page.getByText('Hello Guest 2, a reminder').waitFor();
+    await page.getByLabel('As long as the law allows').check();
+    await page.getByLabel('Call at most').fill('5');
+    await page.getByLabel('Try each person up to').fill('1');
+    await page.getByLabel('Never call a number more than').fill('');
+    await page.getByLabel('Within this time').selectOption('');
+    await page.getByLabel('Id of the campaign').fill('No id');
+    await page.getByLabel('Name', { exact: true }).fill('Guests');
+    await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
+    await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
+    await page.getByRole('button', { name: `Start calling ${rows} people` }).click();
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
 
     await page.getByRole('link', { name: 'Activity', exact: true }).click();

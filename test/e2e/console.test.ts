@@ -32,22 +32,25 @@ test('a campaign that the page has started is the one that its downloaded file s
 
   const form = new FormData();
   form.append('list', new Blob([list]), 'guests.csv');
-  const path = (await post('/new', form)).replace(/\/columns$/, '');
-  await post(`${path}/columns`, new URLSearchParams({ 'list.phone': 'phone' }));
-  await post(`${path}/words`, new URLSearchParams({ first_message: 'Hello {{ name }}.' }));
-  const calls = { id: world.id, agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', hours: 'any' };
-  await post(`${path}/calls`, new URLSearchParams(calls));
+  const path = await post('/new', form);
+  const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
+  await post(`${path}/words`, new URLSearchParams({ ...speaker, first_message: 'Hello {{ name }}.' }));
+  await post(`${path}/calls`, new URLSearchParams({ hours: 'any' }));
+  await post(`${path}/name`, new URLSearchParams({ id: world.id }));
   const yaml = await get(`${path}/campaign.yaml`);
-  const checked = await get(`${path}/check`);
-  expect(checked).toContain('Ready to start.');
+  const checked = await until('the list is read', async () => {
+    const text = await get(path);
+    return text.includes('being read') ? undefined : text;
+  });
+  expect(checked).toContain('Agent and caller number are ready at the service');
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   const [draftId = ''] = (await store.db.selectFrom('drafts').select('draft_id').execute()).map((row) => row.draft_id);
   await beginRehearsal(store, draftId, 'as it was');
   const [, key = ''] = /name="key" value="([^"]+)"/.exec(checked) ?? [];
   const start = new URLSearchParams({ key, campaign: world.id });
-  expect(await post(`${path}/check`, start)).toBe(`/campaigns/${world.id}`);
+  expect(await post(`${path}/start`, start)).toBe(`/campaigns/${world.id}`);
   // The button was pressed twice, or the draft was open in a second tab.
-  expect(await post(`${path}/check`, start)).toBe(`/campaigns/${world.id}`);
+  expect(await post(`${path}/start`, start)).toBe(`/campaigns/${world.id}`);
   expect(await get('/new')).toContain('There is none.');
   // It was under way when the campaign was started, and ends afterwards.
   await endRehearsal(store, draftId, JSON.stringify(rehearsedReport));
@@ -96,11 +99,10 @@ test('a campaign that is being made on the page is rehearsed there, on a world o
   };
   const form = new FormData();
   form.append('list', new Blob([rehearsedList]), 'guests.csv');
-  const path = (await post('/new', form)).replace(/\/columns$/, '');
-  await post(`${path}/columns`, new URLSearchParams({ 'list.phone': 'phone' }));
-  await post(`${path}/words`, new URLSearchParams({ first_message: 'Hello {{ name }}.' }));
-  const calls = { id: 'autumn', agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', hours: 'any' };
-  await post(`${path}/calls`, new URLSearchParams({ ...calls, 'retry.max_attempts': '1' }));
+  const path = await post('/new', form);
+  const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
+  await post(`${path}/words`, new URLSearchParams({ ...speaker, first_message: 'Hello {{ name }}.' }));
+  await post(`${path}/calls`, new URLSearchParams({ hours: 'any', 'retry.max_attempts': '1' }));
 
   await post(`${path}/rehearsal`, new URLSearchParams());
   const ended = await until(

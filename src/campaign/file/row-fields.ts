@@ -13,10 +13,8 @@ import { text, type Setting } from './settings/setting.ts';
 /** All that is known of one column of the list that a campaign file may name. */
 interface RowField extends Setting {
   label: string;
-  /** What a form says below its label. */
+  /** What the page says beside such a column. */
   hint: string;
-  /** What a form says where the list has no such column. */
-  without?: string;
   rules: string;
   /** What such columns are called, folded: small letters, and `_` between words. */
   names: RegExp;
@@ -56,7 +54,6 @@ export const rowFields = {
     help: 'Column of the number.',
     label: 'Telephone number',
     hint: 'The number that is called.',
-    without: 'Choose the column',
     rules: 'phoneColumn',
     names:
       /^(?:(?:e_?164|phone|mobile|cell|telephone|telefon|tel|mobil|handy|rufnummer|number)(?:_?(?:no|nr|number|phone|nummer|e_?164))?|.*_(?:phone|mobile|phone_number))$/,
@@ -66,7 +63,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of your own id.',
     label: 'Your own id of each row',
-    hint: 'By it a row is known again when you correct the list later.',
+    hint: 'Tells a row again in a corrected list.',
     rules: 'idColumn',
     names: /^(?:id|.*_id|customer_?(?:no|nr|number)|kundennummer|reference|ref)$/,
   },
@@ -74,8 +71,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of an IANA time zone such as America/New_York.',
     label: 'Time zone',
-    hint: 'Such as America/New_York.',
-    without: 'Known from the number',
+    hint: 'Else from the number.',
     rules: 'timezoneColumn',
     names: /^(?:time_?zone|tz|zeitzone)$/,
     looksRight: (cell) => /^[A-Za-z]+\/[A-Za-z]/.test(cell) && timeZone(cell).isValid,
@@ -84,7 +80,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of a two-letter country code, for numbers without +.',
     label: 'Country',
-    hint: 'Of the row; else the country above.',
+    hint: 'Else the country below.',
     rules: 'countryColumn',
     names: /^(?:country(?:_?code)?|land|iso_?country)$/,
   },
@@ -100,7 +96,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of the ZIP code (US): its zone and state.',
     label: 'Postal code',
-    hint: 'Of the US: gives the zone, and which law applies.',
+    hint: 'Of the US: gives zone and law.',
     rules: 'zipColumn',
     names: /^(?:zip(?:_?code)?|postal_?code|postcode|plz)$/,
   },
@@ -122,7 +118,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of the time from which on the row is not dialled any more.',
     label: 'Not called from then on',
-    hint: 'The same.',
+    hint: 'A date, or a date and time.',
     rules: 'expiresAtColumn',
     names: /^(?:expires?(?:_?at|_?on)?|valid_?until|call_?(?:before|until))$/,
     own: {
@@ -150,7 +146,7 @@ export const rowFields = {
     schema: column.optional(),
     help: 'Column of hours in which alone the row is called, such as 14:00-16:00 or Mon-Fri 18:00-20:00.',
     label: 'Own calling hours',
-    hint: 'Such as 14:00-16:00 or Mon-Fri 18:00-20:00, by the clock of the person called.',
+    hint: 'Such as 14:00-16:00, by their clock.',
     rules: 'hoursColumn',
     names: /^(?:call|dial)(?:ing|ling)?_?(?:hours|window|times?)$/,
     own: {

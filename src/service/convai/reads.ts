@@ -22,8 +22,9 @@ export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
       for await (const entry of client.listConversations(filter)) yield factsFromListEntry(entry, pointers);
     },
     async agent(agentId) {
-      const { agent_id: id, name, platform_settings: settings } = await client.getAgent(agentId);
-      return { id: id ?? agentId, name: name ?? null, permitted: isGated ? permittedBy(settings) : null };
+      const { agent_id: id, name, platform_settings: settings, conversation_config: conversation } = await client.getAgent(agentId);
+      const permitted = isGated ? permittedBy(settings) : null;
+      return { id: id ?? agentId, name: name ?? null, permitted, placeholders: placeholdersIn(conversation) };
     },
     async *agents() {
       for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
@@ -57,6 +58,16 @@ function permittedBy(settings: unknown): JsonObject | null {
   if (!isJsonObject(overrides)) return null;
   const { conversation_config_override: permitted } = overrides;
   return isJsonObject(permitted) ? permitted : {};
+}
+
+/** What the prompt of an agent says in place of variables that a call does not give. */
+function placeholdersIn(conversation: unknown): Readonly<Record<string, string>> {
+  const under = (value: unknown, key: string): unknown => (isJsonObject(value) ? value[key] : undefined);
+  const found = under(under(under(conversation, 'agent'), 'dynamic_variables'), 'dynamic_variable_placeholders');
+  if (!isJsonObject(found)) return {};
+  return Object.fromEntries(
+    Object.entries(found).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }
 
 function verificationOf(number: PhoneNumber): boolean | null {

@@ -66,7 +66,7 @@ async function lookAtDraft() {
   return window;
 }
 
-browserTest('a list is dropped, and the example follows what is written, with the keyboard alone', async () => {
+browserTest('a list is dropped, the example follows what is written, and what is changed is saved, with the keyboard alone', async () => {
   const { page } = await lookAtDraft();
   const dropped = await page.evaluateHandle(`(() => {
     const data = new DataTransfer();
@@ -74,25 +74,60 @@ browserTest('a list is dropped, and the example follows what is written, with th
     return data;
   })()`);
   await page.dispatchEvent('.drop', 'drop', { dataTransfer: dropped });
-  await page.getByRole('button', { name: 'Upload and go on' }).focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'New campaign: columns' }).waitFor();
-  await page.getByLabel('Country of numbers without +').focus();
+  await page.getByRole('heading', { name: 'autumn', level: 1 }).waitFor();
+  await page.getByLabel('Numbers without + are from').focus();
   await page.keyboard.type('United States');
-  await page.getByRole('button', { name: /^Save/ }).press('Enter');
   await page.getByLabel('Opening line').focus();
   await page.keyboard.type('Hello {{ First_name }}, until {{ Day }}.');
   await page.locator('#example').getByText('Hello Ben, until Tuesday.', { exact: true }).waitFor();
   await page.keyboard.type(' {{ nobody }}');
   await page.locator('#example').getByText('No example yet.').waitFor();
+  await page.keyboard.press('Tab');
+  const problem = page.locator('#first_message-problem');
+  await problem.getByText('no column of the list').waitFor();
+  // Nobody is taken away from where they write.
+  expect(await page.evaluate('document.activeElement.dataset.insert')).toBe('{{ Customer_No }}');
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('End');
   for (let typed = 0; typed < ' {{ nobody }}'.length; typed += 1) await page.keyboard.press('Backspace');
   await page.locator('#example').getByText('Hello Chloe, until Wednesday.', { exact: true }).waitFor();
-  await page.getByRole('button', { name: /^Save/ }).press('Enter');
-  await page.getByRole('heading', { name: 'New campaign: calls' }).waitFor();
-  await page.goBack();
+  await page.keyboard.press('Tab');
+  await problem.waitFor({ state: 'detached' });
+  // A line that is ended by Enter is saved, and starts nothing.
+  await page.getByLabel('Name', { exact: true }).fill('Autumn');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Autumn', level: 1 }).waitFor();
+  await page.getByLabel('Try each person up to').fill('2');
+  await page.keyboard.press('Tab');
+  await page.getByText('Weekdays 9:00 to 17:00, up to 2 calls each').waitFor();
+  await page.reload();
   await page.getByText('Hello {{ First_name }}, until {{ Day }}.').waitFor();
-  await page.getByRole('link', { name: '2 Columns' }).click();
-  expect(await page.getByLabel('Country of numbers without +').inputValue()).toBe('US');
+  expect(await page.getByLabel('Numbers without + are from').inputValue()).toBe('US');
+  expect(await page.getByLabel('Try each person up to').inputValue()).toBe('2');
+});
+
+browserTest('what would happen is told at most once in two seconds, and a column for one use takes it from another', async () => {
+  const { page } = await lookAtDraft();
+  await page.getByLabel(/Your list/).setInputFiles({ name: 'autumn.csv', mimeType: 'text/csv', buffer: Buffer.from(goodList) });
+  await page.waitForURL(/\/new\/./);
+  await page.getByLabel('First name is').selectOption('list.id');
+  await page.locator('[id="column.0"]').and(page.locator(':has(option[value=""]:checked)')).waitFor();
+  await page.evaluate(`(() => {
+    window.shownAt = [];
+    new MutationObserver(() => window.shownAt.push(performance.now())).observe(document.querySelector('.meta'), { subtree: true, childList: true, attributes: true, characterData: true });
+    new MutationObserver(() => window.shownAt.push(performance.now())).observe(document.getElementById('sum'), { subtree: true, childList: true, attributes: true, characterData: true });
+  })()`);
+  for (const at of ['2', '3', '4', '5', '6']) {
+    await page.getByLabel('Try each person up to').fill(at);
+    await page.keyboard.press('Tab');
+  }
+  await page.getByText('Weekdays 9:00 to 17:00, up to 6 calls each').waitFor();
+  const shownAt = await page.evaluate<number[]>('window.shownAt');
+  const apart = shownAt
+    .slice(1)
+    .map((at, index) => at - (shownAt[index] ?? 0))
+    .filter((ms) => ms > 50);
+  expect(Math.min(...apart, Infinity)).toBeGreaterThan(1_900);
 });
 
 const later = noon + 3 * hourMs;

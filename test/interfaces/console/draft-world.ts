@@ -1,5 +1,6 @@
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
+import { until } from '../../support/until.ts';
 import { ConsoleWorld, type ConsoleAnswer } from './console-world.ts';
 
 export const goodList = [
@@ -10,17 +11,16 @@ export const goodList = [
   '4,David,555,Thursday',
 ].join('\n');
 
-/** What a person writes at each step. */
+/** What a person writes in each part. */
 export const goodWords = {
+  agent_id: 'agent_reminders',
+  from_phone_number_id: 'pn_main',
   first_message: 'Hello {{ First_name }}, we call about {{ Day }}.',
   'variables.0.name': 'first_name',
   'variables.0.value': '{{ First_name }}',
 };
+export const goodName = { id: 'autumn', name: 'Autumn' };
 export const goodCalls = {
-  id: 'autumn',
-  name: 'Autumn',
-  agent_id: 'agent_reminders',
-  from_phone_number_id: 'pn_main',
   hours: 'any',
   'pacing.max_concurrent_calls': '5',
   'retry.max_attempts': '2',
@@ -74,19 +74,28 @@ export class DraftWorld {
   async begin(content: string | Uint8Array = goodList, upload: Partial<Upload> = {}): Promise<string> {
     const { status, headers, text } = await this.upload(content, upload);
     if (status !== 303) throw new Error(`the list was refused: ${text}`);
-    return String(headers['location']).replace(/\/columns$/, '');
+    return String(headers['location']);
   }
 
-  /** A draft that is ready to be checked. */
+  /** The page of a draft, with what would happen once that was read. */
+  async page(path: string, role: TokenRole = 'operate'): Promise<string> {
+    return until('the list of the draft is read', async () => {
+      const { text } = await this.console.get(path, role);
+      return text.includes('being read') ? undefined : text;
+    });
+  }
+
+  /** A draft that is ready to be started. */
   async prepare(
-    { words = goodWords, calls = goodCalls }: { words?: Record<string, string>; calls?: Record<string, string> } = {},
+    { words = goodWords, calls = goodCalls, name = goodName }: Partial<Record<'words' | 'calls' | 'name', Record<string, string>>> = {},
     content: string | Uint8Array = goodList,
   ): Promise<string> {
     const path = await this.begin(content);
-    for (const [step, fields] of [['columns', { 'list.phone': 'Mobile phone', 'list.id': 'Customer No' }], ['words', words], ['calls', calls]] as const) {
-      const { status, text } = await this.console.post(`${path}/${step}`, fields);
-      if (status !== 303) throw new Error(`${step} was refused: ${text}`);
-    } // prettier-ignore
+    const parts = { columns: { 'column.0': 'list.id', 'column.2': 'list.phone' }, words, calls, name };
+    for (const [part, fields] of Object.entries(parts)) {
+      const { status, text } = await this.console.post(`${path}/${part}`, fields);
+      if (status !== 303) throw new Error(`${part} was refused: ${text}`);
+    }
     return path;
   }
 }

@@ -29,13 +29,13 @@ const callers = z
 export const callerSettings = {
   id: { schema: id, label: 'Id of the campaign',
     help: 'Names the campaign in every command: lower-case letters, digits, ".", "_", "-".',
-    form: { step: 'calls', hint: 'Names it everywhere, for good; another campaign has another id.' } },
+    form: { part: 'name', hint: 'Names it everywhere. It cannot be changed after the start.' } },
   name: { schema: text('write text of at most 200 characters').optional(), label: 'Name', help: 'A title for people.',
-    form: { step: 'calls', hint: 'For people; may be empty.' } },
+    form: { part: 'name', hint: 'For people; may be empty.' } },
   agent_id: { schema: text('write the id of the agent that speaks, in quotes if it is all digits'), label: 'Agent',
-    help: 'The agent that speaks.', form: { step: 'calls', hint: 'Who speaks, as the service lists them.' } },
+    help: 'The agent that speaks.', form: { part: 'words' } },
   from_phone_number_id: { schema: callers, label: 'Caller number', help: 'The imported number that calls, or several.',
-    form: { step: 'calls', hint: 'With several, each person is called from one that is near to them.', between: /[\n,]+/ } },
+    form: { part: 'words', hint: 'With several, each person is called from one that is near to them.', between: /[\n,]+/ } },
   caller_choice: { schema: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
     help: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).' },
 } as const satisfies SettingGroup;

@@ -7,10 +7,10 @@ const capFix = 'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: 
 const settings = {
   by: { schema: z.literal(['number', 'person'], { error: capFix }).default('number'), help: 'What is counted by: number or person.' },
   calls: { schema: whole(1, 1000).optional(), label: 'Calls to a number, at most', help: 'At most so many calls.',
-    form: { step: 'calls', hint: 'Over all campaigns of this database. Both empty: no limit but that of the law.', type: 'number',
+    form: { part: 'calls', type: 'number',
       usual: '3' } },
   within: { schema: duration(1000).optional(), label: 'Within this time', help: 'In any stretch of time this long, such as 24h.',
-    form: { step: 'calls', hint: 'Such as 24h or 7d.', usual: '24h' } },
+    form: { part: 'calls', usual: '24h' } },
   after_talk: { schema: duration(1000).optional(), help: 'No call for this long after a conversation.' },
 } as const satisfies SettingGroup;
 const cap = z

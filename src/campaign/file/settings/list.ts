@@ -27,10 +27,10 @@ const settings = {
   ...rowFields,
   fallback_timezone: { schema: zone.optional(), label: 'Time zone of everyone else',
     help: 'Time zone used when nothing else gives one for a recipient.',
-    form: { step: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
+    form: { part: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },
   default_region: { schema: region.optional(), label: 'Country of numbers without +',
     help: 'Country of numbers without + where no column says it, such as US.',
-    form: { step: 'columns', hint: 'A number without + and without a known country is never called.' } },
+    form: { part: 'columns', hint: 'A number without + and without a known country is never called.' } },
 } as const satisfies SettingGroup;
 const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 

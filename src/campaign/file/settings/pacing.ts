@@ -6,7 +6,7 @@ import { duration, whole, rulesOf, shapeOf, type SettingGroup, type Written, rea
 const settings = {
   max_concurrent_calls: { schema: whole(1, 100_000).default(10), rules: 'maxConcurrentCalls', label: 'Concurrent calls',
     help: 'Calls that may be on the line at once.',
-    form: { step: 'calls', hint: 'Can be changed while it runs.', type: 'number', usual: '5' } },
+    form: { part: 'calls', type: 'number', usual: '5' } },
   starts_per_minute: { schema: whole(1, 1_000_000).optional(), rules: 'startsPerMinute', label: 'Starts per minute',
     help: 'Most calls begun in any 60 seconds.' },
   batch_size: { schema: whole(1, 1000).default(20), rules: 'batchSize', label: 'Batch size', help: 'Calls per request.' },

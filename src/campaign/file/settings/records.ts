@@ -17,7 +17,7 @@ const optOutFix = 'write { collected: key, equals: value } or { evaluation: key,
 const optOut = {
   collected: { schema: text(optOutFix).optional(), label: 'How the agent notes a wish not to be called again',
     help: 'Key of a collected value.',
-    form: { step: 'calls', placeholder: 'such as opt_out',
+    form: { part: 'words', placeholder: 'such as opt_out',
       hint: 'The name of the value that the agent collects when a person asks not to be called again. Yes or true there: no campaign calls them again.' } },
   evaluation: { schema: text(optOutFix).optional(), help: 'Key of an evaluation result.' },
   equals: { schema: equals, help: 'The value or values that mean it.' },

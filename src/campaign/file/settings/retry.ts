@@ -29,16 +29,16 @@ const retryDelays = readBy(parseRetryDelays, delaysFix)
   .meta({ anyOf: [{ enum: ['never', 'next_day'] }, durationShape, delaysShape] })
   .optional();
 
-const delay = (usual: string, hint: string) => ({ step: 'calls', hint, usual, between: /[,;]+/ }) as const;
+const delay = (usual: string) => ({ part: 'calls', usual, between: /[,;]+/ }) as const;
 // prettier-ignore
 const delays = {
   busy: { schema: retryDelays, label: 'Again after a busy line', help: 'Delay, delays, or never, after a busy line.',
-    form: delay('30m', 'Such as 30m, 4h, 1d, next_day or never. With commas: after the first, the second, …') },
+    form: delay('30m') },
   no_answer: { schema: retryDelays, label: 'Again after no answer', help: 'Delay, delays, or never, after no answer.',
-    form: delay('4h', 'The same.') },
+    form: delay('4h') },
   unreached: { schema: retryDelays, help: 'Delay, delays, or never, when nobody answered and nothing says why.' },
   voicemail: { schema: retryDelays, label: 'Again after a mailbox', help: 'Delay, delays, or never, after voicemail.',
-    form: delay('1d', 'The same.') },
+    form: delay('1d') },
   failed: { schema: retryDelays, help: 'Delay, delays, or never, after a failed call.' },
   unknown: { schema: retryDelays, help: 'never, or a delay after which a person is dialled who may have been called already.' },
 } as const satisfies Record<RetryDisposition, Setting>;
@@ -47,7 +47,7 @@ const delays = {
 const settings = {
   max_attempts: { schema: whole(1, 100).default(3), rules: 'maxAttempts', label: 'Attempts for each person',
     help: 'Attempts that count, per recipient.',
-    form: { step: 'calls', hint: 'The first call counts.', type: 'number', usual: '3' } },
+    form: { part: 'calls', type: 'number', usual: '3' } },
   max_attempts_per_number: { schema: whole(1, 1000).optional(), rules: 'maxAttemptsPerNumber',
     help: 'Attempts that count, per number, over all campaigns.' },
   reset_after: { schema: duration(60_000).optional(), rules: 'resetAfterMs',

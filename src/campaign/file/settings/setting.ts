@@ -18,9 +18,9 @@ export interface Setting {
 }
 
 export interface FormField {
-  /** Of a new campaign. */
-  step: 'columns' | 'words' | 'calls';
-  hint: string;
+  /** Of the page of a new campaign. */
+  part: 'columns' | 'words' | 'calls' | 'name';
+  hint?: string;
   type?: 'number' | 'datetime-local';
   placeholder?: string;
   /** What stands there before anybody has written something. */

@@ -54,8 +54,8 @@ const variables = z
 // prettier-ignore
 export const wordSettings = {
   first_message: { schema: template.optional(), label: 'Opening line', help: 'Liquid template of the opening line.',
-    form: { step: 'words',
-      hint: "What is spoken first. Empty: the agent's own line. A line that differs from row to row also tells the calls apart in the service's records, so name something that differs, such as a name and a time." } },
+    form: { part: 'words',
+      hint: "Empty: the agent's own line. One that names what differs, such as a name and a time, tells calls apart in the service's records." } },
   conversation_config_override: { schema: override.optional(),
     help: 'Settings of the conversation for each call; every text in it is a Liquid template.' },
   variables: { schema: variables.optional(), help: 'Variables sent with each call.' },

@@ -1,26 +1,30 @@
-/* A new campaign: a list is dropped where it is chosen, and the example follows what is written. Without this, both are done by buttons. */
+/* A new campaign: a list is dropped where it is chosen, and what is changed is saved at once. Without this, both are done by buttons. */
 
 import { byId } from './dom.js';
+import { settle, show } from './show.js';
 
 const exampleAfterMs = 300;
+/** What would happen is told no more often than somebody can hear it. */
+const leastMs = 2000;
 
 /** What the page of a draft does while somebody works on it; nothing on any other page. */
 export function startDraft() {
   for (const place of document.querySelectorAll('.drop')) if (place instanceof HTMLElement) takeDrops(place);
-  const form = document.querySelector('form[data-example]');
-  if (form instanceof HTMLFormElement) followWriting(form);
+  const path = document.getElementById('make')?.dataset.draft;
+  if (path !== undefined) followDraft(path);
 }
 
 function takeDrops(/** @type {HTMLElement} */ place) {
   const input = place.querySelector('input[type="file"]');
-  const said = place.querySelector('.entry-problem');
+  const said = place.querySelector('.error');
   if (!(input instanceof HTMLInputElement) || said === null) return;
   const most = Number(place.dataset.most);
-  const show = () => {
+  const send = () => {
     const isTooLarge = (input.files?.[0]?.size ?? 0) > most;
     said.textContent = isTooLarge ? `This file is larger than ${most / 1e6} MB: start it with carillon start, or send it to the API.` : '';
     input.setCustomValidity(said.textContent);
     input.toggleAttribute('aria-invalid', isTooLarge);
+    if (!isTooLarge && input.files?.length === 1) input.form?.requestSubmit();
   };
   const over = (/** @type {boolean} */ is) => place.classList.toggle('over', is);
   place.addEventListener('dragover', (event) => {
@@ -33,33 +37,121 @@ function takeDrops(/** @type {HTMLElement} */ place) {
     over(false);
     if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
     input.files = event.dataTransfer.files;
-    show();
+    send();
   });
-  input.addEventListener('change', show);
+  input.addEventListener('change', send);
   input.form?.addEventListener('submit', () => {
     const button = input.form?.querySelector('button');
     if (button instanceof HTMLButtonElement) button.textContent = 'Uploading …';
   });
 }
 
-function followWriting(/** @type {HTMLFormElement} */ form) {
+/** Saves what is changed, one after the other, and shows what follows from it. */
+function followDraft(/** @type {string} */ path) {
+  let saving = 0;
+  let last = Promise.resolve();
+  /** @type {number | undefined} */
+  let timer;
+  let shownAt = -Infinity;
+
+  const ask = async (/** @type {string} */ url, /** @type {URLSearchParams | null} */ body) => {
+    const headers = { 'x-page-part': 'app' };
+    const method = body === null ? 'GET' : 'POST';
+    const answer = await fetch(url, { method, headers, body, cache: 'no-store', redirect: 'error', keepalive: body !== null });
+    if (answer.status === 401) location.reload();
+    return { ok: answer.ok, text: await answer.text() };
+  };
+
+  const take = (/** @type {string} */ markup) => {
+    clearTimeout(timer);
+    const wait = Math.max(0, leastMs - (performance.now() - shownAt));
+    timer = setTimeout(() => {
+      shownAt = performance.now();
+      show(markup);
+      const again = Number(document.getElementById('make')?.dataset.again);
+      if (again > 0) timer = setTimeout(() => void look(), again);
+    }, wait);
+  };
+  const look = async () => {
+    const { ok, text } = await ask(path, null).catch(() => ({ ok: false, text: '' }));
+    if (ok && saving === 0) take(text);
+  };
+  const save = (/** @type {HTMLFormElement} */ form) => {
+    const sent = fieldsOf(form);
+    saving += 1;
+    last = last
+      .then(() => ask(form.dataset.save ?? '', sent))
+      .then(({ ok, text }) => {
+        if (!ok) throw new Error('not saved');
+        settle(form, sent);
+        if (saving === 1) take(text);
+      })
+      .catch(() => say('Not saved: the server did not take it. Change it again, or load the page again.'))
+      .finally(() => {
+        saving -= 1;
+      });
+  };
+
+  document.addEventListener('change', ({ target }) => {
+    const form = target instanceof Element ? target.closest('form[data-save]') : null;
+    if (form instanceof HTMLFormElement) save(form);
+  });
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement)) return;
+    if (form.dataset.save !== undefined) {
+      event.preventDefault();
+      save(form);
+    } else if (saving > 0) {
+      // What was changed last is saved before anything is done with the draft.
+      event.preventDefault();
+      void last.then(() => form.requestSubmit(event.submitter));
+    }
+  });
+  document.addEventListener('click', ({ target }) => {
+    const chip = target instanceof Element ? target.closest('[data-insert]') : null;
+    const line = document.getElementById('first_message');
+    if (!(chip instanceof HTMLElement) || !(line instanceof HTMLTextAreaElement)) return;
+    line.setRangeText(chip.dataset.insert ?? '', line.selectionStart, line.selectionEnd, 'end');
+    line.focus();
+    for (const type of ['input', 'change']) line.dispatchEvent(new Event(type, { bubbles: true }));
+  });
+  followWriting();
+  const again = Number(document.getElementById('make')?.dataset.again);
+  if (again > 0) timer = setTimeout(() => void look(), again);
+}
+
+/** What is said to the first people, while the words are written. */
+function followWriting() {
   /** @type {number | undefined} */
   let timer;
   let asked = 0;
-  const ask = async () => {
+  const ask = async (/** @type {HTMLFormElement} */ form) => {
     const mine = ++asked;
-    const fields = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value);
-    const answer = await fetch(form.dataset.example ?? '', {
-      method: 'POST',
-      headers: { 'x-page-part': 'example' },
-      body: fields,
-    }).catch(() => null);
+    const place = byId('example');
+    const body = fieldsOf(form);
+    const answer = await fetch(place.dataset.example ?? '', { method: 'POST', headers: { 'x-page-part': 'example' }, body }).catch(
+      () => null,
+    );
     // An example of what was written before is not shown over a later one; one that does not come leaves the last one.
-    if (answer?.ok && mine === asked) byId('example').innerHTML = await answer.text();
+    if (answer?.ok && mine === asked) place.innerHTML = await answer.text();
   };
-  form.addEventListener('input', () => {
+  document.addEventListener('input', ({ target }) => {
+    const form = target instanceof Element ? target.closest('form#form-words') : null;
+    if (!(form instanceof HTMLFormElement)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), exampleAfterMs);
+    timer = setTimeout(() => void ask(form), exampleAfterMs);
   });
+}
+
+function fieldsOf(/** @type {HTMLFormElement} */ form) {
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value);
+  return fields;
+}
+
+function say(/** @type {string} */ words) {
+  const notice = byId('notice');
+  notice.classList.add('error');
+  notice.textContent = words;
 }

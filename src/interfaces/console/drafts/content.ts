@@ -4,7 +4,7 @@ import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 import type { DraftFields, OpenDraft } from './settings.ts';
-import { asked, timesZone } from './steps.ts';
+import { asked, timesZone, usualFields } from './parts.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,8 @@ import type { Store } from '../../../ledger/open-ledger.ts';
 
 /** Rows of variables that the form may have. */
 export const mostVariables = 20;
+
+const officeHours: DraftFields = Object.fromEntries(Object.entries(usualFields).filter(([name]) => name.startsWith('hours.')));
 
 /**
  * A campaign file that says what the form says; what is not written is left out, so that the file's own defaults hold, and what cannot be
@@ -39,8 +41,9 @@ function campaignContent(fields: DraftFields, listName: string): object {
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
     // Without values too: a reference goes along by which the record of each call is known.
-    variables: { values: Object.fromEntries(variablesOf(fields)) },
-    hours: fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields),
+    variables: { values: Object.fromEntries(variablesOf(fields).map(({ name, template }) => [name, template])) },
+    hours:
+      fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields['hours'] === 'office' ? { ...fields, ...officeHours } : fields),
     caps: caps && [caps],
     opt_out: optOut && [{ ...optOut, equals: [true, 'true', 'yes'] }],
   };
@@ -73,12 +76,13 @@ function writtenIn(name: string, fields: DraftFields): unknown {
   return values.length > 1 || (isList && values.length > 0) ? values : values[0];
 }
 
-/** Names and templates of the variables, in the order of the form; a row without a name but with a text has an empty one. */
-export function variablesOf(fields: DraftFields): [name: string, template: string][] {
-  return Array.from({ length: mostVariables }, (_, at): [string, string] => [
-    fields[`variables.${at}.name`]?.trim() ?? '',
-    fields[`variables.${at}.value`] ?? '',
-  ]).filter(([name, template]) => name !== '' || template.trim() !== '');
+/** Variables that have a text, with their places in the form; without a text, the agent's own placeholder holds. */
+export function variablesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
+  return Array.from({ length: mostVariables }, (_, at) => ({
+    at,
+    name: fields[`variables.${at}.name`]?.trim() ?? '',
+    template: fields[`variables.${at}.value`] ?? '',
+  })).filter(({ template }) => template.trim() !== '');
 }
 
 /** `2030-03-01T09:00` on the clocks of a zone, with its offset; as it was written when there is no such time or zone. */
@@ -95,6 +99,7 @@ function whole(text: string): number | string {
 /** A draft as the two files that `carillon start` takes, in a folder that is gone after the work. */
 interface DraftFiles {
   folder: string;
+  listPath: string;
   /** Throws CampaignFileError. */
   read: () => Promise<CampaignFile>;
   /** Writes the campaign file beside the list and answers its path. */
@@ -117,6 +122,7 @@ export async function withDraftFiles<Answer>(
     const text = campaignYaml(fields, name);
     return await work({
       folder,
+      listPath: path,
       read: () => readCampaignFile(join(folder, 'campaign.yaml'), text),
       write: async () => {
         const written = join(folder, 'campaign.yaml');

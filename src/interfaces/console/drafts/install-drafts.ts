@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api, ApiContext } from '../../api/core/app.ts';
 import { ProblemError } from '../../api/core/problem.ts';
 import { pageHeaders } from '../../../presentation/html/page-shell.ts';
-import { deleteDraft, sweepDrafts } from '../../../ledger/console/drafts.ts';
+import { deleteDraft, readDraftList, sweepDrafts } from '../../../ledger/console/drafts.ts';
 import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
@@ -14,16 +15,15 @@ import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { beginDraft, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import type { FormState } from './form-fields.ts';
-import { callsStep } from './calls-step.ts';
-import { checkStep } from './check-step.ts';
-import { columnsStep } from './columns-step.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
-import { renderExample, wordsStep } from './words-step.ts';
-import { listStep, newCampaignView, sizeText, ListRefusedError, withReceivedList } from './list-step.ts';
-import { problemsOfStep, type FieldProblem, problemsOfSent, withSent } from './reading.ts';
+import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
+import { draftName, newCampaignView, sizeText, ListRefusedError, withReceivedList } from './upload.ts';
+import { draftView, type Shown } from './draft-page.ts';
+import { fixRows } from './fixes.ts';
+import { judgeDraft, partOf, withSent } from './reading.ts';
 import { Rehearsals } from './rehearsals.ts';
-import { campaignRehearsalView, rehearsalPath, rehearsalView } from './rehearsal-view.ts';
-import { formSteps, stepPath, steps, type FormStep } from './steps.ts';
+import { campaignRehearsalView, rehearsalView } from './rehearsal-view.ts';
+import { draftPath, formParts, type FormPart } from './parts.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 
@@ -75,56 +75,64 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   const ofDraft = (method: 'get' | 'post', path: string, answer: (open: OpenDraft, visit: Visit) => Promise<View | string>) =>
     at(method, `/new/:draft${path}`, async (visit) => answer(await openDraft(visit.viewed), visit));
 
+  const show = (viewed: ViewRequest, open: OpenDraft, shown: Omit<Shown, 'rehearsals'> = {}) =>
+    draftView(viewed, open, { ...shown, rehearsals });
+
   at('get', '/new', ({ viewed }) => newCampaignView(viewed));
   at('post', '/new', ({ viewed, request }) =>
-    withReceivedList(request, async (list) => stepPath((await beginDraft(viewed, list)).draftId, 'columns')).catch(
+    withReceivedList(request, async (list) => draftPath((await beginDraft(viewed, list)).draftId)).catch(
       refusedList((form, status) => newCampaignView(viewed, form, status)),
     ),
   );
-  ofDraft('get', '', async ({ draft, done }) => stepPath(draft.draftId, formSteps.find((step) => !done.includes(step)) ?? 'check'));
-  ofDraft('get', '/list', async (open) => listStep(open));
+  ofDraft('get', '', (open, { viewed }) => show(viewed, open));
   ofDraft('post', '/list', (open, { viewed, request }) =>
     withReceivedList(request, async (list) => {
       await replaceList(viewed, open, list);
-      return stepPath(open.draft.draftId, 'columns');
-    }).catch(refusedList((form, status) => listStep(open, form, status))),
+      return draftPath(open.draft.draftId);
+    }).catch(refusedList((form, status) => show(viewed, open, { refusedList: form, status }))),
   );
-  for (const step of formSteps) {
-    ofDraft('get', `/${step}`, async (open, { viewed }) => {
-      const problems = open.done.includes(step) ? await problemsOfStep(open, step, viewed.now) : [];
-      return showStep(viewed, open, { step, problems });
+  /** The page again for the script; the way to it for whoever has pressed a button, unless something of the part has to be mended. */
+  const saved = async ({ viewed, request }: Visit, part: FormPart): Promise<View | string> => {
+    const open = await openDraft(viewed);
+    if (request.headers['x-page-part'] !== undefined) return show(viewed, open);
+    const { problems } = await judgeDraft(viewed, open);
+    if (problems.some(({ field }) => partOf(field) === part)) return show(viewed, open, { asked: part, status: 422 });
+    return draftPath(open.draft.draftId, `#part-${part}`);
+  };
+  for (const part of formParts)
+    ofDraft('post', `/${part}`, async (before, visit) => {
+      const open = withSent(before, part, visit.sent);
+      const agentId = open.fields['agent_id']?.trim() ?? '';
+      const isNew = part === 'words' && agentId !== '' && agentId !== before.fields['agent_id'];
+      const names = isNew ? Object.keys(await placeholdersOf(visit.viewed, agentId)) : [];
+      await keepDraft(visit.viewed, { ...open, fields: withPlaceholders(open, names) });
+      return saved(visit, part);
     });
-    ofDraft('post', `/${step}`, async (before, { viewed, sent }) => {
-      const open = withSent(before, step, sent);
-      const problems = await problemsOfSent(viewed, open, step);
-      if (problems.length > 0) return showStep(viewed, { ...open, done: before.done }, { step, problems, status: 422 });
-      await keepDraft(viewed, open);
-      return stepPath(open.draft.draftId, steps[steps.findIndex(({ name }) => name === step) + 1]?.name ?? 'check');
-    });
-  }
+  ofDraft('post', '/fix', async (open, visit) => {
+    await fixRows(visit.viewed, open, visit.sent);
+    return saved(visit, 'columns');
+  });
   inside.post('/new/:draft/example', hidden, async (request, reply) => {
     const viewed = await operating(request);
     const open = withSent(await openDraft(viewed), 'words', sentBy(request));
-    if (request.headers['x-page-part'] === undefined)
-      return send({ request, reply }, viewed, await showStep(viewed, open, { step: 'words', problems: [] }));
-    return console.sendPart(reply, (await renderExample(open, viewed.now)).text);
+    return console.sendPart(reply, (await renderExample(await judgeDraft(viewed, open), viewed.now)).text);
   });
 
-  ofDraft('get', '/check', (open, { viewed }) => checkStep(viewed, open, { rehearsals }));
   ofDraft('get', '/rehearsal', async (open) => rehearsalView(open, await rehearsals.of({ draftId: open.draft.draftId })));
-  ofDraft('post', '/rehearsal', async (open, { sent }) => {
+  ofDraft('post', '/rehearsal', async (open, { viewed, sent }) => {
     const { draftId } = open.draft;
     if (sent.get('stop') === 'yes') rehearsals.stop(draftId);
+    else if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
     else if (!(await rehearsals.begin(open)))
       throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
-    return rehearsalPath(draftId);
+    return draftPath(draftId, '/rehearsal');
   });
   inside.get('/campaigns/:campaign/rehearsal', hidden, async (request, reply) => {
     const viewed = await asked(request);
     const { campaign, campaignId } = await openCampaign(viewed);
     return send({ request, reply }, viewed, campaignRehearsalView(campaign, await rehearsals.of({ campaignId })));
   });
-  at('post', '/new/:draft/check', async ({ viewed, request, reply, sent }) => {
+  at('post', '/new/:draft/start', async ({ viewed, request, reply, sent }) => {
     const open = await openDraft(viewed).catch(async (error: unknown) => {
       const id = sent.get('campaign') ?? '';
       if ((await findCampaign(store.db, id)) === undefined) throw error;
@@ -132,6 +140,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
       return campaignPath(id);
     });
     if (typeof open === 'string') return open;
+    if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
     const called = await withDraftFiles(store, open, async ({ asForm }) =>
       callApi(app, request, {
         ...apiCall('createCampaign', {}, { allow_partial: String(sent.get('allow_partial') === 'yes') }),
@@ -139,7 +148,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
         key: sent.get('key') ?? '',
       }),
     );
-    if (called.status >= 400) return checkStep(viewed, open, { refused: refusalOf(called), status: called.status, rehearsals });
+    if (called.status >= 400) return show(viewed, open, { asked: 'all', refused: refusalOf(called), status: called.status });
     const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
     await keepRehearsal(store, open.draft.draftId, campaignId);
     await deleteDraft(store, open.draft.draftId);
@@ -153,6 +162,13 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
       .type('application/yaml; charset=utf-8')
       .serializer(String)
       .send(campaignYaml(fields, draft.list.name));
+  });
+  inside.get('/new/:draft/list-file', hidden, async (request, reply) => {
+    const { list } = (await openDraft(await operating(request))).draft;
+    return reply
+      .headers({ ...pageHeaders, 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(list.name)}` })
+      .type('application/octet-stream')
+      .send(Readable.from(readDraftList(store, list)));
   });
   ofDraft('get', '/discard', async (open) => discardView(open));
   ofDraft('post', '/discard', async ({ draft }, { request, reply }) => {
@@ -169,16 +185,6 @@ function refusedList(show: (form: FormState, status: number) => Promise<View> | 
     if (!(error instanceof ListRefusedError)) throw error;
     return show({ fields: error.fields, problems: [{ field: 'list', message: error.message }] }, error.status);
   };
-}
-
-function showStep(
-  viewed: ViewRequest,
-  open: OpenDraft,
-  { step, problems, status = 200 }: { step: FormStep; problems: FieldProblem[]; status?: number },
-): Promise<View> | View {
-  if (step === 'columns') return columnsStep(open, problems, status);
-  if (step === 'words') return wordsStep(open, { problems, now: viewed.now, status });
-  return callsStep(viewed, open, problems, status);
 }
 
 /** What a form has sent; nothing where it was none. */
@@ -200,19 +206,20 @@ function sweepAsLongAs(app: Api, context: ApiContext): void {
 
 /** Asks whether a draft is to be deleted. */
 function discardView({ draft, fields }: OpenDraft): View {
+  const back = draftPath(draft.draftId);
   return {
     title: 'Discard this draft?',
     section: 'campaigns',
-    crumbs: [['/', 'Campaigns'], ['/new', 'New campaign']], // prettier-ignore
-    body: html`<section class="panel">
+    crumbs: [['/', 'Campaigns'], ['/new', 'New campaign'], [back, printable(draftName(fields, draft.list.name))]], // prettier-ignore
+    body: html`<section class="panel pad-all stack narrow">
       <p>
         The draft ${printable(fields['id'] ?? '')} and its list ${printable(draft.list.name)} (${sizeText(draft.list.bytes)}) are deleted.
         Nobody was called. This cannot be undone.
       </p>
       <form class="act" method="post">
         <p class="actions">
-          <button class="btn danger">Discard the draft</button>
-          <a href="${stepPath(draft.draftId, 'list')}">Back, change nothing</a>
+          <button class="btn primary danger">Discard the draft</button>
+          <a class="btn bare" href="${back}">Keep it</a>
         </p>
       </form>
     </section>`,

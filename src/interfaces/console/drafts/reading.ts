@@ -1,9 +1,10 @@
 import { campaignRules, readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
-import { campaignYaml, variablesOf, mostVariables } from './content.ts';
+import { campaignYaml, mostVariables, variablesOf } from './content.ts';
 import { type DraftFields, type OpenDraft, findTakenId } from './settings.ts';
-import { fieldsOf, type FormStep, formSteps } from './steps.ts';
+import { fieldsOf, formParts, type FormPart } from './parts.ts';
 import type { ViewRequest } from '../core/view.ts';
 
 /** What is wrong with a field, and what to do. */
@@ -35,24 +36,46 @@ export async function readDraft(
   }
 }
 
-/** What is wrong with the fields of one step, whatever the others still lack. */
-export async function problemsOfStep(open: OpenDraft, step: FormStep, now: number): Promise<FieldProblem[]> {
-  const own = fieldsOf(step);
-  const reading = await readDraft({ ...open, fields: withStandIns(open, own) }, now);
-  return reading.ok ? [] : reading.problems.filter(({ field }) => own.some((name) => isUnder(field, name)));
+/** A draft with all that is wrong with it, and the same without that, so that the rest of it can be looked at. */
+export interface JudgedDraft {
+  problems: readonly FieldProblem[];
+  usable: OpenDraft;
 }
 
-/** The draft with something in place of what it lacks, so that the rest of it can be read; `except`: fields that are left as they are. */
-export function withStandIns({ fields, sample }: OpenDraft, except: readonly string[]): DraftFields {
+/** Columns are looked at when settings can be read, and templates when columns are known. */
+const mostRounds = 4;
+
+/** Finds all that is wrong with a draft: what is wrong in one place hides nothing in another. */
+export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' | 'now'>, open: OpenDraft): Promise<JudgedDraft> {
+  const problems: FieldProblem[] = [...repeatedNames(open.fields), ...(await findTakenId(context.store, open.fields))];
+  let usable = { ...open, fields: without(open, problems) };
+  for (let round = 0; round < mostRounds; round += 1) {
+    const reading = await readDraft(round === 0 ? open : usable, now);
+    if (reading.ok) break;
+    problems.push(...reading.problems);
+    usable = { ...open, fields: without(open, problems) };
+  }
+  return { problems, usable };
+}
+
+/** The part of the page in which a field is written. */
+export function partOf(field: string): FormPart {
+  return formParts.find((part) => fieldsOf[part].some((own) => isUnder(field, own))) ?? 'calls';
+}
+
+/** What a draft says without what is wrong with it, and with something in place of what it cannot be read without. */
+function without({ fields, sample }: OpenDraft, problems: readonly FieldProblem[]): DraftFields {
+  const bad = problems.map(({ field }) => (field.startsWith('caps.') ? 'caps' : field));
+  const good = Object.entries(fields).filter(([name]) => !bad.some((field) => isUnder(name, field)));
   const standIns: DraftFields = {
     id: 'draft',
     agent_id: 'agent',
     from_phone_number_id: 'number',
     'list.phone': sample.columns.find((column) => column.trim() !== '') ?? '',
   };
-  const missing = Object.entries(standIns).filter(([name]) => !except.includes(name) && (fields[name] ?? '').trim() === '');
-  const hours = except.includes('hours') ? {} : { hours: 'any' };
-  return { ...fields, ...hours, ...Object.fromEntries(missing) };
+  const missing = Object.entries(standIns).filter(([name]) => bad.includes(name) || (fields[name] ?? '').trim() === '');
+  const hours = bad.some((field) => isUnder(field, 'hours')) ? { hours: 'any' } : {};
+  return { ...Object.fromEntries([...good, ...missing]), ...hours };
 }
 
 /** Whether a field is this one or a part of it. */
@@ -66,8 +89,8 @@ function fieldAt(path: string, fields: DraftFields): string {
   if (plain === 'caps') return 'caps.calls';
   if (plain.startsWith('opt_out')) return 'opt_out.collected';
   const [, name] = /^variables\.values\.(.*)$/.exec(plain) ?? [];
-  const at = name === undefined ? -1 : variablesOf(fields).findIndex(([own]) => own === name);
-  return at === -1 ? plain : `variables.${at}`;
+  const found = variablesOf(fields).find((own) => own.name === name);
+  return name === undefined || found === undefined ? plain : `variables.${found.at}`;
 }
 
 function sentence(message: string): string {
@@ -75,51 +98,39 @@ function sentence(message: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, '.');
 }
 
-/** The draft as it would be with what the form of a step has sent. */
-export function withSent(open: OpenDraft, step: FormStep, sent: URLSearchParams): OpenDraft {
-  const own = fieldsOf(step);
-  const others = Object.entries(open.fields).filter(
-    ([name]) => !own.includes(name) && !(step === 'words' && name.startsWith('variables.')),
-  );
-  const written = own.flatMap((name): [string, string][] => {
-    const values = sent.getAll(name);
+/** The draft as it would be with what the form of a part has sent. */
+export function withSent(open: OpenDraft, part: FormPart, sent: URLSearchParams): OpenDraft {
+  const names = part === 'words' ? [...fieldsOf.words, ...variableFields] : fieldsOf[part];
+  const isColumn = (name: string) => columnFields.includes(name);
+  const others = Object.entries(open.fields).filter(([name]) => !names.includes(name) || isColumn(name));
+  const written = names.flatMap((name): [string, string][] => {
+    const values = isColumn(name) ? [] : sent.getAll(name);
     return values.length === 0 ? [] : [[name, values.join('\n').replaceAll('\r\n', '\n')]];
   });
-  const variables = step === 'words' ? sentVariables(sent) : {};
-  const done = formSteps.filter((name) => name === step || open.done.includes(name));
-  return { ...open, fields: { ...Object.fromEntries([...others, ...written]), ...variables }, done };
+  const columns = part === 'columns' ? sentColumns(open, sent) : {};
+  return { ...open, fields: { ...Object.fromEntries([...others, ...written]), ...columns } };
 }
 
-/** What keeps a step from being saved. */
-export async function problemsOfSent(
-  { context, now }: Pick<ViewRequest, 'context' | 'now'>,
-  open: OpenDraft,
-  step: FormStep,
-): Promise<FieldProblem[]> {
-  const found = await problemsOfStep(open, step, now);
-  if (step === 'calls') return [...found, ...(await findTakenId(context.store, open.fields))];
-  return step === 'words' ? [...found, ...repeatedNames(open.fields)] : found;
-}
+const variableFields = Array.from({ length: mostVariables }, (_, at) => [`variables.${at}.name`, `variables.${at}.value`]).flat();
+const columnFields = rowFieldList.map(({ key }) => `list.${key}`);
 
-/** Without gaps, so that what is wrong with one stands where it was written. */
-function sentVariables(sent: URLSearchParams): DraftFields {
-  const rows = Array.from({ length: mostVariables }, (_, at) => ({
-    name: (sent.get(`variables.${at}.name`) ?? '').trim(),
-    value: sent.get(`variables.${at}.value`) ?? '',
-  })).filter(({ name, value }) => name !== '' || value.trim() !== '');
-  return Object.fromEntries(
-    rows.flatMap(({ name, value }, at): [string, string][] => [
-      [`variables.${at}.name`, name],
-      [`variables.${at}.value`, value],
-    ]),
-  );
+/** What each column is for; of two that were chosen for one use, the one that was changed has it. */
+function sentColumns({ fields, sample: { columns } }: OpenDraft, sent: URLSearchParams): DraftFields {
+  const uses = columns.map((column, at) => {
+    const before = columnFields.find((field) => fields[field] === column) ?? '';
+    const after = sent.get(`column.${at}`) ?? before;
+    return { column, use: after, isChanged: after !== before };
+  });
+  const inTurn = [...uses.filter(({ isChanged }) => !isChanged), ...uses.filter(({ isChanged }) => isChanged)];
+  const chosen = new Map(inTurn.map(({ column, use }) => [use, column]));
+  return Object.fromEntries(columnFields.map((field) => [field, chosen.get(field) ?? '']));
 }
 
 function repeatedNames(fields: DraftFields): FieldProblem[] {
-  const names = Array.from({ length: mostVariables }, (_, at) => fields[`variables.${at}.name`] ?? '');
-  return names.flatMap((name, at) =>
-    name !== '' && names.indexOf(name) < at
-      ? [{ field: `variables.${at}`, message: `Variable ${names.indexOf(name) + 1} has this name; write another one.` }]
-      : [],
-  );
+  const variables = variablesOf(fields);
+  return variables.flatMap(({ at, name }) => {
+    const first = variables.find((own) => own.name === name);
+    if (name === '' || first === undefined || first.at === at) return [];
+    return [{ field: `variables.${at}`, message: `Variable ${first.at + 1} has this name; write another one.` }];
+  });
 }

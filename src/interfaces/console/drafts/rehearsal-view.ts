@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { callsAmong } from '../../../rules/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { plural } from '../../../shared/input/figures.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { inCampaign } from '../core/rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
-import { stepView, stepPath } from './steps.ts';
+import { draftPath } from './parts.ts';
+import { draftName } from './upload.ts';
 
 const at = z
   .string()
@@ -33,21 +36,26 @@ const report = z.object({
 
 /** How the rehearsal of a draft goes, or went. */
 export function rehearsalView(open: OpenDraft, rehearsal: Rehearsal | null): View {
-  const check = stepPath(open.draft.draftId, 'check');
-  if (rehearsal === null)
-    return stepView(open, 'check', panel('Rehearsal', html`<p>Nothing has been rehearsed. ${link(check, 'Check')}</p>`));
+  const { draft, fields } = open;
+  const back = draftPath(draft.draftId);
+  const view = (body: HtmlValue): View => ({
+    title: 'Rehearsal',
+    section: 'campaigns',
+    crumbs: [['/', 'Campaigns'], ['/new', 'New campaign'], [back, printable(draftName(fields, draft.list.name))]],
+    body,
+  }); // prettier-ignore
+  if (rehearsal === null) return view(panel('Rehearsal', html`<p>Nothing has been rehearsed. ${link(back, 'Back to the campaign')}</p>`));
   const { ended } = rehearsal;
-  if (ended === null) {
-    const view = stepView(open, 'check', panel('Rehearsal', [underWay(rehearsal), stopForm(open)]));
-    return { ...view, againMs: 2_000 };
-  }
-  const isOld = rehearsal.of !== editionOf(open);
-  const again = html`<div class="between">${rehearseForm(open)} ${link(check, 'Back to check and start')}</div>`;
-  return stepView(open, 'check', [
-    isOld ? html`<p class="notice">The draft has been changed since. This was rehearsed before.</p>` : null,
+  if (ended === null) return { ...view(panel('Rehearsal', [underWay(rehearsal), stopForm(open)])), againMs: 2_000 };
+  return view([
+    isOld(open, rehearsal) ? html`<p class="notice">The draft has been changed since. This was rehearsed before.</p>` : null,
     endedPanels(ended),
-    again,
+    html`<div class="actions">${rehearseForm(open)} ${link(`${back}#part-name`, 'Back to check and start')}</div>`,
   ]);
+}
+
+function isOld(open: OpenDraft, rehearsal: Rehearsal): boolean {
+  return rehearsal.of !== editionOf(open);
 }
 
 function endedPanels(ended: object | string): HtmlValue {
@@ -73,39 +81,32 @@ export function campaignRehearsalView(campaign: Pick<Campaign, 'campaignId' | 'n
   }; // prettier-ignore
 }
 
-/** On the step from which it is begun: the last one, if there was any, and the button for another. */
-export function rehearsalPanel(open: OpenDraft, rehearsal: Rehearsal | null): Html {
-  if (rehearsal === null) return panel('Rehearse it first', rehearseForm(open));
+/** What came of the last one, in a line with the way to it; null: there was none. */
+export function rehearsalLine(open: OpenDraft, rehearsal: Rehearsal | null): { what: string; more?: string; action: Html } | null {
+  if (rehearsal === null) return null;
   const { ended } = rehearsal;
+  const at = draftPath(open.draft.draftId, '/rehearsal');
+  const action = (words: string) => html`<a class="btn sm" href="${at}">${words}</a>`;
+  if (ended === null) return { what: 'It is being rehearsed', action: action('See how far it is') };
   const found = report.safeParse(ended);
-  const said =
-    ended === null ? 'It is being rehearsed.'
-    : !found.success ? 'The rehearsal has no report.'
-    : found.data.ok ? 'The campaign went as it should.'
-    : 'Not as it should be.'; // prettier-ignore
-  const isOld = rehearsal.of !== editionOf(open);
-  return panel('Rehearsal', [
-    html`<p>
-      ${said} ${isOld ? 'The draft has been changed since.' : null}
-      ${link(rehearsalPath(open.draft.draftId), ended === null ? 'See how far it is' : 'See the rehearsal')}
-    </p>`,
-    ended === null ? null : rehearseForm(open),
-  ]);
+  const what =
+    !found.success ? 'The rehearsal has no report'
+    : found.data.ok ? `Rehearsed with ${plural(found.data.rows.rehearsed, 'made-up person', 'made-up people')}: it went as it should`
+    : 'The rehearsal did not go as it should'; // prettier-ignore
+  return {
+    what,
+    more: isOld(open, rehearsal) ? 'You have changed something since.' : 'You have not changed anything since.',
+    action: action('Report'),
+  };
 }
 
 /** The button that begins one, and what it does. */
 function rehearseForm({ draft }: OpenDraft): Html {
-  return html`<form class="act" method="post" action="${rehearsalPath(draft.draftId)}">
-    <p>
-      The whole campaign runs on a sandbox of its own on the machine that serves this page, days in minutes, with at most
-      ${figure(mostRehearsedRows)} rows under fictional numbers. Nobody is called.
-    </p>
-    <p class="actions"><button class="btn">Rehearse it</button></p>
+  return html`<form method="post" action="${draftPath(draft.draftId, '/rehearsal')}">
+    <button class="btn" title="On a sandbox of its own, days in minutes, with at most ${mostRehearsedRows} rows under fictional numbers">
+      ${icon('flask')} Rehearse it again
+    </button>
   </form>`;
-}
-
-export function rehearsalPath(draftId: string): string {
-  return `/new/${encodeURIComponent(draftId)}/rehearsal`;
 }
 
 function underWay({ line }: Rehearsal): HtmlValue {
@@ -116,7 +117,7 @@ function underWay({ line }: Rehearsal): HtmlValue {
 }
 
 function stopForm({ draft }: OpenDraft): Html {
-  return html`<form class="act" method="post" action="${rehearsalPath(draft.draftId)}">
+  return html`<form class="act" method="post" action="${draftPath(draft.draftId, '/rehearsal')}">
     <input type="hidden" name="stop" value="yes" />
     <p class="actions"><button class="btn danger">Stop the rehearsal</button></p>
   </form>`;

@@ -3,7 +3,7 @@ import { ProblemError } from '../../api/core/problem.ts';
 import { mayAct } from '../../../ledger/console/tokens.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
 import { type ListSample, guessColumns } from '../../../list/sample.ts';
-import { type FormStep, usualFields } from './steps.ts';
+import { usualFields } from './parts.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
@@ -12,7 +12,7 @@ import { theColumn } from '../../../rules/columns.ts';
 import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
-import type { ReceivedList } from './list-step.ts';
+import type { ReceivedList } from './upload.ts';
 
 /** What was written, by the name of its field; as it was written, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
@@ -20,8 +20,6 @@ export type DraftFields = Readonly<Record<string, string>>;
 /** What a draft holds beside the bytes of its list. */
 export interface DraftSettings {
   fields: DraftFields;
-  /** Steps that somebody has gone through. */
-  done: readonly FormStep[];
   sample: ListSample;
 }
 
@@ -37,7 +35,8 @@ const gone =
 export async function openDraft({ context, holder, params }: ViewRequest): Promise<OpenDraft> {
   const draft = await findDraft(context.store, params['draft'] ?? '', context.now());
   if (draft === undefined || !isTheirs(draft, holder)) throw new ProblemError(404, 'unknown_draft', gone);
-  return { draft, ...(JSON.parse(draft.settings) as DraftSettings) };
+  const { fields, sample } = JSON.parse(draft.settings) as DraftSettings;
+  return { draft, fields, sample };
 }
 
 /** Whether somebody may see and change a draft. */
@@ -46,8 +45,8 @@ export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewReques
 }
 
 /** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile. */
-export async function keepDraft({ context }: ViewRequest, { draft, fields, done, sample }: OpenDraft, list?: DraftList): Promise<void> {
-  const settings = JSON.stringify({ fields, done, sample } satisfies DraftSettings);
+export async function keepDraft({ context }: ViewRequest, { draft, fields, sample }: OpenDraft, list?: DraftList): Promise<void> {
+  const settings = JSON.stringify({ fields, sample } satisfies DraftSettings);
   const kept = await saveDraft(context.store, draft.draftId, {
     settings,
     nowReal: context.now(),
@@ -82,11 +81,11 @@ export async function beginDraft({ context, holder }: ViewRequest, received: Rec
   };
   const nowReal = context.now();
   const list = await keepDraftList(store, { name, content, nowReal });
-  const settings = JSON.stringify({ fields, done: [], sample } satisfies DraftSettings);
+  const settings = JSON.stringify({ fields, sample } satisfies DraftSettings);
   return createDraft(store, { tokenId: holder.tokenId, list, settings, nowReal });
 }
 
-/** Puts another list in place of that of a draft. Columns that it lacks are guessed anew, and have to be looked at. */
+/** Puts another list in place of that of a draft. Columns that it lacks are guessed anew. */
 export async function replaceList(request: ViewRequest, open: OpenDraft, received: ReceivedList): Promise<void> {
   const { context } = request;
   const { name, sample, content } = received;
@@ -98,7 +97,7 @@ export async function replaceList(request: ViewRequest, open: OpenDraft, receive
     'list.sheet': '',
     ...received.fields,
   };
-  await keepDraft(request, { ...open, fields, sample, done: open.done.filter((step) => step !== 'columns') }, list);
+  await keepDraft(request, { ...open, fields, sample }, list);
 }
 
 function columnsOf({ columns, rows }: ListSample, before: DraftFields): DraftFields {

@@ -86,9 +86,7 @@ const offersLimitMs = 5_000;
 
 /** Asks the service for what a campaign may name. A service that does not answer within seconds is told, not thrown. Throws ConfigError. */
 export async function readServiceOffers(config: Config): Promise<NotAsked | ({ asked: true } & ServiceOffers)> {
-  const soon: Config = { ...config, SVC_CONNECT_TIMEOUT_MS: Math.min(config.SVC_CONNECT_TIMEOUT_MS, offersLimitMs) };
-  soon.SVC_HEADERS_TIMEOUT_MS = Math.min(config.SVC_HEADERS_TIMEOUT_MS, offersLimitMs);
-  return askIfPossible(soon, async (service) => {
+  return askIfPossible(soonOf(config), async (service) => {
     const agents: Offer[] = [];
     for await (const { id, name } of service.agents()) {
       if (agents.length >= mostOffers) break;
@@ -103,6 +101,23 @@ export async function readServiceOffers(config: Config): Promise<NotAsked | ({ a
       })),
     };
   });
+}
+
+/** What the variables of an agent say where a call gives nothing, by their names; none where it cannot be asked. Throws ConfigError. */
+export async function readPlaceholders(config: Config, agentId: string): Promise<Readonly<Record<string, string>>> {
+  const answer = await askIfPossible(soonOf(config), async (service) => ({
+    placeholders: (await service.agent(agentId)).placeholders ?? {},
+  }));
+  return answer.asked ? answer.placeholders : {};
+}
+
+function soonOf(config: Config): Config {
+  const soonest = (ms: number) => Math.min(ms, offersLimitMs);
+  return {
+    ...config,
+    SVC_CONNECT_TIMEOUT_MS: soonest(config.SVC_CONNECT_TIMEOUT_MS),
+    SVC_HEADERS_TIMEOUT_MS: soonest(config.SVC_HEADERS_TIMEOUT_MS),
+  };
 }
 
 /** What the agent's records show of whose calls they are. */

@@ -7,6 +7,16 @@ document.addEventListener('input', ({ target }) => {
   if (target !== null) touched.add(target);
 });
 
+/** What a form has sent is the server's from now on, unless the viewer has written on meanwhile. */
+export function settle(/** @type {HTMLFormElement} */ form, /** @type {URLSearchParams} */ sent) {
+  for (const element of form.elements) {
+    const [name, value, type] = ['name', 'value', 'type'].map((key) => String(Reflect.get(element, key)));
+    const isBox = type === 'checkbox' || type === 'radio';
+    const isSent = sent.getAll(name ?? '').includes(value ?? '');
+    if (isBox ? isSent === Reflect.get(element, 'checked') : isSent) touched.delete(element);
+  }
+}
+
 /** Brings what is shown in line with what was fetched, and leaves the rest alone: focus, open details, typed text, playing audio. */
 export function show(/** @type {string} */ markup) {
   const template = document.createElement('template');

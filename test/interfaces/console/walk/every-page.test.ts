@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { actions } from '../../../../src/interfaces/console/actions/all.ts';
-import { steps } from '../../../../src/interfaces/console/drafts/steps.ts';
 import { views } from '../../../../src/interfaces/console/views/all.ts';
 import { browserTest } from '../../../sandbox/page/window.ts';
 import { axeFindings } from '../../../support/axe.ts';
@@ -28,7 +27,7 @@ function schemesAt(address: number, width: number): readonly ('light' | 'dark')[
 browserTest('every view and form is accessible, fits and asks nobody else, light and dark, from 320 to 1280 px', { timeout: 900_000 }, async () => {
   const { console, examples } = await startWalkedConsole();
   const documents = documentsOf(console.api.app);
-  const registered = [...Object.keys(views), ...actions.map(({ path }) => path), ...steps.map(({ name }) => `/new/:draft/${name}`)];
+  const registered = [...Object.keys(views), ...actions.map(({ path }) => path)];
   expect(documents).toEqual(expect.arrayContaining(registered));
   // A new view or form needs an address in walked-console.ts.
   expect(Object.keys(examples).toSorted()).toEqual(documents.toSorted());

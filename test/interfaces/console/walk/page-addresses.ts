@@ -1,11 +1,11 @@
 import type { Api } from '../../../../src/interfaces/api/core/app.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
-/** What the page answers beside documents: the stream of changes, files, and the way to the next step of a draft. */
+/** What the page answers beside documents: the stream of changes and files. */
 const noDocuments: ReadonlySet<string> = new Set([
   '/changes',
-  '/new/:draft',
   '/new/:draft/campaign.yaml',
+  '/new/:draft/list-file',
   ...files.map(({ path }) => path),
 ]);
 

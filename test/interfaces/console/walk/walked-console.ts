@@ -39,8 +39,8 @@ const yearly: Recurrence = {
 };
 
 /**
- * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts at
- * each step. `examples`: where each document can be seen, by its address as the router knows it.
+ * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts
+ * begun and ready. `examples`: where each document can be seen, by its address as the router knows it.
  */
 export async function startWalkedConsole() {
   const store = await openTestStore('sqlite');
@@ -185,11 +185,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/access/create': ['/access/create'],
     '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],
     '/new': ['/new'],
-    '/new/:draft/list': [`${ready}/list`],
-    '/new/:draft/columns': [`${ready}/columns`, `${wide}/columns`],
-    '/new/:draft/words': [`${begun}/words`, `${ready}/words`],
-    '/new/:draft/calls': [`${begun}/calls`, `${ready}/calls`],
-    '/new/:draft/check': [`${begun}/check`, `${ready}/check`],
+    '/new/:draft': [begun, wide, ready],
     '/new/:draft/rehearsal': [`${begun}/rehearsal`, `${ready}/rehearsal`],
     '/new/:draft/discard': [`${ready}/discard`],
   };

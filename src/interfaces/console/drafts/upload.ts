@@ -1,12 +1,13 @@
-import { count, facts, instant, link, panel, table } from '../../../presentation/html/elements.ts';
+import { instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { listDrafts } from '../../../ledger/console/drafts.ts';
 import { listTokens } from '../../../ledger/console/tokens.ts';
 import type { View, ViewRequest } from '../core/view.ts';
-import { choice, textField, type FormState, sampleTable } from './form-fields.ts';
+import { field, input, select, type FormState } from './form-fields.ts';
+import { draftPath } from './parts.ts';
 import { isTheirs, type OpenDraft, type DraftFields } from './settings.ts';
-import { stepPath, stepView } from './steps.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,78 +27,57 @@ export async function newCampaignView(request: ViewRequest, form: FormState = no
     section: 'campaigns',
     status,
     crumbs: [['/', 'Campaigns']],
-    body: [panel('Begin with the list', uploadForm('/new', form, 'Upload and go on')), panel('Drafts', await draftsTable(request))],
+    body: [
+      html`<section class="panel pad-all">${uploadForm('/new', form, 'Upload')}</section>`,
+      panel('Drafts', await draftsTable(request)),
+    ],
   };
 }
 
-/** The list of a draft: what it begins with, and the way to send another one. */
-export function listStep(open: OpenDraft, form: FormState = noForm, status = 200): View {
-  const { draft, sample } = open;
-  const path = stepPath(draft.draftId, 'list');
-  return stepView(
-    open,
-    'list',
-    [
-      panel('The list', [
-        facts([
-          ['File', printable(draft.list.name)],
-          ['Size', sizeText(draft.list.bytes)],
-          ['Columns', count(sample.columns.length, 'column')],
-          ['How it was read', sample.notes.map((note) => `${printable(note)}.`).join(' ')],
-        ]),
-        sampleTable(open),
-        html`<p class="actions">
-          <a class="btn" href="${stepPath(draft.draftId, 'columns')}">Go on: columns</a>
-        </p>`,
-      ]),
-      panel('Send another list instead', uploadForm(path, { ...form, fields: { ...open.fields, ...form.fields } }, 'Replace the list')),
-    ],
-    status,
-  ); // prettier-ignore
-}
-
-function uploadForm(path: string, form: FormState, button: string): Html {
-  const problem = form.problems.find(({ field }) => field === 'list')?.message ?? null;
+/** Sends a list; with a script, as soon as one is chosen. */
+export function uploadForm(path: string, form: FormState, button: string): Html {
+  const problem = form.problems.find(({ field: at }) => at === 'list')?.message ?? null;
   const most = mostListBytes / 1_000_000;
-  return html`<form class="act upload" method="post" action="${path}" enctype="multipart/form-data">
-    <div class="entry drop" data-most="${mostListBytes}">
-      <label for="list">Your list, as CSV or as an Excel workbook (.xlsx)</label>
+  return html`<form class="stack upload" method="post" action="${path}" enctype="multipart/form-data">
+    <div class="drop" data-most="${mostListBytes}">
+      ${icon('upload')}
+      <label for="list"><b>Your list, as CSV or as an Excel workbook (.xlsx)</b></label>
       <input
         id="list"
         name="list"
         type="file"
         required
         accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-        ${problem === null ? html`aria-describedby="list-hint"` : html`aria-invalid="true" aria-describedby="list-problem list-hint"`}
+        ${problem === null ? html`aria-describedby="list-hint"` : html`aria-invalid="true" autofocus aria-describedby="list-problem list-hint"`}
       />
+      <p class="error" id="list-problem" role="alert">${problem}</p>
       <p class="hint" id="list-hint">
         Choose a file or drop it here. Its first line names the columns; one of them holds the telephone numbers. At most ${most} MB; a
         larger list goes through <code>carillon start</code> or the API.
       </p>
-      <p class="entry-problem" id="list-problem" role="alert">${problem}</p>
     </div>
     <details ${form.fields['list.delimiter'] || form.fields['list.sheet'] ? html`open` : null}>
       <summary>If it is not read as it should be</summary>
-      <div class="entry-row">
-        ${choice(form, {
-          name: 'list.delimiter',
-          label: 'What separates the columns (CSV)',
-          options: [
+      <div class="fields">
+        ${field(
+          form,
+          'list.delimiter',
+          select(form, 'list.delimiter', [
             ['', 'Found by itself'],
             [',', 'Comma'],
             [';', 'Semicolon'],
             ['\t', 'Tab'],
             ['|', 'Vertical bar'],
-          ],
-        })}
-        ${textField(form, {
-          name: 'list.sheet',
+          ]),
+          { label: 'What separates the columns (CSV)' },
+        )}
+        ${field(form, 'list.sheet', input(form, 'list.sheet', { hint: true }), {
           label: 'Sheet (Excel)',
           hint: 'The name on its tab; the first sheet if this is empty.',
         })}
       </div>
     </details>
-    <p class="actions"><button class="btn">${button}</button></p>
+    <div class="actions"><button class="btn">${icon('upload')} ${button}</button></div>
   </form>`;
 }
 
@@ -109,20 +89,25 @@ async function draftsTable(request: ViewRequest): Promise<HtmlValue> {
     'Drafts, the one touched last first',
     drafts.map(({ draftId, list, tokenId, touchedReal, settings }) => {
       const { fields } = JSON.parse(settings) as Pick<OpenDraft, 'fields'>;
-      const path = `/new/${encodeURIComponent(draftId)}`;
+      const path = draftPath(draftId);
       return {
         key: `draft-${draftId}`,
         cells: {
-          Draft: link(path, printable(fields['id'] || list.name)),
+          Draft: link(path, printable(draftName(fields, list.name))),
           List: `${printable(list.name)}, ${sizeText(list.bytes)}`,
           'Made by': names.get(tokenId) ?? '–',
           Touched: instant(touchedReal, 'full'),
-          '': link(`${path}/discard`, 'Discard'),
+          '': link(draftPath(draftId, '/discard'), 'Discard…'),
         },
       };
     }),
     html`<p class="soft">There is none. A campaign that you have begun stands here until it is started.</p>`,
   );
+}
+
+/** What a draft is called. */
+export function draftName(fields: DraftFields, listName: string): string {
+  return fields['name']?.trim() || fields['id']?.trim() || listName;
 }
 
 /** Such as `0.4 MB`. */
@@ -134,7 +119,7 @@ export function sizeText(bytes: number): string {
 const mostListBytes = 100_000_000;
 /** Beside the list, a request holds some hundred bytes. */
 const mostRequestBytes = mostListBytes + 100_000;
-const sampleRows = 50;
+export const sampleRows = 50;
 
 /** Thrown when what was sent is no list that can be used; nothing of it was kept. */
 export class ListRefusedError extends Error {

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { badge, instant, menu, menuLink } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import type { View, ViewRequest } from '../core/view.ts';
+import { callsPart, hoursText } from './calls-part.ts';
+import { field, input, partForm, type FormState } from './form-fields.ts';
+import { listPart } from './list-part.ts';
+import { lookAhead, type Outlooked } from './outlook.ts';
+import { draftPath, fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
+import { judgeDraft, partOf, type FieldProblem } from './reading.ts';
+import type { Rehearsals } from './rehearsals.ts';
+import type { OpenDraft } from './settings.ts';
+import { readyList, startActions } from './start-part.ts';
+import { sumPanel, sumText } from './sum-panel.ts';
+import { draftName } from './upload.ts';
+import { wordsPart } from './words-part.ts';
+
+const againMs = 2_000;
+const titles: Readonly<Record<FormPart, string>> = {
+  columns: 'List',
+  words: 'Words',
+  calls: 'When and how often',
+  name: 'Check, rehearse, start',
+};
+
+/** How the page of a draft is shown. */
+export interface Shown {
+  rehearsals: Rehearsals;
+  /** The part, or all of them, that somebody wants to be done with: what is missing there is told as well. */
+  asked?: FormPart | 'all' | null;
+  /** Why it was not started just now, in the API's words. */
+  refused?: string | null;
+  /** A list that was sent and is no list. */
+  refusedList?: FormState;
+  status?: number;
+}
+
+/** The page of a new campaign: four parts, each saved by itself, and what would happen beside them. */
+export async function draftView(request: ViewRequest, open: OpenDraft, shown: Shown): Promise<View> {
+  const { draft, fields } = open;
+  const { rehearsals, asked = null, refused = null, refusedList, status = 200 } = shown;
+  const judged = await judgeDraft(request, open);
+  const all = judged.problems;
+  const problems = all.filter((problem) => isTold(problem, fields, asked));
+  const outlooked = await lookAhead(request, judged);
+  const form: FormState = { fields, problems, first: status === 422 ? firstOf(open, problems) : undefined };
+  const state = { form, outlooked, lacking: new Set(all.map(({ field: at }) => partOf(at))) };
+  const section = (part: FormPart, aside: HtmlValue, body: HtmlValue) => partSection(part, state, aside, body);
+  const path = draftPath(draft.draftId);
+  const rehearsal = rehearsals.isOffered ? await rehearsals.of({ draftId: draft.draftId }) : null;
+  return {
+    title: printable(draftName(fields, draft.list.name)),
+    status,
+    section: 'campaigns',
+    crumbs: [['/', 'Campaigns'], ['/new', 'New campaign']], // prettier-ignore
+    badge: badge('quiet', 'Draft', 'pencil'),
+    actions: draftMenu(path),
+    meta: html`<span>${icon('check')} Saved ${instant(draft.touchedReal, 'clock')}</span>
+      <span>Nobody is called until you press Start.</span>`,
+    body: [
+      html`<div class="make" id="make" data-draft="${path}" data-again="${outlooked.kind === 'unread' ? againMs : undefined}">
+        <div class="stack">
+          ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`} ${refusedFields(problems, status)}
+          ${section('columns', calledOf(outlooked), listPart(open, { form, outlooked, refusedList }))}
+          ${section('words', 'What people hear first', await wordsPart(request, judged, form))}
+          ${section('calls', html`${hoursText(fields)}, up to ${fields['retry.max_attempts'] ?? '1'} calls each`, callsPart(open, form))}
+          ${section('name', 'Last step', [
+            partForm(open, 'name', html`<div class="fields">${nameFields(form)}</div>`),
+            readyList(open, { outlooked, problems: all, rehearsal }),
+            startActions(open, { outlooked, isRehearsable: rehearsals.isOffered, key: randomUUID() }),
+          ])}
+        </div>
+        ${sumPanel(outlooked, all.length)}
+      </div>`,
+      html`<div class="foot-bar"><span>${sumText(outlooked)}</span><a class="btn" href="#part-name">Check and start</a></div>`,
+    ],
+  };
+}
+
+/** What nobody has written yet is no mistake before somebody wants to be done with it. */
+function isTold({ field: at }: FieldProblem, fields: OpenDraft['fields'], asked: Shown['asked']): boolean {
+  if (asked === 'all' || asked === partOf(at)) return true;
+  const value = fields[/^variables\.\d+$/.test(at) ? `${at}.value` : at];
+  return at.startsWith('hours') || (value ?? '').trim() !== '';
+}
+
+/** The control that has to be mended first. */
+function firstOf({ sample, fields }: OpenDraft, problems: readonly FieldProblem[]): string | undefined {
+  const parts = formParts.flatMap((part) => problems.filter(({ field: at }) => partOf(at) === part));
+  const at = parts[0]?.field;
+  return at === undefined ? undefined : controlOf(at, { sample, fields });
+}
+
+/** The id of the control in which a field is written. */
+function controlOf(at: string, { sample, fields }: Pick<OpenDraft, 'sample' | 'fields'>): string {
+  if (/^variables\.\d+$/.test(at)) return `${at}.name`;
+  if (!at.startsWith('list.') || fieldOf(at).part !== undefined) return at;
+  return `column.${Math.max(0, sample.columns.indexOf(fields[at] ?? ''))}`;
+}
+
+function refusedFields(problems: readonly FieldProblem[], status: number): HtmlValue {
+  if (status !== 422 || problems.length === 0) return null;
+  const fields = [...new Set(problems.map(({ field: at }) => at))];
+  return html`<div class="refused" role="alert">
+    <p>Saved. ${fields.length === 1 ? 'This needs a change' : `${fields.length} things need a change`} before it can start:</p>
+    <ul>
+      ${fields.map((at) => html`<li><a href="#part-${partOf(at)}">${labelOf(at)}</a></li>`)}
+    </ul>
+  </div>`;
+}
+
+function calledOf(outlooked: Outlooked): HtmlValue {
+  if (outlooked.kind !== 'found') return null;
+  const { accepted, rows } = outlooked.found.report;
+  return `${accepted.toLocaleString('en')} of ${rows.toLocaleString('en')} rows can be called`;
+}
+
+function partSection(part: FormPart, { lacking, outlooked }: { lacking: ReadonlySet<FormPart>; outlooked: Outlooked }, aside: HtmlValue, body: HtmlValue): Html {
+  const at = formParts.indexOf(part) + 1;
+  const isDone = !lacking.has(part) && part !== 'name' && (part !== 'columns' || outlooked.kind !== 'refused');
+  return html`<section class="panel" id="part-${part}" aria-labelledby="title-${part}">
+    <header class="part-head ${isDone ? 'done' : ''}">
+      <b>${isDone ? icon('check') : at}</b>
+      <h2 id="title-${part}">${titles[part]}</h2>
+      <p>${aside}</p>
+    </header>
+    <div class="pad stack">${body}</div>
+  </section>`;
+} // prettier-ignore
+
+function nameFields(form: FormState): Html[] {
+  return ['name', 'id'].map((name) => {
+    const { hint } = fieldOf(name);
+    return field(form, name, input(form, name, { hint: true }), hint === undefined ? {} : { hint });
+  });
+}
+
+function draftMenu(path: string): Html {
+  return menu('More actions', [
+    html`<a href="${path}/campaign.yaml" download="campaign.yaml"
+      >${icon('download')} <span>Download as campaign file</span><small>For the command line</small></a
+    >`,
+    html`<a href="${path}/list-file" download
+      >${icon('file')} <span>Download the list</span><small>With the rows that you have fixed</small></a
+    >`,
+    html`<hr />`,
+    menuLink(`${path}/discard`, 'Discard this draft…', { drawing: 'x', small: 'Its list is deleted, too', danger: true }),
+  ]);
+}

@@ -1,0 +1,237 @@
+import { getCountries } from 'libphonenumber-js/max';
+import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import { count } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { capital, plural } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
+import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
+import { draftPath } from './parts.ts';
+import type { OpenDraft } from './settings.ts';
+import { sizeText, uploadForm } from './upload.ts';
+
+const mostRows = 8;
+/** Of a list with more columns, those are shown that have a use besides. */
+const mostColumns = 60;
+
+/** The list: what it begins with, what its columns are, and the rows of it that cannot be called. */
+export function listPart(
+  open: OpenDraft,
+  { form, outlooked, refusedList }: { form: FormState; outlooked: Outlooked; refusedList: FormState | undefined },
+): HtmlValue {
+  const { draft, sample, fields } = open;
+  const notes = sample.notes.map((note) => `, ${printable(note)}`).join('');
+  return [
+    html`<div class="file">
+      ${icon('file')}
+      <span
+        ><b>${printable(draft.list.name)}</b>
+        <span class="soft">${count(sample.columns.length, 'column')}, ${sizeText(draft.list.bytes)}${notes}</span></span
+      >
+      <details id="look">
+        <summary class="btn sm">${icon('eye')} Look</summary>
+        ${sampleTable(open)}
+      </details>
+      <details id="replace" ${refusedList === undefined ? null : html`open`}>
+        <summary class="btn sm">Replace…</summary>
+        ${uploadForm(draftPath(draft.draftId, '/list'), { problems: [], ...refusedList, fields: { ...fields, ...refusedList?.fields } }, 'Replace the list')}
+      </details>
+    </div>`,
+    partForm(open, 'columns', [
+      columnsTable(open, form),
+      sentence(
+        form,
+        ['list.default_region'],
+        html`<label for="list.default_region">Numbers without + are from</label>
+          ${select(form, 'list.default_region', [['', 'no country: all begin with +'], ...countries()])}`,
+      ),
+      html`<details id="zones-of-list" ${problemOf(form, 'list.fallback_timezone') === null ? null : html`open`}>
+        <summary>Whose clock counts</summary>
+        <p class="hint">
+          Everybody is called by their own clock. It is known from the number; where a number may belong to several time zones, nobody is
+          called outside the hours of any of them. A column makes it certain.
+        </p>
+        <div class="fields">${textField(form, 'list.fallback_timezone', { list: 'zones' })}</div>
+      </details>`,
+    ]),
+    outlooked.kind === 'found' ? fixesForm(open, outlooked.found) : null,
+    zoneList(),
+  ]; // prettier-ignore
+}
+
+function columnsTable(open: OpenDraft, form: FormState): Html {
+  const { sample, fields } = open;
+  const uses = rowFieldList.map(({ key, label, hint }) => ({ value: `list.${key}`, label, hint }));
+  const rows = maskedRows(open);
+  const useOf = (column: string) => uses.find(({ value }) => fields[value] === column);
+  const shown = sample.columns
+    .map((column, at) => ({ column, at, use: useOf(column) }))
+    .filter(({ column, at, use }) => column.trim() !== '' && (at < mostColumns || use !== undefined));
+  const more = sample.columns.length - shown.length;
+  return html`<div class="scroll" role="group" aria-label="What each column is" tabindex="0">
+      <table class="cards">
+        <caption class="hidden">
+          What each column is
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Column</th>
+            <th scope="col">For example</th>
+            <th scope="col">It is</th>
+            <th scope="col"><span class="hidden">Found</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map(({ column, at, use }, index) => {
+            const name = `column.${at}`;
+            // Nobody has said yet which one holds the numbers: it is told at the first.
+            const told = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
+            const own = told.find((each) => problemOf(form, each) !== null);
+            return html`<tr id="row-${name}">
+              <th scope="row" class="mono">${cut(column)}</th>
+              <td class="soft wide">${exampleOf(rows, at)}</td>
+              <td class="wide">
+                <label class="hidden" for="${name}">${printable(column)} is</label
+                ><select
+                  id="${name}"
+                  name="${name}"
+                  ${own === undefined ? null : html`aria-invalid="true" aria-describedby="${own}-problem"`}
+                  ${form.first === name ? html`autofocus` : null}
+                >
+                  <option value="">For the words only</option>
+                  ${uses.map(
+                    ({ value, label }) => html`<option value="${value}" ${value === use?.value ? html`selected` : null}>${label}</option>`,
+                  )}
+                </select>
+                ${problemsOf(form, ...told)}
+              </td>
+              <td class="soft small wide">${use === undefined ? null : foundText(open, use, at)}</td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${more > 0 ? html`<p class="hint">${count(more, 'more column')} can be used in the words.</p>` : null}`;
+}
+
+function exampleOf(rows: readonly string[][], at: number): string {
+  const filled = rows.map((cells) => cells[at]?.trim() ?? '').filter((cell) => cell !== '');
+  if (filled.length * 2 < rows.length) return '(mostly empty)';
+  return [...new Set(filled)].slice(0, 2).map(cut).join(', ');
+}
+
+/** What the first rows say of a column in its use. */
+function foundText({ sample, fields }: OpenDraft, { value, hint }: { value: string; hint: string }, at: number): string {
+  const cells = sample.rows.map((row) => row[at]?.trim() ?? '');
+  const of = sample.rows.length;
+  if (value === 'list.id') return `${new Set(cells.filter((cell) => cell !== '')).size} different of the first ${of}`;
+  if (value !== 'list.phone') return hint.replace(/\.$/, '');
+  const country = sample.columns.indexOf(fields['list.country'] || '\0');
+  const numbers = sample.rows.map((row) => readPhoneNumber(row[at] ?? '', row[country]?.trim() || fields['list.default_region'] || null));
+  return `${numbers.filter(({ ok }) => ok).length} of the first ${of} readable`;
+}
+
+function countries(): [code: string, name: string][] {
+  const names = new Intl.DisplayNames('en', { type: 'region' });
+  return getCountries()
+    .map((code): [string, string] => [code, names.of(code) ?? code])
+    .sort(([, one], [, other]) => one.localeCompare(other, 'en'))
+    .map(([code, name]) => [code, `${name} (${code})`]);
+}
+
+/** What can be written where a time zone is asked for. */
+function zoneList(): Html {
+  return html`<datalist id="zones">${Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`)}</datalist>`;
+}
+
+/** The rows that cannot be called, each with its cell to write another value in. */
+function fixesForm(open: OpenDraft, { rejected, report }: { rejected: readonly RejectedRow[]; report: { rejected: number } }): HtmlValue {
+  if (report.rejected === 0) return null;
+  const { draft, sample } = open;
+  return html`<details id="fixes" open>
+    <summary>
+      <b>${plural(report.rejected, 'row')} cannot be called</b> <span class="soft">fix them here, or leave them out</span>
+    </summary>
+    ${partForm(open, 'fix', [
+      html`<input type="hidden" name="list" value="${draft.list.listId}" />`,
+      html`<p class="hint" id="fix-hint">A saved fix changes this draft, not your file.</p>`,
+      html`<div class="scroll" role="group" aria-label="Rows that cannot be called" tabindex="0">
+        <table class="cards">
+          <caption class="hidden">
+            Rows that cannot be called
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Where</th>
+              <th scope="col">What is wrong</th>
+              <th scope="col">Fix</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${rejected.map((row) => fixRow(row, sample.columns))}
+          </tbody>
+        </table>
+      </div>`,
+      report.rejected > mostFixes
+        ? html`<p class="hint">The first ${mostFixes}. Fix the others in the file, and replace the list.</p>`
+        : null,
+    ])}
+  </details>`; // prettier-ignore
+}
+
+function fixRow({ row, line, column, hint, cells, reason }: RejectedRow, columns: readonly string[]): Html {
+  const at = column === null || reason === 'malformed_row' ? -1 : columns.indexOf(column);
+  const name = `fix.${row}.${at}`;
+  return html`<tr class="fix" id="fix-row-${row}">
+    <th scope="row" class="wide" title="Line ${line} of the file">Row ${row}</th>
+    <td class="wide">
+      <span class="two" id="fix-${row}-problem"
+        ><span>${capital(printable(hint))}</span>${column === null ? null : html`<small>${printable(column)}</small>`}</span
+      >
+    </td>
+    <td class="wide">
+      ${
+        at === -1
+          ? html`<span class="soft small">Fix it in the file</span>`
+          : html`<label class="hidden" for="${name}">New value of ${printable(columns[at] ?? '')} in row ${row}</label
+              ><input
+                id="${name}"
+                name="${name}"
+                value="${cells[at] ?? ''}"
+                autocomplete="off"
+                aria-invalid="true"
+                aria-describedby="fix-${row}-problem fix-hint"
+              />`
+      }
+    </td>
+  </tr>`;
+}
+
+/** The first rows of the list, its telephone numbers masked. */
+function sampleTable(open: OpenDraft): Html {
+  const shown = open.sample.columns.slice(0, mostColumns);
+  const rows = maskedRows(open).slice(0, mostRows);
+  return html`<div class="sample" tabindex="0" role="region" aria-label="The first rows of the list">
+      <table>
+        <caption class="hidden">
+          The first rows of the list
+        </caption>
+        <thead>
+          <tr>
+            ${shown.map((column) => html`<th scope="col">${column.trim() === '' ? '(no name)' : printable(column)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (cells) =>
+              html`<tr>
+                ${shown.map((_, at) => html`<td>${cut(cells[at] ?? '')}</td>`)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft small">Telephone numbers are masked.</p>`;
+}

@@ -1,0 +1,123 @@
+import { checkCampaign, refuseUnstartable, type CheckResult } from '../../../operations/control/check/check.ts';
+import { checkedLedger } from '../../../operations/control/check/ledger.ts';
+import { usualAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
+import type { CheckedRow } from '../../../campaign/preflight/preflight.ts';
+import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
+import { windowAt, type WindowState } from '../../../rules/hours/calling-window.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { printableLines } from '../../../shared/input/printable.ts';
+import { problemOf } from '../../api/core/problem.ts';
+import type { ViewRequest } from '../core/view.ts';
+import { withDraftFiles } from './content.ts';
+import type { JudgedDraft } from './reading.ts';
+import { editionOf } from './rehearsals.ts';
+import type { OpenDraft } from './settings.ts';
+
+/** The same check as that of the command and the API, over what can be used of a draft. */
+export interface DraftOutlook extends CheckResult {
+  /** Why a start would be refused for the file or its list, whoever answers; null: it would not. */
+  unstartable: string | null;
+  /** The first rows that cannot be called. */
+  rejected: readonly RejectedRow[];
+  /** Where those are who can be called, most people first. */
+  zones: readonly ZoneOutlook[];
+}
+
+export type RejectedRow = Extract<CheckedRow['row'], { verdict: 'rejected' }>;
+
+/** People of the same time zones. */
+interface ZoneOutlook {
+  zones: readonly string[];
+  people: number;
+  /** When the first of them may be called. */
+  hours: WindowState;
+}
+
+/** `unread`: it is being read, and there for a later look. */
+export type Outlooked = { kind: 'found'; found: DraftOutlook } | { kind: 'refused'; why: string } | { kind: 'unread' };
+
+const withinMs = 1_500;
+/** A list with more rows that cannot be called is mended in the file. */
+export const mostFixes = 100;
+
+/**
+ * What would happen if the draft were started now. What is wrong with it is left out, so that the rest is seen while somebody still
+ * writes.
+ */
+export async function lookAhead(
+  { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
+  { usable, problems }: JudgedDraft,
+): Promise<Outlooked> {
+  if (problems.some(({ field }) => field === 'list.phone'))
+    return { kind: 'refused', why: 'Choose the column with the telephone numbers.' };
+  const key = `draft ${usable.draft.draftId} ${editionOf(usable)}`;
+  return (await cache.readWithin(withinMs, key, () => checkDraft(context, usable))) ?? { kind: 'unread' };
+}
+
+async function checkDraft(context: ViewRequest['context'], open: OpenDraft): Promise<Outlooked> {
+  return withDraftFiles(context.store, open, async ({ folder, read }) => {
+    const told = (error: unknown): string => {
+      const { status, detail } = problemOf(error);
+      if (status !== 422) throw error;
+      return printableLines(detail.replaceAll(`${folder}/`, ''));
+    };
+    const rejected: RejectedRow[] = [];
+    const places = new Map<string, { row: CheckedRow['row']; people: number }>();
+    try {
+      const result = await checkCampaign({
+        config: context.config,
+        now: context.now(),
+        file: await read(),
+        assumptions: usualAssumptions,
+        openLedger: (campaign) => checkedLedger(context, campaign),
+        takeRows: async (chunks) => {
+          for await (const rows of chunks)
+            for (const { row, excluded } of rows) {
+              if (row.verdict === 'rejected') {
+                if (rejected.length < mostFixes) rejected.push(row);
+              } else if (excluded === null) {
+                const key = row.zones.join();
+                const place = places.get(key);
+                if (place === undefined) places.set(key, { row, people: 1 });
+                else place.people += 1;
+              }
+            }
+        },
+      });
+      let unstartable: string | null = null;
+      try {
+        refuseUnstartable(result);
+      } catch (error) {
+        unstartable = told(error);
+      }
+      const { at } = result.report.start;
+      const zones = [...places.values()].map(({ row, people }) => ({ zones: row.zones, people, hours: hoursOf(result.rules, row, at) }));
+      return {
+        kind: 'found',
+        found: { ...result, unstartable, rejected, zones: zones.toSorted((one, other) => other.people - one.people) },
+      };
+    } catch (error) {
+      return { kind: 'refused', why: told(error) };
+    }
+  });
+}
+
+function hoursOf(rules: CampaignRules, { zones, country, regions }: CheckedRow['row'], at: number): WindowState {
+  const calendars = calendarsFor(rules, { country, regions });
+  return windowAt({ calendars, zones, at, marginMs: rules.timing.dispatchMarginMs, endsAt: rules.endsAt });
+}
+
+const dayMs = 24 * 3_600_000;
+const mostDays = 366;
+
+/** On how many days people are called between two instants: those on which the largest group may be called. */
+export function callingDays({ zones, rules }: DraftOutlook, from: number, to: number): number {
+  const [largest] = zones;
+  if (largest === undefined || to - from > mostDays * dayMs) return Math.max(1, Math.ceil((to - from) / dayMs));
+  let days = 0;
+  for (let at = from; at <= to; at += dayMs) {
+    const hours = windowAt({ calendars: [rules.calendar], zones: largest.zones, at, marginMs: 0, endsAt: null });
+    if (hours.open || (hours.opensAt !== null && hours.opensAt < Math.min(at + dayMs, to))) days += 1;
+  }
+  return Math.max(1, days);
+}

@@ -1,0 +1,134 @@
+import type { CheckResult } from '../../../operations/control/check/check.ts';
+import { instant, link } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon, type IconName } from '../../../presentation/html/icons.ts';
+import { shortfallText } from '../../../campaign/preflight/start-time.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
+import { lawSentences } from '../../../presentation/words/law.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import type { DraftOutlook, Outlooked } from './outlook.ts';
+import { draftPath, labelOf } from './parts.ts';
+import { partOf, type FieldProblem } from './reading.ts';
+import { rehearsalLine } from './rehearsal-view.ts';
+import type { Rehearsal } from './rehearsals.ts';
+import type { OpenDraft } from './settings.ts';
+
+/** A line of what is ready, and of what is not. */
+interface Ready {
+  drawing: IconName;
+  tone: '' | 'is-wait' | 'is-bad';
+  what: HtmlValue;
+  /** What follows from it. */
+  more?: HtmlValue;
+  action?: HtmlValue;
+}
+
+/** What is ready for a start, what is not, and what to know before. */
+export function readyList(
+  open: OpenDraft,
+  { outlooked, problems, rehearsal }: { outlooked: Outlooked; problems: readonly FieldProblem[]; rehearsal: Rehearsal | null },
+): Html {
+  const missing = problems.map(({ field, message }): Ready => {
+    const what = html`${labelOf(field)}: ${printable(message)}`;
+    return { drawing: 'stop', tone: 'is-bad', what, action: link(`#part-${partOf(field)}`, 'Change') };
+  });
+  const found = outlooked.kind === 'found' ? [...goodNews(outlooked.found, problems), ...thingsToLookAt(outlooked.found)] : [];
+  const rehearsed = rehearsalLine(open, rehearsal);
+  const line: Ready[] = rehearsed === null ? [] : [{ drawing: 'flask', tone: '', ...rehearsed }];
+  return html`<ul class="ready" id="ready">
+    ${[...missing, ...found, ...line].map(
+      ({ drawing, tone, what, more = null, action = null }: Ready) =>
+        html`<li class="${tone}">
+          ${icon(drawing)}<span>${what} ${more === null ? null : html`<p class="lines">${more}</p>`}</span><span>${action}</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function goodNews({ report }: DraftOutlook, problems: readonly FieldProblem[]): Ready[] {
+  const { service, dialable, start } = report;
+  const isAsked = !problems.some(({ field }) => field === 'agent_id' || field === 'from_phone_number_id');
+  const isReady = isAsked && service.asked && service.refusal === null;
+  return [
+    ...(isReady ? [{ drawing: 'done', tone: '', what: 'Agent and caller number are ready at the service' } as const] : []),
+    ...(dialable === 0
+      ? []
+      : [{ drawing: 'done', tone: '', what: `${count(dialable)} people can be called, ${count(start.open)} of them right away` } as const]),
+  ];
+}
+
+/** What to know or to mend before a start. */
+export function thingsToLookAt(found: DraftOutlook): Ready[] {
+  const { report, obstacle, unstartable, warnings, listNotes } = found;
+  const { service, rejected, dialable, forecast, law } = report;
+  const bad = (what: HtmlValue, more?: HtmlValue): Ready => ({
+    drawing: 'stop',
+    tone: 'is-bad',
+    what,
+    ...(more === undefined ? {} : { more }),
+  });
+  const know = (what: string): Ready => ({ drawing: 'alert', tone: 'is-wait', what: printable(capital(what)) });
+  const short = forecast === null ? null : shortfallText(found.rules, forecast);
+  return [
+    ...(unstartable === null ? [] : [bad('It cannot start', unstartable)]),
+    ...(unstartable === null && obstacle !== null ? [bad('It cannot start', `${capital(obstacle)}.`)] : []),
+    ...(dialable === 0 && unstartable === null && obstacle === null ? [bad('Nobody would be called')] : []),
+    ...(service.asked && service.refusal !== null && !isStandIn(found) ? [bad('The service would refuse its calls', printable(service.refusal))] : []),
+    ...(service.asked ? [] : [know(`The service was not asked about agent and caller number: ${service.reason}`)]),
+    ...(rejected === 0
+      ? []
+      : [
+          {
+            drawing: 'alert',
+            tone: 'is-wait',
+            what: `${plural(rejected, 'row')} ${rejected === 1 ? 'is' : 'are'} left out`,
+            more: 'They end as “cannot be called” and stand in the results.',
+            action: html`<a class="btn sm" href="#fixes">Fix</a>`,
+          } as const,
+        ]),
+    ...(short === null ? [] : [know(short)]),
+    ...warnings.map(know),
+    ...lawSentences(law).map(know),
+    ...listNotes.map(know),
+  ]; // prettier-ignore
+}
+
+/** Whether agent or number are not chosen yet: then nothing is known of the service. */
+function isStandIn({ rules }: Pick<CheckResult, 'rules'>): boolean {
+  return rules.agentId === 'agent' || rules.callers.numbers.includes('number');
+}
+
+/** The one filled button of the page, and the one that plays the campaign before. */
+export function startActions(
+  { draft, fields }: OpenDraft,
+  { outlooked, isRehearsable, key }: { outlooked: Outlooked; isRehearsable: boolean; key: string },
+): Html {
+  const found = outlooked.kind === 'found' ? outlooked.found : null;
+  const people = found?.report.dialable ?? 0;
+  const path = (more: string) => draftPath(draft.draftId, more);
+  const from = found === null || found.rules.startsAt === null ? null : html` from ${instant(found.rules.startsAt, 'minute')} on`;
+  const isPartial = found?.report.forecast?.canFinish === false;
+  return html`<form id="start" class="stack" method="post" action="${path('/start')}">
+    <input type="hidden" name="key" value="${key}" />
+    <input type="hidden" name="campaign" value="${fields['id'] ?? ''}" />
+    ${
+      isPartial
+        ? html`<label class="outcome"
+            ><input type="checkbox" name="allow_partial" value="yes" required /> Start even if not everyone can be called before the
+            end</label
+          >`
+        : null
+    }
+    <div class="actions">
+      <button class="btn primary">
+        ${icon('play')} Start calling${people === 0 ? null : ` ${plural(people, 'person', 'people')}`}${from}
+      </button>
+      ${
+        isRehearsable
+          ? html`<button class="btn" formaction="${path('/rehearsal')}" formnovalidate>${icon('flask')} Rehearse</button>`
+          : null
+      }
+      <span class="soft small">You can pause or cancel at any time.</span>
+    </div>
+  </form>`;
+}

@@ -1,0 +1,220 @@
+import { recipientFields, theColumn } from '../../../rules/columns.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { readPlaceholders, readServiceOffers, type ServiceOffers } from '../../../operations/control/check/service.ts';
+import { compileTemplates, TemplateError, type Personalisation } from '../../../rules/personalisation.ts';
+import { count } from '../../../shared/input/figures.ts';
+import { printable, printableLines } from '../../../shared/input/printable.ts';
+import type { ViewRequest } from '../core/view.ts';
+import { mostVariables, variablesOf } from './content.ts';
+import { field, marks, maskedRows, partForm, problemOf, problemsOf, select, textArea, textField, type FormState } from './form-fields.ts';
+import { draftPath, fieldOf } from './parts.ts';
+import { readDraft, type JudgedDraft } from './reading.ts';
+import type { DraftFields, OpenDraft } from './settings.ts';
+
+const spareRows = 2;
+/** More columns than these are not put in by a press. */
+const mostChips = 40;
+
+/** Who speaks, from which number, and what is said: the opening line, and what the agent is told about the row. */
+export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'context' | 'cache' | 'now'>, judged: JudgedDraft, form: FormState): Promise<HtmlValue> {
+  const { draft, sample } = judged.usable;
+  const { fields } = form;
+  const open = { draft, sample, fields };
+  const offers = await cache.read('service offers', () => readServiceOffers(context.config));
+  const isOffered = offers.asked && offers.agents.length > 0 && offers.numbers.length > 0;
+  const agentId = fields['agent_id']?.trim() ?? '';
+  const placeholders = agentId === '' || !isOffered ? {} : await placeholdersOf({ context, cache }, agentId);
+  const why = offers.asked ? 'The service lists no agent or no number yet.' : `The service was not asked: ${offers.reason.replace(/\.$/, '')}.`;
+  return [
+    partForm(open, 'words', [
+      isOffered ? chosenFrom(form, offers) : writtenByHand(form, why),
+      textArea(form, 'first_message', 3),
+      html`<div class="field">
+        <p class="hint">Put a column where its value belongs. A row that leaves it empty is not called.</p>
+        ${columnChips(open)}
+      </div>`,
+      variables(form, placeholders),
+      html`<details id="opt-out" ${form.fields['opt_out.collected'] ? html`open` : null}>
+        <summary>When somebody asks not to be called again</summary>
+        ${textField(form, 'opt_out.collected')}
+      </details>`,
+    ]),
+    html`<div class="field">
+      <span class="label" id="hear">The first people hear</span>
+      <div id="example" data-example="${draftPath(draft.draftId, '/example')}" aria-live="polite">${await renderExample(judged, now)}</div>
+    </div>`,
+  ];
+} // prettier-ignore
+
+function chosenFrom(form: FormState, { agents, numbers }: ServiceOffers): Html {
+  const known = new Set(numbers.map(({ id }) => id));
+  const written = (form.fields['from_phone_number_id'] ?? '').split(/[\n,]+/).map((id) => id.trim());
+  const gone = written.filter((id) => id !== '' && !known.has(id));
+  const { hint } = fieldOf('from_phone_number_id');
+  return html`<div class="fields">
+      ${field(
+        form,
+        'agent_id',
+        select(form, 'agent_id', [['', 'Choose the agent'], ...agents.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)], {
+          unknown: 'not listed by the service',
+        }),
+      )}
+    </div>
+    ${marks(form, 'from_phone_number_id', {
+      type: 'checkbox',
+      options: [
+        ...numbers.map(({ id, name }) => [id, name, id] as const),
+        ...gone.map((id) => [id, printable(id), 'not listed by the service'] as const),
+      ],
+      ...(hint === undefined || numbers.length < 2 ? {} : { hint }),
+    })}`; // prettier-ignore
+}
+
+function writtenByHand(form: FormState, reason: string): Html {
+  const hints = {
+    agent_id: `The agent's id at the service. ${reason}`,
+    from_phone_number_id: 'The id of the imported number; several with commas between them.',
+  };
+  return html`<div class="fields">${Object.entries(hints).map(([name, hint]) => textField(form, name, { hint }))}</div>`;
+}
+
+/** The columns that words may name, each put in by a press; without a script, to be written. */
+function columnChips({ sample: { columns } }: OpenDraft): Html {
+  const named = columns.flatMap((column) => {
+    const name = column.trim().replaceAll(/\s+/g, '_');
+    return /^[A-Za-z_][\w-]*$/.test(name) && theColumn(name, columns) === column ? [name] : [];
+  });
+  const odd = columns.filter((column) => column.trim() !== '').length - named.length;
+  return html`<div class="chips scripted" role="group" aria-label="Insert a column">
+      ${named.slice(0, mostChips).map(
+        (name) => html`<button class="chip mono" type="button" data-insert="{{ ${name} }}">${icon('plus')} ${name}</button>`,
+      )}
+    </div>
+    <noscript
+      ><p class="hint">${named.map((name) => html`<code>{{ ${name} }}</code> `)}</p></noscript
+    >
+    ${odd === 0 ? null : html`<p class="hint">Rename ${count(odd)} other ${odd === 1 ? 'column' : 'columns'} to use ${odd === 1 ? 'it' : 'them'}.</p>`}`; // prettier-ignore
+}
+
+/** What the agent's prompt asks for, and what else is written; `placeholders`: what it says where nothing is written. */
+function variables(form: FormState, placeholders: Readonly<Record<string, string>>): Html {
+  const { fields } = form;
+  const nameAt = (at: number) => fields[`variables.${at}.name`]?.trim() ?? '';
+  const places = Array.from({ length: mostVariables }, (_, at) => at);
+  const used = places.filter((at) => nameAt(at) !== '' || (fields[`variables.${at}.value`] ?? '').trim() !== '');
+  const free = places.filter((at) => at > (used.at(-1) ?? -1));
+  const wanted = Object.keys(placeholders).filter((name) => !used.some((at) => nameAt(at) === name));
+  const rows = [
+    ...used.map((at) => ({ at, name: nameAt(at) })),
+    ...free.slice(0, wanted.length + spareRows).map((at, index) => ({ at, name: wanted[index] ?? '' })),
+  ];
+  const isOpen = used.some((at) => problemOf(form, `variables.${at}`) !== null);
+  return html`<details id="variables" ${isOpen || wanted.length > 0 ? html`open` : null}>
+    <summary>What the agent knows besides <span class="soft">${count(variablesOf(fields).length)} of ${count(rows.length - spareRows)} variables</span></summary>
+    <p class="hint">
+      The name of a variable in the agent's prompt, and the text for it, such as <code>{{ first_name }}</code> or
+      <code>{{ first_name | default: "there" }}</code>.
+    </p>
+    ${rows.map(({ at, name }) => variableRow(form, { at, name, placeholder: placeholders[name] }))}
+  </details>`; // prettier-ignore
+}
+
+function variableRow(form: FormState, { at, name, placeholder }: { at: number; name: string; placeholder: string | undefined }): Html {
+  const [key, value] = [`variables.${at}.name`, `variables.${at}.value`];
+  const isBad = problemOf(form, `variables.${at}`) !== null;
+  const described = isBad ? html`aria-invalid="true" aria-describedby="variables.${at}-problem"` : null;
+  return html`<div class="pair" id="pair-${at}">
+      <div class="field">
+        <label class="hidden" for="${key}">Variable ${at + 1}</label>
+        <input
+          id="${key}"
+          name="${key}"
+          class="mono"
+          value="${name}"
+          placeholder="name"
+          autocomplete="off"
+          ${described}
+          ${form.first === key ? html`autofocus` : null}
+        />
+      </div>
+      <div class="field">
+        <label class="hidden" for="${value}">Text of variable ${at + 1}</label>
+        <input
+          id="${value}"
+          name="${value}"
+          value="${form.fields[value] ?? ''}"
+          placeholder="${placeholder === undefined ? 'text' : `else: ${printable(placeholder)}`}"
+          autocomplete="off"
+          ${described}
+        />
+      </div>
+    </div>
+    ${problemsOf(form, `variables.${at}`)}`;
+}
+
+/** What the variables of an agent say where a call gives nothing. */
+export function placeholdersOf(
+  { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
+  agentId: string,
+): Promise<Readonly<Record<string, string>>> {
+  return cache.read(`placeholders ${agentId}`, () => readPlaceholders(context.config, agentId));
+}
+
+/** The fields with a text for each variable of the agent that is called as a column is, where nobody has written another. */
+export function withPlaceholders({ fields, sample }: OpenDraft, names: readonly string[]): DraftFields {
+  const places = Array.from({ length: mostVariables }, (_, at) => at);
+  const written = new Set(places.map((at) => fields[`variables.${at}.name`]?.trim() ?? ''));
+  const free = places.filter((at) => !fields[`variables.${at}.name`]?.trim() && !fields[`variables.${at}.value`]?.trim());
+  const known = names.filter((name) => !written.has(name) && theColumn(name, sample.columns) !== null).slice(0, free.length);
+  const added = known.flatMap((name, index) => [
+    [`variables.${free[index]}.name`, name],
+    [`variables.${free[index]}.value`, `{{ ${name} }}`],
+  ]);
+  return { ...fields, ...Object.fromEntries(added) };
+}
+
+const shownRows = 3;
+
+/** What is said to the first rows, filled in as a call would be; numbers in it are masked. */
+export async function renderExample({ usable: open, problems }: JudgedDraft, now: number): Promise<Html> {
+  const problem = problems.find(({ field: at }) => /^(?:first_message|variables)/.test(at));
+  const reading = await readDraft(open, now);
+  if (problem !== undefined || !reading.ok)
+    return html`<p class="error">No example yet. ${printable(problem?.message ?? 'The list cannot be read with what is written.')}</p>`;
+  try {
+    const words = compileTemplates(reading.rules);
+    const rows = maskedRows(open).slice(0, shownRows);
+    return html`<ol class="said" aria-labelledby="hear">
+      ${rows.map((cells, at) => html`<li><span class="soft small">Row ${at + 1}</span> ${saidTo(words, open.sample.columns, cells)}</li>`)}
+    </ol>`;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return html`<p class="error">No example yet. ${printable(error.message)}.</p>`;
+  }
+}
+
+/** Around what comes from a cell; no list holds them. */
+const [from, to] = ['\uE000', '\uE001'];
+
+function saidTo(words: Personalisation, columns: readonly string[], cells: readonly string[]): HtmlValue {
+  const rendered = words.render(recipientFields(columns, cells));
+  if (!rendered.ok) {
+    const { missing, problem } = rendered;
+    const why =
+      missing.length === 0 ? printable(problem ?? 'it cannot be filled in') : `${missing.map(printable).join(', ')} is empty here`;
+    return html`<span class="error">Not called: ${why}.</span>`;
+  }
+  const { firstMessage, variables: told } = rendered;
+  const own = Object.entries(told ?? {}).map(([name, value]) => html`<code>${name}</code> = ${printable(value)} `);
+  const marked = words.render(recipientFields(columns, cells.map((cell) => (cell.trim() === '' ? cell : `${from}${cell}${to}`)))); // prettier-ignore
+  return html`<span>${firstMessage === null ? "The agent's own opening line" : spoken(firstMessage, marked.ok ? marked.firstMessage : null)}</span>
+    ${own.length === 0 ? null : html`<span class="soft small">${own}</span>`}`; // prettier-ignore
+}
+
+/** A line with what comes from cells marked, where a template leaves cells as they are. */
+function spoken(line: string, marked: string | null): HtmlValue {
+  if (marked === null || marked.replaceAll(from, '').replaceAll(to, '') !== line) return printableLines(line);
+  const parts = marked.split(/[\uE000\uE001]/);
+  return parts.map((part, at) => (at % 2 === 0 ? printableLines(part) : html`<mark>${printableLines(part)}</mark>`));
+}

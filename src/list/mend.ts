@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises';
+import { stringify } from 'csv-stringify/sync';
+import { findHeader } from './header.ts';
+import { readListRecords } from './records.ts';
+
+const rowsPerChunk = 1000;
+
+/** New contents of cells, by row from 1 and by the place of their column. */
+export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
+
+/**
+ * Writes a list anew, as CSV in UTF-8 with commas, with other contents in some of its cells; what stands above its header is left out.
+ * A row that is damaged otherwise stays one that is refused. Answers how many cells are different; with none, nothing is written.
+ * @throws ListFileError when the list cannot be read.
+ */
+export async function mendList(
+  list: { path: string; columns: readonly string[]; delimiter?: string | undefined; sheet?: string | undefined },
+  fixes: CellFixes,
+  target: string,
+): Promise<number> {
+  const { path, columns, delimiter, sheet } = list;
+  const names = columns.filter((column) => column.trim() !== '');
+  const { layout } = await findHeader({ path, names, delimiter, sheet, defaultRegion: null });
+  const file = await open(target, 'w', 0o600);
+  let changed = 0;
+  try {
+    for await (const records of readListRecords(path, layout, rowsPerChunk)) {
+      const rows = records.flatMap(({ row, cells, damage }) => {
+        if (row < 0) return [];
+        const fixed = fixes.get(row);
+        if (fixed === undefined) return [damage === null || cells.length !== columns.length ? cells : [...cells, '']];
+        return [
+          cells.map((cell, at) => {
+            const wanted = fixed.get(at) ?? cell;
+            if (wanted !== cell) changed += 1;
+            return wanted;
+          }),
+        ];
+      });
+      await file.writeFile(stringify(rows, { quoted_empty: columns.length === 1 }));
+    }
+  } finally {
+    await file.close();
+  }
+  return changed;
+}

@@ -1,0 +1,302 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readCampaignFile } from '../../../src/campaign/file/file.ts';
+import { fieldsOf, formParts } from '../../../src/interfaces/console/drafts/parts.ts';
+import { readCampaign } from '../../../src/campaign/preflight/import-list.ts';
+import { beginSession } from '../../../src/ledger/console/sessions.ts';
+import { createToken } from '../../../src/ledger/console/tokens.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { beginCampaign, noon } from '../../ledger/scenario.ts';
+import { dialects, openTestStore } from '../../ledger/test-stores.ts';
+import { poison } from '../../support/terminal-poison.ts';
+import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './draft-world.ts';
+import { hiddenFields } from './console-world.ts';
+
+const dayMs = 24 * 3_600_000;
+
+test.for(dialects)('a draft says what would happen, in another process of the server as well: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const path = await (await DraftWorld.over(store)).prepare();
+  const admin = await DraftWorld.over(store);
+  const text = await admin.page(path, 'admin');
+  expect(text).toMatch(/<span class="big num">3<\/span>\s*<span class="soft">of 4 can be called/);
+  expect(text).toMatch(/Invalid phone<\/dt>\s*<dd><span class="num">1<\/span>/);
+  expect(text).toMatch(/Start calling 3 people/);
+  expect(text).toMatch(/Row 4<[\s\S]*A number without \+ needs a country[\s\S]*name="fix.4.2"\s+value="555"/);
+  expect(text).toContain('equest not to be called again would not be heard');
+  expect(text).toContain('Ends likely');
+  expect(text).toContain('The service was not asked about agent and caller number');
+  expect(text.match(/class="btn primary"/g)).toHaveLength(1);
+  expect(text).not.toContain('2125550131');
+});
+
+test('the file that is downloaded is read by the reader of the command, with what was written', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const calls = {
+    ...goodCalls,
+    hours: 'week',
+    'hours.mon': '09:00-12:00, 13:00-17:00',
+    holidays: 'US, 2030-12-24',
+    ends_at: '2030-03-01T17:00',
+    times_zone: 'America/New_York',
+    'caps.calls': '3',
+    'caps.within': '24h',
+  };
+  const path = await world.prepare({ calls, words: { ...goodWords, 'opt_out.collected': 'opt_out' } });
+  const { headers, text } = await world.console.get(`${path}/campaign.yaml`);
+  expect(headers['content-disposition']).toBe('attachment; filename="campaign.yaml"');
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-draft-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'campaign.yaml'), text);
+  writeFileSync(join(folder, 'list.csv'), goodList);
+  const { rules } = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
+  expect(rules).toMatchObject({
+    agentId: 'agent_reminders',
+    callers: { numbers: ['pn_main'] },
+    firstMessage: goodWords.first_message,
+    variables: { values: { first_name: '{{ First_name }}' }, reference: 'carillon_ref' },
+    list: { phoneColumn: 'Mobile phone', idColumn: 'Customer No' },
+    retry: { maxAttempts: 2, delays: { no_answer: [4 * 3_600_000, 'next_day'] } },
+    pacing: { maxConcurrentCalls: 5 },
+    caps: [{ calls: 3, withinMs: dayMs }],
+    endsAt: Date.parse('2030-03-01T17:00:00-05:00'),
+    optOut: [{ source: 'collected', key: 'opt_out' }],
+  });
+  expect(rules.calendar.closedOn).toContain('2030-12-24');
+});
+
+test.for<[string, 'columns' | 'words' | 'calls' | 'name', Record<string, string>, string, RegExp]>([
+  ['no phone', 'columns', { 'column.2': '' }, 'column.0', /This is missing; write the name of a column/],
+  ['no such zone', 'columns', { 'column.2': 'list.phone', 'list.fallback_timezone': 'EST' }, 'list.fallback_timezone', /name of a time zone/],
+  ['an unknown column', 'words', { ...goodWords, first_message: 'Hello {{ nobody }}' }, 'first_message', /no column of the list/],
+  ['a half template', 'words', { ...goodWords, first_message: 'Hello {{ First_name' }, 'first_message', /not closed/],
+  ['a name with a blank', 'words', { ...goodWords, 'variables.4.name': 'a b', 'variables.4.value': 'x' }, 'variables.4.name', /write a name of letters/],
+  ['a name twice', 'words', { ...goodWords, 'variables.1.name': 'first_name', 'variables.1.value': 'x' }, 'variables.1.name', /Variable 1 has this name/],
+  ['no agent', 'words', { ...goodWords, agent_id: '' }, 'agent_id', /This is missing; write the id of the agent/],
+  ['hours in words', 'calls', { ...goodCalls, hours: 'week', 'hours.mon': '9 to 5' }, 'hours.mon', /write &quot;09:00-17:00&quot;/],
+  ['hours on no day', 'calls', { ...goodCalls, hours: 'week' }, 'hours', /write the windows of each weekday/],
+  ['half a cap', 'calls', { ...goodCalls, 'caps.calls': '3' }, 'caps.calls', /write \{ calls: 3, within: 24h \}/],
+  ['a limit in words', 'calls', { ...goodCalls, 'pacing.max_concurrent_calls': 'many' }, 'pacing.max_concurrent_calls', /write a whole number from 1/],
+  ['a time in no zone', 'calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'starts_at', /with its offset from UTC/],
+  ['an id with blanks', 'name', { id: 'My campaign' }, 'id', /write 1 to 64 lower-case letters/],
+])('what cannot be used is told at its field, kept there, and keeps it from the start: %s', async ([, part, fields, field, says]) => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.prepare();
+  for (const answer of [await world.console.post(`${path}/${part}`, fields), await world.console.post(`${path}/start`, {})]) {
+    const { status, text } = answer;
+    expect(status).toBe(422);
+    const at = text.indexOf(`id="${field}"`);
+    expect(at, field).toBeGreaterThan(-1);
+    expect(/aria-invalid="true"/.exec(text.slice(at))?.index).toBeLessThan(400);
+    expect(text.slice(at)).toMatch(says);
+    // Whoever comes here writes on where it is wrong.
+    expect(/ autofocus/.exec(text.slice(at))?.index).toBeLessThan(800);
+    expect(text.match(/ autofocus/g)).toHaveLength(1);
+    expect(text).toMatch(/Saved\. This needs a change before it can start/);
+  }
+  const { text } = await world.console.get(path);
+  for (const [name, value] of Object.entries(fields))
+    if (value !== '' && !name.startsWith('column.') && name !== 'hours') expect(text, name).toContain(value.replaceAll('"', '&quot;'));
+}); // prettier-ignore
+
+test('what nobody has written yet is no mistake before somebody wants to start, and stands in what is left to do', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.begin();
+  const text = await world.page(path);
+  expect(text).not.toMatch(/id="agent_id"[^>]*aria-invalid/);
+  expect(text).toMatch(/<span>Agent: This is missing/);
+  // The rest is foretold all the same.
+  expect(text).toMatch(/<span class="big num">3<\/span>/);
+  const { status, text: asked } = await world.console.post(`${path}/start`, {});
+  expect(status).toBe(422);
+  expect(asked).toMatch(/id="agent_id"[^>]*aria-invalid="true"/);
+});
+
+test.each(formParts)('every field that the part %s may save stands on the page, and is there to be written', async (part) => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const { text } = await world.console.get(await world.begin());
+  const written = (name: string) => (name === 'variables' ? 'variables.0.name' : name);
+  const isThere = (name: string) => text.includes(` name="${written(name)}"`) || text.includes(`<option value="${name}"`);
+  expect(fieldsOf[part].filter((name) => !isThere(name))).toEqual([]);
+});
+
+test('of two columns for one use, the one that was changed has it; columns that were not sent stay what they are', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.begin();
+  await world.console.post(`${path}/columns`, { 'column.1': 'list.id', 'column.3': 'list.nonsense' });
+  const { text } = await world.console.get(`${path}/campaign.yaml`);
+  expect(text).toContain('id: First name');
+  expect(text).toContain('phone: Mobile phone');
+  expect(text).not.toContain('Customer No');
+  expect(text).not.toContain('nonsense');
+});
+
+test('a row is fixed in the draft’s copy of the list, once, and nothing else of it changes', async () => {
+  const store = await openTestStore('sqlite');
+  const world = await DraftWorld.over(store);
+  const list = 'our customers\n\nname;phone;note\nAna;+12125550131;"a;\n""b"" c"\nBen;212 555 O132;x,y\nChloe;+12125550131;\nDan;+12125550133;é;too many\n';
+  const path = await world.begin(list);
+  const before = await world.page(path);
+  expect(before).toMatch(/3 rows cannot be called/);
+  const [, listId = ''] = /name="list" value="([^"]*)"/.exec(before) ?? [];
+  const fixes = { list: listId, 'fix.2.1': '+1 212 555 0132', 'fix.3.1': '+12125550131' };
+  expect((await world.console.post(`${path}/fix`, fixes)).status).toBe(303);
+  const after = await world.page(path);
+  expect(after).toMatch(/2 rows cannot be called/);
+  expect(after).not.toContain('name="fix.2.1"');
+  const file = await world.console.get(`${path}/list-file`);
+  const mended = 'name,phone,note\nAna,+12125550131,"a;\n""b"" c"\nBen,+1 212 555 0132,"x,y"\nChloe,+12125550131,\nDan,+12125550133,é,too many\n';
+  expect(file.text).toBe(mended);
+  // It was written for a list that is there no more.
+  await world.console.post(`${path}/fix`, { ...fixes, 'fix.1.1': 'nothing' });
+  expect((await world.console.get(`${path}/list-file`)).text).toBe(mended);
+  expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);
+}); // prettier-ignore
+
+test('the script is answered with the page as it is saved', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.begin();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-page-part': 'app' };
+  const answer = await world.raw(`${path}/name`, 'name=Pick+up&id=pick+up', headers);
+  expect(answer.status).toBe(200);
+  expect(answer.text).not.toContain('<html');
+  expect(answer.text).toMatch(/<h1>Pick up<\/h1>/);
+  expect(answer.text).toMatch(/id="id"[^>]*aria-invalid="true"/);
+  expect(answer.text).not.toContain('autofocus');
+});
+
+test('an id that a campaign has is refused at its field, and at the start', async () => {
+  const store = await openTestStore('sqlite');
+  const world = await DraftWorld.over(store);
+  const path = await world.prepare();
+  const { campaignId } = await beginCampaign(store, { campaignId: 'autumn' });
+  expect(campaignId).toBe('autumn');
+  const taken = { status: 422, text: expect.stringMatching(/There is a campaign autumn already; write another id/) };
+  expect(await world.console.post(`${path}/name`, goodName)).toMatchObject(taken);
+  expect(await world.console.post(`${path}/start`, { key: 'a' })).toMatchObject(taken);
+});
+
+test('the example is what a call would say, for rows that can be called, as it is written', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const list = 'phone,name\n+12125550131,Ana\n+12125550132,\n+12125550133,"<script>alert(1)</script>"\n';
+  const path = await world.begin(list);
+  const fields = new URLSearchParams({ first_message: 'Hello {{ name }} on {{ phone }}' }).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const part = await world.raw(`${path}/example`, fields, { ...headers, 'x-page-part': 'example' });
+  expect(part.status).toBe(200);
+  expect(part.text).toMatch(/Hello <mark>Ana<\/mark> on <mark>\+1••••••••31<\/mark>/);
+  expect(part.text).toContain('Not called: name is empty here.');
+  expect(part.text).toContain('Hello <mark>&lt;script&gt;alert(1)&lt;/script&gt;</mark>');
+  expect(part.text).not.toMatch(/<html|<script/);
+  const filtered = await world.raw(`${path}/example`, 'first_message=Hello+%7B%7B+name+%7C+size+%7D%7D', {
+    ...headers,
+    'x-page-part': 'example',
+  });
+  expect(filtered.text).toContain('>Hello 3<');
+  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('Hello');
+  const broken = await world.raw(`${path}/example`, 'first_message=%7B%7B', { ...headers, 'x-page-part': 'example' });
+  expect(broken.text).toContain('No example yet.');
+});
+
+test('another list keeps what fits, and what does not fit any more is told at its field', async () => {
+  const store = await openTestStore('sqlite');
+  const world = await DraftWorld.over(store);
+  const path = await world.prepare();
+  const refused = await world.upload('phone\n', { path: `${path}/list` });
+  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('a header and no rows below it') });
+  expect(await world.page(path)).toContain('Start calling 3 people');
+  const sent = await world.upload('Handy,Vorname\n+12125550131,Ana\n', { path: `${path}/list`, name: 'neu.csv' });
+  expect(sent).toMatchObject({ status: 303, headers: { location: path } });
+  const { text } = await world.console.get(path);
+  expect(text).toMatch(/<th scope="row" class="mono">Handy<[\s\S]*?<option value="list.phone" selected>/);
+  expect(text).toMatch(/&quot;First_name&quot;, which is no column/);
+  expect(text).toMatch(/<textarea[^>]*aria-invalid="true"[^>]*>Hello \{\{ First_name/);
+  expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);
+});
+
+test('a draft is its maker’s and an admin’s; somebody else, a reader and another site get nothing of it', async () => {
+  const store = await openTestStore('sqlite');
+  const world = await DraftWorld.over(store);
+  const path = await world.begin();
+  const { token } = await createToken(store, { name: 'other', role: 'operate', lastsMs: null, nowReal: noon });
+  const { tokenId } = token;
+  const cookie = `carillon_session=${await beginSession(store, { tokenId, nowReal: noon })}`;
+  const { app } = world.console.api;
+  for (const step of ['', '/rehearsal', '/campaign.yaml', '/list-file', '/discard']) {
+    const answer = await app.inject({ method: 'GET', url: `${path}${step}`, headers: { cookie } });
+    expect(answer.statusCode, step).toBe(404);
+    expect(answer.body).not.toContain('First name');
+    expect((await world.console.get(`${path}${step}`, 'read')).status, step).toBe(403);
+    expect([200, 303]).toContain((await world.console.get(`${path}${step}`, 'admin')).status);
+  }
+  expect((await world.console.get('/new', 'read')).status).toBe(403);
+  expect((await world.upload(goodList, { role: 'read' })).status).toBe(403);
+  const strange = await world.raw('/new', new FormData(), { 'sec-fetch-site': 'cross-site' });
+  expect(strange.status).toBe(403);
+  const own = await app.inject({ method: 'GET', url: '/new', headers: { cookie } });
+  expect(own.body).toContain('There is none.');
+  expect((await world.console.get('/new', 'admin')).text).toContain(`href="${path}"`);
+});
+
+test('a draft that was discarded, or that nobody has touched for a week, says so in any tab', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.prepare();
+  expect((await world.console.get(`${path}/discard`)).text).toContain('This cannot be undone');
+  expect(await world.console.post(`${path}/discard`, {})).toMatchObject({ status: 303, headers: { location: '/new' } });
+  const gone = /This draft is not here: it was started or discarded, or nobody has touched it for seven days/;
+  expect(await world.console.post(`${path}/calls`, goodCalls)).toMatchObject({
+    status: 404,
+    text: expect.stringMatching(gone),
+  });
+  expect(await world.console.post(`${path}/start`, { campaign: 'autumn' })).toMatchObject({ status: 404 });
+  const old = await world.begin();
+  world.console.api.at += 7 * dayMs;
+  expect(await world.console.get(old)).toMatchObject({ status: 404, text: expect.stringMatching(gone) });
+  expect((await world.console.get('/new')).text).toContain('There is none.');
+});
+
+test('a start that is refused keeps the draft, and says why in the words of the API', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const path = await world.prepare();
+  const fieldsIn = (text: string) => hiddenFields(text.replace('<form id="start" class="stack"', '<form class="act"'));
+  const fields = fieldsIn((await world.console.get(path)).text);
+  expect(fields).toMatchObject({ campaign: 'autumn' });
+  const refused = await world.console.post(`${path}/start`, fields);
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(refused.text).toMatch(/<p class="refused" role="alert">The service at http:\/\/127.0.0.1:9 cannot be reached/);
+  expect(fieldsIn(refused.text)['key']).not.toBe(fields['key']);
+  expect((await world.console.get(path)).status).toBe(200);
+});
+
+test('what others have written stands in the page as text', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const evil = `<script>alert(1)</script>"'`;
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const list = `phone,${quoted(evil)}\n+12125550131,${quoted(evil + poison)}\n`;
+  const path = await world.begin(list, { name: `<u>"x.csv` });
+  await world.console.post(`${path}/words`, { first_message: evil });
+  for (const step of ['', '/rehearsal', '/discard']) {
+    const { text } = await world.console.get(`${path}${step}`);
+    expect(text, step).not.toMatch(/<script>|<u>/);
+    // eslint-disable-next-line no-control-regex
+    expect(text.match(/[\u0000-\u0008\u001b\u009b]/g), step).toBeNull();
+  }
+});
+
+test('the page asks for the basis, names it, and says which rules are unconfirmed for how many rows', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const list = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`;
+  const open = await world.prepare({}, list);
+  const asked = await world.page(open);
+  expect(asked).toMatch(/FR: the law asks for consent to calls that sell anything \(1 row; [^)]*2025-594/);
+  expect(asked).toMatch(/basis: is missing, and the law asks for consent in FR \(1 row;/);
+  expect(asked).toContain('It cannot start');
+  expect(asked).toContain('us-la for 1 row (which legal holidays)');
+  await world.console.post(`${open}/calls`, { ...goodCalls, basis: 'consent' });
+  const stated = await world.page(open);
+  expect(stated).toMatch(/FR: [^<]*The campaign file states basis: consent\./);
+  expect(stated).not.toContain('It cannot start');
+  expect((await world.console.get(`${open}/campaign.yaml`)).text).toContain('basis: consent');
+});
