@@ -81,7 +81,7 @@ browserTest(
     await page.getByLabel('More actions').click();
     await page.getByRole('link', { name: 'Change limits…' }).click();
     await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('100');
-    await page.getByRole('button', { name: 'Change the limits' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByText('From the next batch on: concurrent calls: 100').waitFor();
     await act(page, /^Resume/, /^Resume/);
     await page.getByText(`${world.id} is running again.`).waitFor();

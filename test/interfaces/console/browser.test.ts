@@ -45,7 +45,7 @@ browserTest('limits are changed in the form, and the page says what holds from t
   await page.getByLabel('More actions').click();
   await page.getByRole('link', { name: 'Change limits…' }).click();
   await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('7');
-  await page.getByRole('button', { name: 'Change the limits' }).click();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
   await page.getByText('From the next batch on: concurrent calls: 7').waitFor();
   await page.getByText('2 of 7 lines in use').waitFor();
   expect(complaints).toEqual([]);

@@ -12,7 +12,8 @@ import { beginCampaign, noon } from '../../ledger/scenario.ts';
 import { dialects, openTestStore } from '../../ledger/test-stores.ts';
 import { poison } from '../../support/terminal-poison.ts';
 import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './draft-world.ts';
-import { hiddenFields } from './console-world.ts';
+import { apiKey, startPageSandbox } from '../../sandbox/page/window.ts';
+import { ConsoleWorld, hiddenFields } from './console-world.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -120,6 +121,36 @@ test.each(formParts)('every field that the part %s may save stands on the page, 
   const written = (name: string) => (name === 'variables' ? 'variables.0.name' : name);
   const isThere = (name: string) => text.includes(` name="${written(name)}"`) || text.includes(`<option value="${name}"`);
   expect(fieldsOf[part].filter((name) => !isThere(name))).toEqual([]);
+});
+
+test('agents and numbers are chosen by name, and a variable of the agent that is called like a column gets it by itself', async () => {
+  const sandbox = await startPageSandbox();
+  const placeholders = { first_name: 'friend', clinic: 'our "clinic"' };
+  const changed = await sandbox.ask('PATCH', '/v1/convai/agents/agent_reminders', {
+    conversation_config: { agent: { dynamic_variables: { dynamic_variable_placeholders: placeholders } } },
+  });
+  expect(changed.status).toBe(200);
+  const settings = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: apiKey };
+  const world = new DraftWorld(await ConsoleWorld.over(await openTestStore('sqlite'), settings));
+  const path = await world.begin('phone,first_name,clinic_no\n+12125550131,Ana,7\n');
+  const before = await world.page(path);
+  expect(before).toMatch(/<option value="agent_reminders"\s*>Appointment reminders/);
+  expect(before).toMatch(/value="pn_main"\s*\/><b>\+12125550199 · Main line<\/b>/);
+  const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
+  expect((await world.console.post(`${path}/words`, speaker)).status).toBe(303);
+  const text = await world.page(path);
+  expect(text).toMatch(/name="variables.0.name"\s+class="mono"\s+value="first_name"/);
+  expect(text).toMatch(/name="variables.0.value"\s+value="\{\{ first_name \}\}"\s+placeholder="else: friend"/);
+  expect(text).toMatch(
+    /name="variables.1.name"\s+class="mono"\s+value="clinic"[\s\S]*?value=""\s+placeholder="else: our &quot;clinic&quot;"/,
+  );
+  expect(text).toContain('Agent and caller number are ready at the service');
+  const { text: yaml } = await world.console.get(`${path}/campaign.yaml`);
+  expect(yaml).toContain("first_name: '{{ first_name }}'");
+  expect(yaml).not.toContain('clinic');
+  // What somebody has taken out stays out.
+  await world.console.post(`${path}/words`, { ...speaker, 'variables.0.name': 'first_name', 'variables.0.value': '' });
+  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('{{ first_name }}');
 });
 
 test('of two columns for one use, the one that was changed has it; columns that were not sent stay what they are', async () => {
@@ -237,7 +268,11 @@ test('a draft is its maker’s and an admin’s; somebody else, a reader and ano
   expect(strange.status).toBe(403);
   const own = await app.inject({ method: 'GET', url: '/new', headers: { cookie } });
   expect(own.body).toContain('There is none.');
-  expect((await world.console.get('/new', 'admin')).text).toContain(`href="${path}"`);
+  for (const page of ['/new', '/', '/?show=going']) expect((await world.console.get(page, 'admin')).text, page).toContain(`href="${path}"`);
+  expect((await world.console.get('/')).text).toMatch(/list<[\s\S]*Draft[\s\S]*list\.csv[\s\S]*deleted in 7 days unless you go on/);
+  const others = await app.inject({ method: 'GET', url: '/', headers: { cookie } });
+  for (const text of [others.body, (await world.console.get('/', 'read')).text, (await world.console.get('/?show=ended')).text])
+    expect(text).not.toContain(path);
 });
 
 test('a draft that was discarded, or that nobody has touched for a week, says so in any tab', async () => {

@@ -78,6 +78,8 @@ function followDraft(/** @type {string} */ path) {
   };
   const save = (/** @type {HTMLFormElement} */ form) => {
     const sent = fieldsOf(form);
+    // What was answered before knows nothing of this.
+    clearTimeout(timer);
     saving += 1;
     last = last
       .then(() => ask(form.dataset.save ?? '', sent))

@@ -1,6 +1,6 @@
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
-import { instant } from '../../../presentation/html/elements.ts';
+import { badge, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { count, span } from '../../../shared/input/figures.ts';
@@ -9,6 +9,7 @@ import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Why } from '../../../presentation/words/why.ts';
+import { draftPath, type ListedDraft } from '../core/drafts.ts';
 import { campaignPath } from '../core/links.ts';
 import { campaignName } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
@@ -75,6 +76,34 @@ export function campaignRow({ clock, context }: Pick<ViewRequest, 'clock' | 'con
               )
       }
     </td>
+  </tr>`;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** A campaign that somebody is making, as a row. `now`: real time. */
+export function draftRow({ draftId, name, id, list, lastsUntilReal }: ListedDraft, now: number): Html {
+  const days = Math.max(1, Math.ceil((lastsUntilReal - now) / dayMs));
+  return html`<tr class="go" id="draft-${draftId}">
+    <th scope="row">
+      <span class="two named"
+        ><a href="${draftPath(draftId)}">${printable(name)}</a
+        >${id === '' || id === name ? null : html`<small class="mono">${printable(id)}</small>`}</span
+      >
+    </th>
+    <td>
+      <span class="two"
+        ><span>${badge('quiet', 'Draft', 'pencil')}</span
+        ><small class="now">${icon('file')} <span>${printable(list.name)}</span></small></span
+      >
+    </td>
+    <td class="wide soft">Nobody is called yet</td>
+    <td class="r" data-label="Answered">–</td>
+    <td class="r" data-label="Lines">–</td>
+    <td data-label="Ends">
+      <span class="two"><span>–</span><small>deleted in ${days === 1 ? '1 day' : `${days} days`} unless you go on</small></span>
+    </td>
+    <td class="r"></td>
   </tr>`;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { draftName, draftPath } from '../core/drafts.ts';
 import { badge, instant, menu, menuLink } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
@@ -8,13 +9,12 @@ import { callsPart, hoursText } from './calls-part.ts';
 import { field, input, partForm, type FormState } from './form-fields.ts';
 import { listPart } from './list-part.ts';
 import { lookAhead, type Outlooked } from './outlook.ts';
-import { draftPath, fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
+import { fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
 import { judgeDraft, partOf, type FieldProblem } from './reading.ts';
 import type { Rehearsals } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
 import { readyList, startActions } from './start-part.ts';
 import { sumPanel, sumText } from './sum-panel.ts';
-import { draftName } from './upload.ts';
 import { wordsPart } from './words-part.ts';
 
 const againMs = 2_000;

@@ -1,8 +1,9 @@
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { draftPath } from '../core/drafts.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { looksLikeNumber } from '../core/rows.ts';
-import { draftPath, fieldOf, labelOf } from './parts.ts';
+import { fieldOf, labelOf } from './parts.ts';
 import { isUnder, type FieldProblem } from './reading.ts';
 import type { DraftFields, OpenDraft } from './settings.ts';
 

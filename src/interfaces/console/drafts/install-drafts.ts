@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { draftName, draftPath } from '../core/drafts.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api, ApiContext } from '../../api/core/app.ts';
 import { ProblemError } from '../../api/core/problem.ts';
@@ -13,17 +14,16 @@ import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { beginDraft, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
+import { beginDraft, fixRows, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
 import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
-import { draftName, newCampaignView, sizeText, ListRefusedError, withReceivedList } from './upload.ts';
+import { newCampaignView, sizeText, ListRefusedError, withReceivedList } from './upload.ts';
 import { draftView, type Shown } from './draft-page.ts';
-import { fixRows } from './fixes.ts';
 import { judgeDraft, partOf, withSent } from './reading.ts';
 import { Rehearsals } from './rehearsals.ts';
 import { campaignRehearsalView, rehearsalView } from './rehearsal-view.ts';
-import { draftPath, formParts, type FormPart } from './parts.ts';
+import { formParts, type FormPart } from './parts.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 

@@ -1,4 +1,5 @@
 import { getCountries } from 'libphonenumber-js/max';
+import { draftPath } from '../core/drafts.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { count } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -8,7 +9,6 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
 import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
-import { draftPath } from './parts.ts';
 import type { OpenDraft } from './settings.ts';
 import { sizeText, uploadForm } from './upload.ts';
 

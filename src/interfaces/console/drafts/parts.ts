@@ -53,8 +53,3 @@ export const fieldsOf: Readonly<Record<FormPart, readonly string[]>> = {
 };
 
 export const formParts = Object.keys(fieldsOf) as FormPart[];
-
-/** The page of a draft, or what stands below it. */
-export function draftPath(draftId: string, more = ''): string {
-  return `/new/${encodeURIComponent(draftId)}${more}`;
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { draftName, draftPath } from '../core/drafts.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -10,8 +11,6 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
 import type { OpenDraft } from './settings.ts';
-import { draftPath } from './parts.ts';
-import { draftName } from './upload.ts';
 
 const at = z
   .string()

@@ -1,8 +1,8 @@
+import { isTheirs } from '../core/drafts.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { ProblemError } from '../../api/core/problem.ts';
-import { mayAct } from '../../../ledger/console/tokens.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
-import { type ListSample, guessColumns } from '../../../list/sample.ts';
+import { type ListSample, guessColumns, readListSample } from '../../../list/sample.ts';
 import { usualFields } from './parts.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
@@ -13,6 +13,13 @@ import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { ReceivedList } from './upload.ts';
+import { withDraftFiles } from './content.ts';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { mendList, type CellFixes } from '../../../list/mend.ts';
+
+/** Rows of a list that a draft keeps beside it. */
+export const sampleRows = 50;
 
 /** What was written, by the name of its field; as it was written, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
@@ -37,11 +44,6 @@ export async function openDraft({ context, holder, params }: ViewRequest): Promi
   if (draft === undefined || !isTheirs(draft, holder)) throw new ProblemError(404, 'unknown_draft', gone);
   const { fields, sample } = JSON.parse(draft.settings) as DraftSettings;
   return { draft, fields, sample };
-}
-
-/** Whether somebody may see and change a draft. */
-export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewRequest['holder']): boolean {
-  return tokenId === holder.tokenId || mayAct(holder.role, 'admin');
 }
 
 /** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile. */
@@ -124,4 +126,33 @@ function holidaysOf({ columns, rows }: ListSample): DraftFields {
   const [country] = countries;
   const isKnown = countries.size === 1 && country !== undefined && knowsHolidays({ country, region: null });
   return isKnown ? { holidays: country } : {};
+}
+
+/** Writes mended cells into the draft's own copy of the list. What was sent for another list than this changes nothing. */
+export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSearchParams): Promise<void> {
+  const { draft, sample, fields } = open;
+  if (sent.get('list') !== draft.list.listId) return;
+  const fixes = sentFixes(sent);
+  await withDraftFiles(viewed.context.store, open, async ({ folder, listPath }) => {
+    const target = join(folder, 'mended.csv');
+    const choice = { delimiter: fields['list.delimiter'] || undefined, sheet: fields['list.sheet'] || undefined };
+    if ((await mendList({ path: listPath, columns: sample.columns, ...choice }, fixes, target)) === 0) return;
+    const name = draft.list.name.replace(/\.xlsx$/i, '.csv');
+    const list = await keepDraftList(viewed.context.store, { name, content: createReadStream(target), nowReal: viewed.context.now() });
+    const mended = await readListSample({ path: target, delimiter: ',', rows: sampleRows });
+    const written = { ...fields, 'list.delimiter': ',', 'list.sheet': '' };
+    await keepDraft(viewed, { ...open, fields: written, sample: { ...mended, columns: sample.columns } }, list);
+  });
+}
+
+/** `fix.18.3`: of row 18, the cell below the column at place 3. */
+function sentFixes(sent: URLSearchParams): CellFixes {
+  const fixes = new Map<number, Map<number, string>>();
+  for (const [name, value] of sent) {
+    const [, row, at] = /^fix\.(\d{1,9})\.(\d{1,5})$/.exec(name) ?? [];
+    if (row === undefined || at === undefined) continue;
+    const cells = fixes.get(Number(row)) ?? new Map<number, string>();
+    fixes.set(Number(row), cells.set(Number(at), value));
+  }
+  return fixes;
 }

@@ -1,4 +1,5 @@
 import type { CheckResult } from '../../../operations/control/check/check.ts';
+import { draftPath } from '../core/drafts.ts';
 import { instant, link } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
@@ -7,7 +8,7 @@ import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { DraftOutlook, Outlooked } from './outlook.ts';
-import { draftPath, labelOf } from './parts.ts';
+import { labelOf } from './parts.ts';
 import { partOf, type FieldProblem } from './reading.ts';
 import { rehearsalLine } from './rehearsal-view.ts';
 import type { Rehearsal } from './rehearsals.ts';

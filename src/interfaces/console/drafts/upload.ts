@@ -2,12 +2,11 @@ import { instant, link, panel, table } from '../../../presentation/html/elements
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { listDrafts } from '../../../ledger/console/drafts.ts';
 import { listTokens } from '../../../ledger/console/tokens.ts';
+import { draftPath, readDrafts } from '../core/drafts.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { field, input, select, type FormState } from './form-fields.ts';
-import { draftPath } from './parts.ts';
-import { isTheirs, type OpenDraft, type DraftFields } from './settings.ts';
+import { sampleRows, type DraftFields } from './settings.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +27,7 @@ export async function newCampaignView(request: ViewRequest, form: FormState = no
     status,
     crumbs: [['/', 'Campaigns']],
     body: [
-      html`<section class="panel pad-all">${uploadForm('/new', form, 'Upload')}</section>`,
+      html`<section class="panel"><div class="pad-all">${uploadForm('/new', form, 'Upload')}</div></section>`,
       panel('Drafts', await draftsTable(request)),
     ],
   };
@@ -82,32 +81,21 @@ export function uploadForm(path: string, form: FormState, button: string): Html 
 }
 
 async function draftsTable(request: ViewRequest): Promise<HtmlValue> {
-  const { context, holder } = request;
-  const drafts = (await listDrafts(context.store, context.now())).filter((draft) => isTheirs(draft, holder));
-  const names = new Map((await listTokens(context.store)).map(({ tokenId, name }) => [tokenId, name]));
+  const names = new Map((await listTokens(request.context.store)).map(({ tokenId, name }) => [tokenId, name]));
   return table(
     'Drafts, the one touched last first',
-    drafts.map(({ draftId, list, tokenId, touchedReal, settings }) => {
-      const { fields } = JSON.parse(settings) as Pick<OpenDraft, 'fields'>;
-      const path = draftPath(draftId);
-      return {
-        key: `draft-${draftId}`,
-        cells: {
-          Draft: link(path, printable(draftName(fields, list.name))),
-          List: `${printable(list.name)}, ${sizeText(list.bytes)}`,
-          'Made by': names.get(tokenId) ?? '–',
-          Touched: instant(touchedReal, 'full'),
-          '': link(draftPath(draftId, '/discard'), 'Discard…'),
-        },
-      };
-    }),
+    (await readDrafts(request)).map(({ draftId, name, list, tokenId, touchedReal }) => ({
+      key: `draft-${draftId}`,
+      cells: {
+        Draft: link(draftPath(draftId), printable(name)),
+        List: `${printable(list.name)}, ${sizeText(list.bytes)}`,
+        'Made by': names.get(tokenId) ?? '–',
+        Touched: instant(touchedReal, 'full'),
+        '': link(draftPath(draftId, '/discard'), 'Discard…'),
+      },
+    })),
     html`<p class="soft">There is none. A campaign that you have begun stands here until it is started.</p>`,
   );
-}
-
-/** What a draft is called. */
-export function draftName(fields: DraftFields, listName: string): string {
-  return fields['name']?.trim() || fields['id']?.trim() || listName;
 }
 
 /** Such as `0.4 MB`. */
@@ -119,7 +107,6 @@ export function sizeText(bytes: number): string {
 const mostListBytes = 100_000_000;
 /** Beside the list, a request holds some hundred bytes. */
 const mostRequestBytes = mostListBytes + 100_000;
-export const sampleRows = 50;
 
 /** Thrown when what was sent is no list that can be used; nothing of it was kept. */
 export class ListRefusedError extends Error {

@@ -1,14 +1,15 @@
 import { recipientFields, theColumn } from '../../../rules/columns.ts';
+import { draftPath } from '../core/drafts.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { readPlaceholders, readServiceOffers, type ServiceOffers } from '../../../operations/control/check/service.ts';
 import { compileTemplates, TemplateError, type Personalisation } from '../../../rules/personalisation.ts';
-import { count } from '../../../shared/input/figures.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { mostVariables, variablesOf } from './content.ts';
 import { field, marks, maskedRows, partForm, problemOf, problemsOf, select, textArea, textField, type FormState } from './form-fields.ts';
-import { draftPath, fieldOf } from './parts.ts';
+import { fieldOf } from './parts.ts';
 import { readDraft, type JudgedDraft } from './reading.ts';
 import type { DraftFields, OpenDraft } from './settings.ts';
 
@@ -109,9 +110,11 @@ function variables(form: FormState, placeholders: Readonly<Record<string, string
     ...used.map((at) => ({ at, name: nameAt(at) })),
     ...free.slice(0, wanted.length + spareRows).map((at, index) => ({ at, name: wanted[index] ?? '' })),
   ];
+  const written = variablesOf(fields).length;
+  const told = used.length + wanted.length === 0 ? null : `${count(written)} of ${plural(used.length + wanted.length, 'variable')}`;
   const isOpen = used.some((at) => problemOf(form, `variables.${at}`) !== null);
   return html`<details id="variables" ${isOpen || wanted.length > 0 ? html`open` : null}>
-    <summary>What the agent knows besides <span class="soft">${count(variablesOf(fields).length)} of ${count(rows.length - spareRows)} variables</span></summary>
+    <summary>What the agent knows besides <span class="soft">${told}</span></summary>
     <p class="hint">
       The name of a variable in the agent's prompt, and the text for it, such as <code>{{ first_name }}</code> or
       <code>{{ first_name | default: "there" }}</code>.

@@ -10,11 +10,12 @@ import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
-import { campaignRow } from '../campaign/listed.ts';
+import { campaignRow, draftRow } from '../campaign/listed.ts';
 import { noCampaigns } from '../campaign/none-yet.ts';
 import { withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
+import { readDrafts } from '../core/drafts.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
@@ -53,7 +54,8 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     number: Math.max(1, Math.trunc(Number(request.query('page'))) || 1),
   };
   const key = `${asked.show ?? ''} ${asked.number} ${asked.search}`;
-  const page = await request.cache.read(`campaigns ${key}`, () => readPage(request, asked));
+  const drafts = await readDrafts(request);
+  const page = withDrafts(await request.cache.read(`campaigns ${key}`, () => readPage(request, asked)), drafts.length);
   const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
   const campaigns = page.briefs.map(({ campaign }) => campaign);
   const { context, clock } = request;
@@ -68,11 +70,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   const whyOf = ({ campaign }: CampaignBrief): Why =>
     still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
   const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${key}`, () => readOutlooks(request, page));
-  const lines = page.briefs.map((brief) => {
+  const rowsOfCampaigns = page.briefs.map((brief) => {
     const { campaignId } = brief.campaign;
     const acts = page.acts.get(campaignId) ?? { changed: null, acted: null };
     return campaignRow(request, { brief, why: whyOf(brief), acts, forecast: forecasts?.get(campaignId) ?? null });
   });
+  const isShown = page.number === 1 && ['all', 'going'].includes(page.show);
+  const found = isShown ? drafts.filter(({ name, id }) => `${name}\n${id}`.toLowerCase().includes(page.search.toLowerCase())) : [];
+  const lines = [...found.map((draft) => draftRow(draft, context.now())), ...rowsOfCampaigns];
   return {
     title: 'Campaigns',
     section: 'campaigns',
@@ -81,6 +86,12 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
     body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines)],
   };
+}
+
+/** A draft is one of all, and active. */
+function withDrafts(page: Page, drafts: number): Page {
+  const { all, going } = page.counts;
+  return { ...page, counts: { ...page.counts, all: all + drafts, going: going + drafts } };
 }
 
 async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number; search: string }): Promise<Page> {

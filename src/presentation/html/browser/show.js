@@ -4,7 +4,11 @@ import { setClock, tick, writeTimes } from './times.js';
 /** What the viewer has written or chosen something in. */
 const touched = new WeakSet();
 document.addEventListener('input', ({ target }) => {
-  if (target !== null) touched.add(target);
+  if (target === null) return;
+  touched.add(target);
+  // Whoever chooses one leaves the others.
+  if (!(target instanceof HTMLInputElement) || target.type !== 'radio') return;
+  for (const other of target.form?.querySelectorAll(`input[type="radio"][name="${CSS.escape(target.name)}"]`) ?? []) touched.add(other);
 });
 
 /** What a form has sent is the server's from now on, unless the viewer has written on meanwhile. */

@@ -1,0 +1,44 @@
+import { draftLastsMs, listDrafts, type Draft, type DraftList } from '../../../ledger/console/drafts.ts';
+import { mayAct } from '../../../ledger/console/tokens.ts';
+import { may, type ViewRequest } from './view.ts';
+
+/** A campaign that somebody is making. */
+export interface ListedDraft {
+  draftId: string;
+  name: string;
+  /** Empty where none is written. */
+  id: string;
+  list: DraftList;
+  /** Of the token with which it was begun. */
+  tokenId: string;
+  touchedReal: number;
+  /** When it is deleted unless somebody touches it before, in real time. */
+  lastsUntilReal: number;
+}
+
+/** The drafts of whoever looks, those touched last first; an admin sees everybody's. */
+export async function readDrafts(request: Pick<ViewRequest, 'context' | 'holder'>): Promise<ListedDraft[]> {
+  if (!may(request, 'operate')) return [];
+  const { context } = request;
+  const drafts = (await listDrafts(context.store, context.now())).filter((draft) => isTheirs(draft, request.holder));
+  return drafts.map(({ draftId, list, tokenId, touchedReal, settings }) => {
+    const { fields } = JSON.parse(settings) as { fields: Readonly<Record<string, string>> };
+    const id = fields['id']?.trim() ?? '';
+    return { draftId, name: draftName(fields, list.name), id, list, tokenId, touchedReal, lastsUntilReal: touchedReal + draftLastsMs };
+  });
+}
+
+/** Whether somebody may see and change a draft. */
+export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewRequest['holder']): boolean {
+  return tokenId === holder.tokenId || mayAct(holder.role, 'admin');
+}
+
+/** What a draft is called. */
+export function draftName(fields: Readonly<Record<string, string>>, listName: string): string {
+  return fields['name']?.trim() || fields['id']?.trim() || listName;
+}
+
+/** The page of a draft, or what stands below it. */
+export function draftPath(draftId: string, more = ''): string {
+  return `/new/${encodeURIComponent(draftId)}${more}`;
+}
