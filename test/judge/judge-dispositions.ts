@@ -84,7 +84,10 @@ export function* judgeDispositions(trial: Trial, joined: readonly JoinedCall[]):
   for (const attempt of trial.ledger.attempts) {
     const call = callOf.get(attempt.attempt_id);
     if (attempt.state === 'released') {
-      if (call !== undefined) yield { rule: 'released_but_called', what: `${attempt.attempt_id} (${attempt.reason}): ${call.callId}` };
+      // Without a record, nothing tells a call that failed, or that nobody picked up, from one that was taken back.
+      const isHidden = trial.cancelHides === true && attempt.reason === 'withdrawn' && call?.conversationId === null;
+      if (call !== undefined && !(isHidden && truthOf(call) !== 'answered'))
+        yield { rule: 'released_but_called', what: `${attempt.attempt_id} (${attempt.reason}): ${call.callId}` };
       continue;
     }
     if (attempt.state !== 'settled') continue;

@@ -35,6 +35,8 @@ export interface Trial {
   dialect: 'spec' | 'extended';
   /** Whether the service itself reported what became of each call; it does not when left out. */
   reports?: boolean;
+  /** Whether its report calls everybody of a cancelled batch cancelled; it does not when left out. */
+  cancelHides?: boolean;
   /** Data rows of each campaign's list. */
   lists: readonly { campaignId: string; rows: number }[];
   /** Request ids of POSTs whose reply did not come back to a process that lived to write it down. */

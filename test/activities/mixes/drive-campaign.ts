@@ -718,6 +718,7 @@ export class Drive {
       ledger: await readLedger(this.#process.store.db),
       calls: this.#sandbox.calls().filter((call) => !isTakenBack(call)),
       reports: reportsRecipients(this.#api),
+      cancelHides: this.#api === 'batch-calling' && this.#mix.sandbox.batchCalling?.cancelMarks === 'all',
       dialect: this.#mix.sandbox.dialect === 'spec' ? 'spec' : 'extended',
       lists: this.#mix.campaigns.map(({ campaignId, rows }) => ({ campaignId, rows: rows.length })),
       lostReplies: this.#lost(),
