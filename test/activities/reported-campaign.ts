@@ -25,6 +25,8 @@ export interface ReportedWorld {
   people?: number;
   /** Whom the list has, where it matters. */
   numbers?: string[];
+  /** What they are called, in turn. */
+  names?: readonly string[];
   /** How far the machine's clock is ahead. */
   skewMs?: () => number;
   /** What stands between the program and the service. */
@@ -42,6 +44,7 @@ export async function beginReported({
   rules: changes,
   people = 6,
   numbers = plainNumbers(people),
+  names = ['Guest'],
   skewMs = () => 0,
   between = (service) => service,
 }: ReportedWorld) {
@@ -64,7 +67,7 @@ export async function beginReported({
   const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
   const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
   const rows = (async function* () {
-    yield buildRows(numbers, () => 'Guest');
+    yield buildRows(numbers, (index) => names[index % names.length] ?? '');
   })();
   await importCampaign(store, input, { chunks: rows, now: now() });
   await openRound(store, 'spring', now());

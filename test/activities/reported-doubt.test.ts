@@ -125,6 +125,28 @@ test.each(everyCase)(
   },
 );
 
+test.each(everyCase)(
+  'a report that takes two people for each other is not believed against the words of their records: %o',
+  async (world) => {
+    const between = reporting((reports) => {
+      const [first, second, ...rest] = reports.toSorted((one, other) => ((one.ref ?? '') < (other.ref ?? '') ? -1 : 1));
+      if (first === undefined || second === undefined) return [...reports];
+      return [{ ...first, conversationId: second.conversationId }, { ...second, conversationId: first.conversationId }, ...rest];
+    });
+    const records = { number_shown: 0, batch_shown: 0, reference_shown: 0 };
+    const retry = { delays: { ...defaultRetryDelays, voicemail: [10 * minuteMs] } };
+    const firstMessage = 'Hello {{ name }}, this is about your appointment.';
+    const names = ['Ana Lopez', 'Ben Cole', 'Cy Young', 'Dora Lind', 'Emil Roth', 'Fay Moss'];
+    const campaign = await beginReported({ ...world, between, names, rules: { retry, firstMessage }, sandbox: { world: { records } } });
+    const to = campaign.numbers[1] ?? '';
+    await campaign.sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'voicemail' });
+    await campaign.run(8 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    expect(timesOf(campaign.rang())).toEqual(once(6));
+    expect(await outcomesOf(campaign)).toEqual(['unresolved', 'unresolved', ...once(4).map(() => 'completed')]);
+    expect(await campaign.proof()).toEqual([]);
+  },
+);
+
 test.each(everyCase)('a record that a report names is its call’s though the clock was set back after the request: %o', async (world) => {
   const campaign = await beginReported(world);
   await campaign.dial();

@@ -129,6 +129,14 @@ export const guardsOfClaims: readonly Guard[] = [
     test: { file: 'test/activities/reported-doubt.test.ts', name: 'leaves somebody out' },
   },
   {
+    name: 'report: against the words of a record',
+    keeps: 'What a report alone says of a record is no clue where the record’s words name somebody else.',
+    edits: [edit('src/rules/correlation/evidence.ts', "const isDenied = record.reported === 'alone' &&", 'const isDenied = named.length < 0 &&')],
+    api: 'batch-calling',
+    worlds: ['untrue'],
+    test: { file: 'test/activities/reported-doubt.test.ts', name: 'takes two people for each other' },
+  },
+  {
     name: 'look-up: the list of conversations has been read',
     keeps: 'That no record fits a request which is not listed counts only once the list was read back to it.',
     edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],

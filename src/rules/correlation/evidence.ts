@@ -160,15 +160,13 @@ export function comparableLine(line: string | null): string | null {
 }
 
 function readClue(record: ConversationFacts, index: AttemptIndex, clock: CorrelationClock): Clue {
-  return {
-    conversationId: record.conversationId,
-    agentId: record.agentId,
-    calleeNumber: record.calleeNumber,
-    batchId: record.batchId,
-    line: comparableLine(record.openingLine),
-    startedAt: record.startedAt === null ? null : record.startedAt - clock.offsetMs,
-    named: attemptsNamed(record.references, index),
-  };
+  const { conversationId, agentId, calleeNumber, batchId, openingLine, startedAt } = record;
+  const line = comparableLine(openingLine);
+  const named = attemptsNamed(record.references, index);
+  const shown = { conversationId, agentId, line, startedAt: startedAt === null ? null : startedAt - clock.offsetMs };
+  // What the report alone says of a record is no clue where the record's words name somebody else.
+  const isDenied = record.reported === 'alone' && named.some((attempt) => wordsAgainst(attempt, line) === 'somebody_else');
+  return isDenied ? { ...shown, calleeNumber: null, batchId: null, named: none } : { ...shown, calleeNumber, batchId, named };
 }
 
 const none: readonly CorrelationAttempt[] = [];
