@@ -131,7 +131,9 @@ export const guardsOfClaims: readonly Guard[] = [
   {
     name: 'report: against the words of a record',
     keeps: 'What a report alone says of a record is no clue where the record’s words name somebody else.',
-    edits: [edit('src/rules/correlation/evidence.ts', "const isDenied = record.reported === 'alone' &&", 'const isDenied = named.length < 0 &&')],
+    edits: [
+      edit('src/rules/correlation/evidence.ts', "const isDenied = record.reported === 'alone' &&", 'const isDenied = named.length < 0 &&'),
+    ],
     api: 'batch-calling',
     worlds: ['untrue'],
     test: { file: 'test/activities/reported-doubt.test.ts', name: 'takes two people for each other' },
