@@ -8,7 +8,7 @@ import { asideInPlace } from '../../../src/operations/control/aside/works.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
-import { createToken } from '../../../src/ledger/console/tokens.ts';
+import { createToken, noteUse } from '../../../src/ledger/console/tokens.ts';
 import { secretOfService, type ToldEvent } from './told-event.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 
@@ -85,8 +85,12 @@ export class Console {
       logger: pino({ level: 'silent' }),
       clock: async () => realClock(current().now),
     };
-    const token = async (role: ConsoleRole): Promise<string> =>
-      (await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal })).text;
+    const token = async (role: ConsoleRole): Promise<string> => {
+      const { token: made, text } = await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal });
+      // That it is used is noted at times of its own, beside the effects that are counted.
+      await noteUse(store, made, Number.MAX_SAFE_INTEGER);
+      return text;
+    };
     const app = await buildApi(context);
     // Not with the first request: its process may die.
     await app.ready();
