@@ -208,7 +208,7 @@ export type AdjustableLimit = (typeof adjustableLimits)[number];
 export type PacingLimits = Required<Pick<CampaignRules['pacing'], AdjustableLimit>>;
 
 /** Results whose delays may be changed while a campaign runs. Not `unknown`: whether doubt is redialled is decided before the start. */
-export const adjustableDelays = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed'] as const satisfies readonly RetryDisposition[];
+const adjustableDelays = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed'] as const satisfies readonly RetryDisposition[];
 /** One of them. */
 export type AdjustableDelay = (typeof adjustableDelays)[number];
 /** What besides the pacing may be changed while a campaign runs. `hours` null: at any hour that the law allows. */

@@ -45,10 +45,13 @@ export class NeverOpenError extends Error {
 /** What a change of hours and retries would do to the people who wait; changes nothing. Throws UnknownCampaignError. */
 export async function previewAdjustment(
   control: Control,
-  { campaignId, wish }: { campaignId: string; wish: Partial<AdjustableRules> },
+  { campaignId, wish, reset }: { campaignId: string; wish: Partial<AdjustableRules>; reset: boolean },
 ): Promise<AdjustEffect> {
   const { store } = control;
-  return readAdjustEffect(store.db, await requireCampaign(store, campaignId), { wish, now: await readServiceTime(control) });
+  const campaign = await requireCampaign(store, campaignId);
+  const { file } = await readCampaignLimits(control, campaignId);
+  const asked = reset ? { ...file, ...wish } : wish;
+  return readAdjustEffect(store.db, campaign, { wish: asked, now: await readServiceTime(control) });
 }
 
 /**
@@ -62,12 +65,11 @@ export async function adjustLimits(
 ): Promise<Adjusted<AdjustableRules, CampaignLimits>> {
   const { store } = control;
   const campaign = await requireCampaign(store, campaignId);
-  const now = await readServiceTime(control);
-  if (wish.hours !== undefined) {
-    const { neverOpen } = await readAdjustEffect(store.db, campaign, { wish, now });
+  if (reset || wish.hours !== undefined) {
+    const { neverOpen } = await previewAdjustment(control, { campaignId, wish, reset });
     if (neverOpen > 0) throw new NeverOpenError(neverOpen);
   }
-  const changed = await adjustCampaign(store, campaignId, { wish, reset, now });
+  const changed = await adjustCampaign(store, campaignId, { wish, reset, now: await readServiceTime(control) });
   if (changed === undefined) throw endedError(campaign);
   const notice = changesNothing(changed) ? ({ told: true } as const) : await tellToLook(control, campaignId);
   return { changed, notice, limits: await readCampaignLimits(control, campaignId) };

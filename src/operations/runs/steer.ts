@@ -97,8 +97,7 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
       const wish = withoutUndefined(written);
       if (dryRun) {
         const limits = await readCampaignLimits(doing, campaignId);
-        const asked = reset ? { ...limits.file, ...wish } : wish;
-        return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish: asked }), notice: null };
+        return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish, reset }), notice: null };
       }
       const { limits, notice } = await adjustLimits(doing, { campaignId, wish, reset });
       return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { adjustableDelays, type AdjustableDelay, type AdjustableTerms, type RetryDelays } from '../../../rules/campaign-rules.ts';
+import type { AdjustableDelay, AdjustableTerms, RetryDelays } from '../../../rules/campaign-rules.ts';
 import { readWeek } from '../../../rules/hours/own-hours.ts';
 import { weekText } from '../../../rules/hours/weekly-hours.ts';
 import { durationText } from '../../../shared/input/times.ts';
@@ -34,7 +34,8 @@ const delays = z.string().transform((text, context): RetryDelays => {
   return z.NEVER;
 });
 
-const { max_attempts: attempts } = retrySettings.retry.settings;
+const { settings } = retrySettings.retry;
+const { max_attempts: attempts } = settings;
 const mostAttempts = z
   .string()
   .transform((text) => (/^\d+$/.test(text.trim()) ? Number(text) : Number.NaN))
@@ -44,26 +45,11 @@ function writeDelays(written: RetryDelays): string {
   return written === 'never' ? written : written.map((delay) => (delay === 'next_day' ? delay : durationText(delay))).join(', ');
 }
 
-const after: Readonly<Record<AdjustableDelay, string>> = {
-  busy: 'a busy line',
-  no_answer: 'no answer',
-  unreached: 'a call that nobody answered, and nothing says why',
-  voicemail: 'a mailbox',
-  failed: 'a failed call',
-};
-
-const delayTerms = Object.fromEntries(
-  adjustableDelays.map((name) => [
-    name,
-    {
-      key: `retry-${name.replaceAll('_', '-')}`,
-      label: `Again after ${after[name]}`,
-      help: `Delay before the next attempt after ${after[name]}: such as 30m, "2h, next_day" or never. For calls that end from now on.`,
-      schema: delays,
-      write: writeDelays,
-    },
-  ]),
-) as unknown as Record<AdjustableDelay, AdjustableTerm<RetryDelays>>;
+function delayTerm(name: AdjustableDelay): AdjustableTerm<RetryDelays> {
+  const { label, help } = settings[name];
+  const more = 'Such as 30m, "2h, next_day" or never; for calls that end from now on.';
+  return { key: `retry-${name.replaceAll('_', '-')}`, label, help: `${help} ${more}`, schema: delays, write: writeDelays };
+}
 
 /** All of them, by their names in the rules. */
 export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: AdjustableTerm<AdjustableTerms[Name]> } = {
@@ -81,7 +67,11 @@ export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: Adjust
     schema: mostAttempts,
     write: String,
   },
-  ...delayTerms,
+  busy: delayTerm('busy'),
+  no_answer: delayTerm('no_answer'),
+  unreached: delayTerm('unreached'),
+  voicemail: delayTerm('voicemail'),
+  failed: delayTerm('failed'),
 };
 
 /** The names of all of them, in their order. */

@@ -36,10 +36,10 @@ const delays = {
     form: delay('30m') },
   no_answer: { schema: retryDelays, label: 'Again after no answer', help: 'Delay, delays, or never, after no answer.',
     form: delay('4h') },
-  unreached: { schema: retryDelays, help: 'Delay, delays, or never, when nobody answered and nothing says why.' },
+  unreached: { schema: retryDelays, label: 'Again after a call that was not answered', help: 'Delay, delays, or never, when nobody answered and nothing says why.' },
   voicemail: { schema: retryDelays, label: 'Again after a mailbox', help: 'Delay, delays, or never, after voicemail.',
     form: delay('1d') },
-  failed: { schema: retryDelays, help: 'Delay, delays, or never, after a failed call.' },
+  failed: { schema: retryDelays, label: 'Again after a failed call', help: 'Delay, delays, or never, after a failed call.' },
   unknown: { schema: retryDelays, help: 'never, or a delay after which a person is dialled who may have been called already.' },
 } as const satisfies Record<RetryDisposition, Setting>;
 

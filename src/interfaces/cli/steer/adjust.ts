@@ -28,8 +28,9 @@ import { accountIdOf, readClock } from '../../../operations/control/service.ts';
 
 const examples = `
 Changes limits, calling hours and retries of a campaign from its next batch on; open calls continue. The campaign file and its hash do
-not change, and --reset restores what the file says. --dry-run says how many people a change concerns. With --account the command sets the limits shared by all campaigns of this database at
-SVC_BASE_URL, and the share left to other traffic. Without any change it shows the current limits.
+not change, and --reset restores what the file says. --dry-run says how many people a change concerns. With --account the command sets
+the limits shared by all campaigns of this database at SVC_BASE_URL, and the share left to other traffic. Without any change it shows
+what holds now.
 
 Use --moved-from only if the service, with all its calls and records, has moved from that address to SVC_BASE_URL; its campaigns
 continue there. Never use it for a different service: open calls would look as if they had never been placed, and recipients would
@@ -108,8 +109,7 @@ async function tellEffect(
   control: Control,
   { campaignId, wish, flags }: { campaignId: string; wish: Partial<AdjustableRules>; flags: AdjustFlags },
 ): Promise<void> {
-  const { file } = await readCampaignLimits(control, campaignId);
-  const effect = await previewAdjustment(control, { campaignId, wish: flags.reset ? { ...file, ...wish } : wish });
+  const effect = await previewAdjustment(control, { campaignId, wish, reset: flags.reset });
   writeAnswer(io, flags.json, { data: { campaignId, effect }, words: `${effectLines(effect).join('\n')}\nNothing was changed.\n` });
 }
 
