@@ -9,6 +9,9 @@ import { readTimings, TimingsReporter } from './test/support/timings.ts';
  * the end, where it would run alone.
  */
 const usual = {
+  'activities/mixes/mixes': 1200,
+  'activities/mixes/reported-mixes': 600,
+  'worlds/worlds-reported': 600,
   'e2e/production-shape': 200,
   'e2e/recover': 180,
   'e2e/readme-tour': 180,
