@@ -9,14 +9,16 @@ import { readTimings, TimingsReporter } from './test/support/timings.ts';
  * the end, where it would run alone.
  */
 const usual = {
-  'activities/mixes/mixes': 1200,
-  'activities/mixes/reported-mixes': 600,
-  'worlds/worlds-reported': 600,
+  'activities/mixes/mixes': 700,
+  'worlds/worlds-reported': 650,
+  'worlds/worlds-postgres': 400,
+  'e2e/worker-killed': 380,
+  'chaos/weaves-sqlite': 340,
+  'activities/mixes/reported-mixes': 300,
+  'chaos/chaos-command': 260,
   'e2e/production-shape': 200,
   'e2e/recover': 180,
   'e2e/readme-tour': 180,
-  'chaos/chaos-command': 150,
-  'e2e/worker-killed': 120,
   'e2e/console-campaign': 120,
   'e2e/hooks-and-callers': 120,
   'e2e/webhooks': 120,
