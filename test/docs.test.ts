@@ -360,6 +360,7 @@ function rulesOf(content: Record<string, unknown>): unknown {
     hash: '',
     listPath: settings.list.file,
     delimiter: settings.list.delimiter,
+    content,
     settings,
     law: null,
     lineOf: () => null,

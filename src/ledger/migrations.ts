@@ -289,6 +289,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         await sql.raw('alter table tokens add column used_real bigint').execute(db);
       },
     },
+    '015-campaign-files': {
+      async up(db: Kysely<Database>) {
+        // Null for every campaign there is: what their files say was not kept.
+        await sql.raw('alter table campaigns add column file text').execute(db);
+      },
+    },
   };
   return { getMigrations: async () => migrations };
 }

@@ -1,4 +1,4 @@
-import type { Generated, Selectable } from 'kysely';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { Disposition } from '../rules/disposition.ts';
 import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
@@ -17,6 +17,8 @@ export interface Database extends ServiceTables {
     campaign_id: string;
     name: string | null;
     file_hash: string;
+    /** What the campaign file says, as JSON without comments; null: begun before that was kept. */
+    file: ColumnType<string | null, string | null | undefined>;
     /** CampaignRules as JSON, frozen. */
     rules: string;
     account_id: string;

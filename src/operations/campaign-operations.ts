@@ -17,6 +17,13 @@ export const campaignOperations = {
       'Only where the server runs with its own sandbox, as in carillon dev: 300 made-up people, and no real phone rings.',
     ),
     showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now'),
+    readCampaignFile: read(
+      'GET /api/v1/campaigns/:campaign/file',
+      'operate',
+      'Read what the file of a campaign says, to begin another one with it',
+      'As it was started: limits, hours and retries that were changed since are not in it. Comments were not kept. Null for campaigns that an ' +
+        'earlier version began.',
+    ),
     checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing'),
     pauseCampaign: change(
       'POST /api/v1/campaigns/:campaign/pause',

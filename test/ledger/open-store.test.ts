@@ -189,6 +189,7 @@ test('reading makes no schema', async () => {
     '012-taken-out',
     '013-people-lists',
     '014-token-use',
+    '015-campaign-files',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -31,6 +31,8 @@ export interface CampaignFile {
   listPath: string;
   /** Undefined: to be found in the list. */
   delimiter: string | undefined;
+  /** What the file says, without comments and as it was written: no defaults, no units worked out. */
+  content: Readonly<Record<string, unknown>>;
   settings: CampaignSettings;
   /** Rules by law that hold for this campaign; null when the file turns them off. */
   law: LegalRules | null;
@@ -77,6 +79,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
     hash: createHash('sha256').update(canonicalJson(content)).digest('hex'),
     listPath: resolve(dirname(path), settings.list.file),
     delimiter: settings.list.delimiter,
+    content: content as Record<string, unknown>,
     settings,
     law: law === false ? null : await readLegalRules(ownRules, none),
     lineOf,

@@ -65,6 +65,7 @@ export async function importList(input: ListImport): Promise<string[]> {
     campaignId: file.id,
     name: file.name,
     fileHash,
+    file: file.content,
     rules,
     accountId,
     ...(input.api === undefined ? {} : { api: input.api }),

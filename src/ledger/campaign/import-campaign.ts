@@ -31,6 +31,8 @@ export interface CampaignImport {
   campaignId: string;
   name: string | null;
   fileHash: string;
+  /** What the campaign file says, for whoever makes another one of it; absent: it is not kept. */
+  file?: object;
   rules: CampaignRules;
   accountId: string;
   /** Absent: the contract's. */
@@ -101,6 +103,7 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
         campaign_id: input.campaignId,
         name: input.name,
         file_hash: input.fileHash,
+        file: input.file === undefined ? null : JSON.stringify(input.file),
         rules: JSON.stringify(input.rules),
         account_id: input.accountId,
         api: input.api ?? 'contract',

@@ -253,3 +253,9 @@ export async function reviveCampaign(store: Store, at: At): Promise<void> {
     if (campaign?.state === 'failed') await startDialling(tx, at, campaign.rules);
   });
 }
+
+/** What the file of a campaign says, as it was written; null where it is not kept. */
+export async function readFileOf(db: Queries, campaignId: string): Promise<Record<string, unknown> | null> {
+  const kept = await db.selectFrom('campaigns').select('file').where('campaign_id', '=', campaignId).executeTakeFirst();
+  return kept?.file == null ? null : (JSON.parse(kept.file) as Record<string, unknown>);
+}

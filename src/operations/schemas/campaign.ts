@@ -153,10 +153,19 @@ export const course = z
   })
   .meta({ id: 'Course' });
 
+/** What the file of a campaign says. */
+const campaignFile = z
+  .object({
+    file: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Its settings as they were written, without defaults.' }),
+    yaml: z.string().nullable().meta({ description: 'The same as the text of a campaign file.' }),
+  })
+  .meta({ id: 'CampaignFile' });
+
 /** Of campaigns as a whole. */
 export const campaignShapes = {
   listCampaigns: { answer: campaignList },
   showCampaign: { params: campaignParams, answer: campaignDetail },
+  readCampaignFile: { params: campaignParams, answer: campaignFile },
   showWaiting: { params: campaignParams, answer: waitingGroups },
   showFunnel: { params: campaignParams, answer: funnel },
   showCourse: { params: campaignParams, answer: course },

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, stringify, visit, type Document } from 'yaml';
 import { CampaignFileError, describeFileError, type CampaignProblem } from './errors.ts';
 import type { LineOf } from './problems.ts';
 
@@ -12,6 +12,11 @@ export interface CampaignText {
 const largestBytes = 1_000_000;
 /** Enough to repeat one window on seven days; too few for a file that unfolds to gigabytes. */
 const mostAliases = 100;
+
+/** The text of a campaign file that says this. */
+export function campaignFileText(content: object): string {
+  return stringify(content, { lineWidth: 120, singleQuote: true });
+}
 
 /**
  * A campaign file's text as it stands on disk.

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { readCampaignFile } from '../../../src/campaign/file/file.ts';
 import { fieldsOf, formParts } from '../../../src/interfaces/console/drafts/parts.ts';
-import { readCampaign } from '../../../src/campaign/preflight/import-list.ts';
+import { importList, readCampaign } from '../../../src/campaign/preflight/import-list.ts';
 import { beginSession } from '../../../src/ledger/console/sessions.ts';
 import { createToken } from '../../../src/ledger/console/tokens.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
@@ -334,4 +335,52 @@ test('the page asks for the basis, names it, and says which rules are unconfirme
   expect(stated).toMatch(/FR: [^<]*The campaign file states basis: consent\./);
   expect(stated).not.toContain('It cannot start');
   expect((await world.console.get(`${open}/campaign.yaml`)).text).toContain('basis: consent');
+});
+
+test('a copy says what the file of its campaign says, also what the page does not ask, without its begin and its end', async () => {
+  const store = await openTestStore('sqlite');
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-copy-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.csv'), goodList);
+  const written = {
+    id: 'spring',
+    name: 'Spring',
+    agent_id: 'agent_reminders',
+    from_phone_number_id: ['pn_main', 'pn_other'],
+    list: { file: 'list.csv', phone: 'Mobile phone', id: 'Customer No', default_region: 'US' },
+    first_message: 'Hello {{ First_name }}: {{ Day }}.',
+    variables: { reference: 'own_ref', values: { first_name: '{{ First_name }}' } },
+    hours: { mon: ['09:00-12:00', '13:00-17:00'], tue: '10:00-16:00' },
+    holidays: ['US', '2030-12-24'],
+    starts_at: '2030-03-01T09:00:00-05:00',
+    ends_at: '2030-03-12T09:00:00-05:00',
+    caps: [{ calls: 3, within: '24h' }, { after_talk: '7d' }],
+    retry: { max_attempts: 4, busy: '30m', failed: ['2h', 'next_day'] },
+    pacing: { max_concurrent_calls: 7, starts_per_minute: 30 },
+    opt_out: [{ collected: 'opt_out', equals: [true, 'true', 'yes'] }],
+    breaker: { min_calls: 30 },
+  };
+  writeFileSync(join(folder, 'campaign.yaml'), stringify(written));
+  const read = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
+  await importList({ store, read, accountId: 'http://service', now: noon, allowPartial: true });
+  const world = await DraftWorld.over(store);
+  expect((await world.console.get('/campaigns/spring')).text).toContain('/new?copy=spring');
+  expect((await world.console.get('/new?copy=spring')).text).toContain('action="/new?copy=spring"');
+  const path = await world.begin(goodList, { path: '/new?copy=spring' });
+  const copied = async () => parse((await world.console.get(`${path}/campaign.yaml`)).text) as Record<string, unknown>;
+  const { starts_at: _, ends_at: __, ...rest } = written;
+  expect(await copied()).toEqual({ ...rest, id: 'spring-2' });
+  expect(await world.page(path)).toMatch(/its file has[\s\S]*<code>breaker<\/code>/);
+  // What a person writes goes before what was copied.
+  await world.console.post(`${path}/calls`, { hours: 'any', 'retry.max_attempts': '2', 'caps.calls': '1', 'caps.within': '48h' });
+  expect(await copied()).toMatchObject({
+    hours: 'any',
+    retry: { max_attempts: 2 },
+    caps: [{ calls: 1, within: '48h' }],
+    breaker: written.breaker,
+  });
+  await world.console.post(`${path}/plain`, {});
+  expect(await copied()).not.toHaveProperty('breaker');
+  expect((await world.console.get('/new?copy=none')).status).toBe(404);
+  expect((await world.console.get('/new?copy=spring', 'read')).status).toBe(403);
 });

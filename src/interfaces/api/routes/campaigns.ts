@@ -1,9 +1,10 @@
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readWhy, readWhys } from '../../../operations/control/why.ts';
 import { withInstants } from '../../../shared/input/times.ts';
+import { campaignFileText } from '../../../shared/input/yaml-text.ts';
 import { readCampaignBrief, readCampaignView } from '../../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
-import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
+import { listCampaigns, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
 import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
@@ -40,6 +41,11 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
     const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
     const told = viewAsJson(view, why, { clock, now: context.now() });
     return withInstants({ ...told, needs, pausesSeen }) as Answer<'showCampaign'>;
+  });
+
+  serve(app, 'readCampaignFile', async ({ params }) => {
+    const file = await readFileOf(store.db, (await requireCampaign(store, params.campaign)).campaignId);
+    return { file, yaml: file === null ? null : campaignFileText(file) };
   });
 
   serve(app, 'showWaiting', async ({ params }) => {

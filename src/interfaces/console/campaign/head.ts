@@ -30,6 +30,11 @@ export function headActions(request: ViewRequest, campaign: Campaign, { isRehear
     hasClosed(campaign) && menuLink(at('/retry'), 'Call people again…', { drawing: 'retry', small: 'In another round' }),
     !hasClosed(campaign) && state !== 'importing' && menuLink(at('/results'), 'Download results so far', { drawing: 'download' }),
     rehearsal,
+    state !== 'importing' &&
+      menuLink(`/new?copy=${encodeURIComponent(campaignId)}`, 'Copy as a new campaign…', {
+        drawing: 'copy',
+        small: 'Its settings, for another list',
+      }),
     goesOn && html`<hr />`,
     canChange && menuLink(at('/drain'), 'Finish early…', { drawing: 'out', small: 'No new calls; open calls end', danger: true }),
     goesOn && menuLink(at('/cancel'), 'Cancel campaign…', { drawing: 'x', small: 'Nobody who waits is called', danger: true }),

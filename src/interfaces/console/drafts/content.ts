@@ -1,5 +1,4 @@
 import { DateTime } from 'luxon';
-import { stringify } from 'yaml';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
@@ -11,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { campaignFileText } from '../../../shared/input/yaml-text.ts';
 import { readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
 import { readDraftList } from '../../../ledger/console/drafts.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
@@ -24,12 +25,68 @@ const officeHours: DraftFields = Object.fromEntries(Object.entries(usualFields).
  * A campaign file that says what the form says; what is not written is left out, so that the file's own defaults hold, and what cannot be
  * used stands in it as it was written, so that the reader of campaign files says what is wrong.
  */
-export function campaignYaml(fields: DraftFields, listName: string): string {
-  const text = stringify(campaignContent(fields, listName), { lineWidth: 120, singleQuote: true });
-  return `# Put this file beside ${JSON.stringify(listName)}, then: carillon check campaign.yaml\n${text}`;
+export function campaignYaml({ draft, fields, copied }: Pick<OpenDraft, 'draft' | 'fields' | 'copied'>): string {
+  const { name } = draft.list;
+  const content = withCopied(campaignContent(fields, name), copied?.more ?? {});
+  return `# Put this file beside ${JSON.stringify(name)}, then: carillon check campaign.yaml\n${campaignFileText(content)}`;
 }
 
-function campaignContent(fields: DraftFields, listName: string): object {
+/** What the form says, and what was copied where it says nothing. */
+function withCopied(own: Record<string, unknown>, copied: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const both = Object.entries(copied).map(([key, value]) => {
+    const said = own[key];
+    return [key, isMapping(said) && isMapping(value) ? withCopied(said, value) : (said ?? value)];
+  });
+  return { ...own, ...Object.fromEntries(both) };
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Each campaign has its own. */
+const ownOfEach = ['id', 'starts_at', 'ends_at'];
+
+/** What a campaign file says, in the fields of the form, and what they cannot say as it was written. */
+export function copyFile(file: Readonly<Record<string, unknown>>): { fields: DraftFields; more: Record<string, unknown> } {
+  const fields = { ...blankFields, ...fieldsSaying(file) };
+  const said = campaignContent(fields, '');
+  const rest = Object.entries({ ...file, list: { ...(file['list'] as object), file: '' } }).filter(
+    ([key, value]) => !ownOfEach.includes(key) && !isDeepStrictEqual(value, said[key]),
+  );
+  const more = rest.flatMap(([key, value]): [string, unknown][] => {
+    if (!isMapping(value) || !isMapping(said[key])) return [[key, value]];
+    const own = said[key];
+    const lacking = Object.entries(value).filter(([below, written]) => !isDeepStrictEqual(written, own[below]));
+    return lacking.length === 0 ? [] : [[key, Object.fromEntries(lacking)]];
+  });
+  return { fields, more: Object.fromEntries(more) };
+}
+
+/** A form that says nothing: the file's own defaults hold. */
+const blankFields: DraftFields = Object.fromEntries(Object.keys(usualFields).map((name) => [name, '']));
+
+function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
+  const { hours, variables, caps, opt_out: optOut } = file;
+  const lone = (value: unknown) => (Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : undefined);
+  const readable = { ...file, hours, caps: lone(caps), opt_out: lone(optOut) };
+  const names = [...asked.keys(), 'list.delimiter', 'list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)];
+  const values = isMapping(variables) && isMapping(variables['values']) ? Object.entries(variables['values']) : [];
+  const fields: [string, string][] = names
+    .filter((name) => !ownOfEach.includes(name))
+    .flatMap((name) => {
+      const value = name.split('.').reduce<unknown>((at, key) => (isMapping(at) ? at[key] : undefined), readable);
+      const parts = Array.isArray(value) ? value : [value];
+      return parts.every((part) => ['string', 'number'].includes(typeof part)) ? [[name, parts.join(', ')]] : [];
+    });
+  const lines = values.slice(0, mostVariables).flatMap(([name, template], at): [string, string][] =>
+    typeof template === 'string' ? [[`variables.${at}.name`, name], [`variables.${at}.value`, template]] : [],
+  ); // prettier-ignore
+  const week = isDeepStrictEqual(hours, settingsUnder('hours', officeHours)) ? 'office' : 'week';
+  return { ...Object.fromEntries([...fields, ...lines]), hours: hours === 'any' ? 'any' : week };
+}
+
+function campaignContent(fields: DraftFields, listName: string): Record<string, unknown> {
   const caps = settingsUnder('caps', fields);
   const optOut = settingsUnder('opt_out', fields);
   const own: Record<string, unknown> = {
@@ -109,17 +166,14 @@ interface DraftFiles {
 }
 
 /** Writes the list of a draft out of the database and does the work beside it. */
-export async function withDraftFiles<Answer>(
-  store: Store,
-  { draft, fields }: OpenDraft,
-  work: (files: DraftFiles) => Promise<Answer>,
-): Promise<Answer> {
+export async function withDraftFiles<Answer>(store: Store, open: OpenDraft, work: (files: DraftFiles) => Promise<Answer>): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
   try {
-    const { name } = draft.list;
+    const { list } = open.draft;
+    const { name } = list;
     const path = join(folder, name);
-    await pipeline(Readable.from(readDraftList(store, draft.list)), createWriteStream(path, { mode: 0o600 }));
-    const text = campaignYaml(fields, name);
+    await pipeline(Readable.from(readDraftList(store, list)), createWriteStream(path, { mode: 0o600 }));
+    const text = campaignYaml(open);
     return await work({
       folder,
       listPath: path,

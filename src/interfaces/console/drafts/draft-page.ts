@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { draftName, draftPath } from '../core/drafts.ts';
-import { badge, instant, menu, menuLink } from '../../../presentation/html/elements.ts';
+import { badge, instant, menu, menuLink, note } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -63,7 +63,7 @@ export async function draftView(request: ViewRequest, open: OpenDraft, shown: Sh
       html`<div class="make" id="make" data-draft="${path}" data-again="${outlooked.kind === 'unread' ? againMs : undefined}">
         <div class="stack">
           ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`} ${refusedFields(problems, status)}
-          ${section('columns', calledOf(outlooked), listPart(open, { form, outlooked, refusedList }))}
+          ${copiedNote(open)} ${section('columns', calledOf(outlooked), listPart(open, { form, outlooked, refusedList }))}
           ${section('words', 'What people hear first', await wordsPart(request, judged, form))}
           ${section('calls', html`${hoursText(fields)}, up to ${fields['retry.max_attempts'] ?? '1'} calls each`, callsPart(open, form))}
           ${section('name', 'Last step', [
@@ -129,6 +129,19 @@ function partSection(part: FormPart, { lacking, outlooked }: { lacking: Readonly
     <div class="pad stack">${body}</div>
   </section>`;
 } // prettier-ignore
+
+/** What stands in the file of a copy although the page does not ask for it. */
+function copiedNote({ draft, copied }: OpenDraft): Html | null {
+  const names = Object.keys(copied?.more ?? {});
+  if (copied === undefined || names.length === 0) return null;
+  const list = names.map((name, at) => html`${at === 0 ? '' : ', '}<code>${printable(name)}</code>`);
+  return note('quiet', {
+    title: html`Copied from ${printable(copied.campaignId)}`,
+    drawing: 'copy',
+    body: html`<p>Beside what this page asks, its file has ${list}. What you write here goes before it.</p>`,
+    action: html`<form method="post" action="${draftPath(draft.draftId, '/plain')}"><button class="btn sm">Leave these out</button></form>`,
+  });
+}
 
 function nameFields(form: FormState): Html[] {
   return ['name', 'id'].map((name) => {

@@ -7,7 +7,8 @@ import { pageHeaders } from '../../../presentation/html/page-shell.ts';
 import { deleteDraft, readDraftList, sweepDrafts } from '../../../ledger/console/drafts.ts';
 import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
-import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
+import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { apiCall } from '../core/action.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
 import { campaignPath } from '../core/links.ts';
@@ -78,12 +79,22 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   const show = (viewed: ViewRequest, open: OpenDraft, shown: Omit<Shown, 'rehearsals'> = {}) =>
     draftView(viewed, open, { ...shown, rehearsals });
 
-  at('get', '/new', ({ viewed }) => newCampaignView(viewed));
-  at('post', '/new', ({ viewed, request }) =>
-    withReceivedList(request, async (list) => draftPath((await beginDraft(viewed, list)).draftId)).catch(
-      refusedList((form, status) => newCampaignView(viewed, form, status)),
-    ),
-  );
+  /** The campaign of which a new one is to be a copy. */
+  const copyOf = async ({ viewed }: Visit): Promise<string | undefined> => {
+    const asked = viewed.query('copy');
+    if (asked === '') return undefined;
+    const { campaignId } = await requireCampaign(store, asked);
+    if ((await readFileOf(store.db, campaignId)) !== null) return campaignId;
+    throw new ProblemError(409, 'no_campaign_file', `${campaignId} was begun before its file was kept, and cannot be copied.`);
+  };
+  at('get', '/new', async (visit) => newCampaignView(visit.viewed, { copyOf: await copyOf(visit) }));
+  at('post', '/new', async (visit) => {
+    const { viewed, request } = visit;
+    const copied = await copyOf(visit);
+    return withReceivedList(request, async (list) => draftPath((await beginDraft(viewed, list, copied)).draftId)).catch(
+      refusedList((form, status) => newCampaignView(viewed, { form, status, copyOf: copied })),
+    );
+  });
   ofDraft('get', '', (open, { viewed }) => show(viewed, open));
   ofDraft('post', '/list', (open, { viewed, request }) =>
     withReceivedList(request, async (list) => {
@@ -111,6 +122,10 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   ofDraft('post', '/fix', async (open, visit) => {
     await fixRows(visit.viewed, open, visit.sent);
     return saved(visit, 'columns');
+  });
+  ofDraft('post', '/plain', async (open, { viewed }) => {
+    await keepDraft(viewed, { ...open, copied: undefined });
+    return draftPath(open.draft.draftId);
   });
   inside.post('/new/:draft/example', hidden, async (request, reply) => {
     const viewed = await operating(request);
@@ -156,12 +171,12 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     return campaignPath(campaignId);
   });
   inside.get('/new/:draft/campaign.yaml', hidden, async (request, reply) => {
-    const { draft, fields } = await openDraft(await operating(request));
+    const open = await openDraft(await operating(request));
     return reply
       .headers({ ...pageHeaders, 'content-disposition': 'attachment; filename="campaign.yaml"' })
       .type('application/yaml; charset=utf-8')
       .serializer(String)
-      .send(campaignYaml(fields, draft.list.name));
+      .send(campaignYaml(open));
   });
   inside.get('/new/:draft/list-file', hidden, async (request, reply) => {
     const { list } = (await openDraft(await operating(request))).draft;

@@ -18,18 +18,18 @@ export type DraftReading = { ok: true; file: CampaignFile; rules: CampaignRules 
 
 /** Reads a draft as `carillon check` would read its campaign file. `now`: holidays are those of its time. */
 export async function readDraft(
-  { draft, fields, sample }: Pick<OpenDraft, 'draft' | 'fields' | 'sample'>,
+  { sample, ...open }: Pick<OpenDraft, 'draft' | 'fields' | 'sample' | 'copied'>,
   now: number,
 ): Promise<DraftReading> {
   try {
-    const file = await readCampaignFile('campaign.yaml', campaignYaml(fields, draft.list.name));
+    const file = await readCampaignFile('campaign.yaml', campaignYaml(open));
     return { ok: true, file, rules: campaignRules(file, sample.columns, now) };
   } catch (error) {
     if (!(error instanceof CampaignFileError)) throw error;
     return {
       ok: false,
       problems: error.problems.map(({ path, message }) => ({
-        field: fieldAt(path, fields),
+        field: fieldAt(path, open.fields),
         message: sentence(message),
       })),
     };
@@ -53,7 +53,7 @@ export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' |
     const reading = await readDraft(round === 0 ? open : usable, now);
     if (reading.ok) break;
     problems.push(...reading.problems);
-    usable = { ...open, fields: without(open, problems) };
+    usable = { ...open, fields: without(open, problems), copied: withoutBad(open, problems) };
   }
   return { problems, usable };
 }
@@ -61,6 +61,12 @@ export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' |
 /** The part of the page in which a field is written. */
 export function partOf(field: string): FormPart {
   return formParts.find((part) => fieldsOf[part].some((own) => isUnder(field, own))) ?? 'calls';
+}
+
+function withoutBad({ copied }: OpenDraft, problems: readonly FieldProblem[]): OpenDraft['copied'] {
+  if (copied === undefined) return undefined;
+  const good = Object.entries(copied.more).filter(([key]) => !problems.some(({ field }) => isUnder(field, key)));
+  return { ...copied, more: Object.fromEntries(good) };
 }
 
 /** What a draft says without what is wrong with it, and with something in place of what it cannot be read without. */

@@ -4,7 +4,7 @@ import { ProblemError } from '../../api/core/problem.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
 import { type ListSample, guessColumns, readListSample } from '../../../list/sample.ts';
 import { usualFields } from './parts.ts';
-import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
 import type { FieldProblem } from './reading.ts';
@@ -13,7 +13,7 @@ import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { ReceivedList } from './upload.ts';
-import { withDraftFiles } from './content.ts';
+import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { mendList, type CellFixes } from '../../../list/mend.ts';
@@ -28,6 +28,8 @@ export type DraftFields = Readonly<Record<string, string>>;
 export interface DraftSettings {
   fields: DraftFields;
   sample: ListSample;
+  /** Of a campaign of which this is a copy: its id, and what its file says that the page does not ask. */
+  copied?: { campaignId: string; more: Readonly<Record<string, unknown>> } | undefined;
 }
 
 /** A draft that somebody works on. */
@@ -42,13 +44,13 @@ const gone =
 export async function openDraft({ context, holder, params }: ViewRequest): Promise<OpenDraft> {
   const draft = await findDraft(context.store, params['draft'] ?? '', context.now());
   if (draft === undefined || !isTheirs(draft, holder)) throw new ProblemError(404, 'unknown_draft', gone);
-  const { fields, sample } = JSON.parse(draft.settings) as DraftSettings;
-  return { draft, fields, sample };
+  const { fields, sample, copied } = JSON.parse(draft.settings) as DraftSettings;
+  return { draft, fields, sample, copied };
 }
 
 /** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile. */
-export async function keepDraft({ context }: ViewRequest, { draft, fields, sample }: OpenDraft, list?: DraftList): Promise<void> {
-  const settings = JSON.stringify({ fields, sample } satisfies DraftSettings);
+export async function keepDraft({ context }: ViewRequest, { draft, fields, sample, copied }: OpenDraft, list?: DraftList): Promise<void> {
+  const settings = JSON.stringify({ fields, sample, copied } satisfies DraftSettings);
   const kept = await saveDraft(context.store, draft.draftId, {
     settings,
     nowReal: context.now(),
@@ -67,23 +69,28 @@ export async function findTakenId(store: Store, fields: DraftFields): Promise<Fi
 /** An id after the name of the list that no campaign has. */
 export async function freeId(store: Store, listName: string): Promise<string> {
   const id = campaignIdFrom(listName.replace(/\.\w{1,5}$/, '')).slice(0, 60);
-  for (let at = 2, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
+  for (let at = 1, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
 }
 
-/** Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. */
-export async function beginDraft({ context, holder }: ViewRequest, received: ReceivedList): Promise<Draft> {
+/**
+ * Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. `copyOf`: a campaign whose
+ * file says what stands there instead, without its begin and its end.
+ */
+export async function beginDraft({ context, holder }: ViewRequest, received: ReceivedList, copyOf?: string): Promise<Draft> {
   const { store } = context;
   const { name, sample, content } = received;
+  const copied = copyOf === undefined ? undefined : copyFile((await readFileOf(store.db, copyOf)) ?? {});
+  const before = copied?.fields ?? { ...usualFields, ...holidaysOf(sample) };
   const fields: DraftFields = {
-    ...usualFields,
-    ...holidaysOf(sample),
-    ...columnsOf(sample, {}),
+    ...before,
+    ...columnsOf(sample, before),
     ...received.fields,
-    id: await freeId(store, name),
+    id: await freeId(store, copyOf ?? name),
   };
   const nowReal = context.now();
   const list = await keepDraftList(store, { name, content, nowReal });
-  const settings = JSON.stringify({ fields, sample } satisfies DraftSettings);
+  const more = copyOf === undefined || copied === undefined ? undefined : { campaignId: copyOf, more: copied.more };
+  const settings = JSON.stringify({ fields, sample, copied: more } satisfies DraftSettings);
   return createDraft(store, { tokenId: holder.tokenId, list, settings, nowReal });
 }
 

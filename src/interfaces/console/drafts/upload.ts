@@ -4,6 +4,7 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { listTokens } from '../../../ledger/console/tokens.ts';
 import { draftPath, readDrafts } from '../core/drafts.ts';
+import { campaignPath } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { field, input, select, type FormState } from './form-fields.ts';
 import { sampleRows, type DraftFields } from './settings.ts';
@@ -19,15 +20,25 @@ import { readListSample, type ListSample } from '../../../list/sample.ts';
 
 const noForm: FormState = { fields: {}, problems: [] };
 
-/** Where a new campaign begins, and the drafts that are open. */
-export async function newCampaignView(request: ViewRequest, form: FormState = noForm, status = 200): Promise<View> {
+/** Where a new campaign begins, and the drafts that are open. `copyOf`: the campaign whose settings it is to have. */
+export async function newCampaignView(
+  request: ViewRequest,
+  { form = noForm, status = 200, copyOf }: { form?: FormState; status?: number; copyOf: string | undefined },
+): Promise<View> {
+  const path = copyOf === undefined ? '/new' : `/new?copy=${encodeURIComponent(copyOf)}`;
+  const copied = html`<p>
+    It begins with the words, hours and retries of <a href="${campaignPath(copyOf ?? '')}">${printable(copyOf ?? '')}</a>, as that was
+    started; begin and end are left empty. Whoever asked not to be called is not called by this one either.
+  </p>`;
   return {
-    title: 'New campaign',
+    title: copyOf === undefined ? 'New campaign' : 'Copy as a new campaign',
     section: 'campaigns',
     status,
     crumbs: [['/', 'Campaigns']],
     body: [
-      html`<section class="panel"><div class="pad-all">${uploadForm('/new', form, 'Upload')}</div></section>`,
+      html`<section class="panel">
+        <div class="pad-all stack">${copyOf === undefined ? null : copied} ${uploadForm(path, form, 'Upload')}</div>
+      </section>`,
       panel('Drafts', await draftsTable(request)),
     ],
   };

@@ -69,6 +69,8 @@ export async function startWalkedConsole() {
   await addTestWebhook(store, 'env://CARILLON_URL_CRM', { webhookId: heldHookId, campaignId: 'reminders', types: ['row.ended'] }); // prettier-ignore
   const held = { webhookId: heldHookId, by: 'person', now: picturedAt, nowReal: picturedAt };
   await steerWebhook(store, 'pause', held);
+  const kept = JSON.stringify({ breaker: { min_calls: 30 } });
+  await store.db.updateTable('campaigns').set({ file: kept }).where('campaign_id', '=', 'reminders').execute();
   await scheduleOf(console, 'weekly', yearly);
   await scheduleOf(console, 'held', { ...yearly, note: 'until the list is mended' });
   await tell(console, 'POST /api/v1/schedules/held/pause', { note: 'the list is being mended' });
@@ -121,6 +123,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
   const begun = await drafts.begin();
   const wide = await drafts.begin(wideList);
   const ready = await drafts.prepare();
+  const copied = await drafts.begin(wideList, { path: '/new?copy=reminders' });
   drafts.console.api.context.rehearse = async () => rehearsedReport;
   await drafts.console.post(`${ready}/rehearsal`, {});
   return {
@@ -184,8 +187,8 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/access': ['/access'],
     '/access/create': ['/access/create'],
     '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],
-    '/new': ['/new'],
-    '/new/:draft': [begun, wide, ready],
+    '/new': ['/new', '/new?copy=reminders'],
+    '/new/:draft': [begun, wide, ready, copied],
     '/new/:draft/rehearsal': [`${begun}/rehearsal`, `${ready}/rehearsal`],
     '/new/:draft/discard': [`${ready}/discard`],
   };
