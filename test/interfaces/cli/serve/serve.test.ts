@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
+import { createThreadedSqliteDialect } from '../../../../src/ledger/threads/sqlite-threads.ts';
 import { createTerminal } from '../terminal.ts';
 
 function createFolder() {
@@ -43,8 +44,8 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   const { url } = JSON.parse(io.written().stdout) as { url: string };
   const ask = () => fetch(`${url}/api/v1/campaigns`, { headers: { authorization: `Bearer ${token}` } });
   expect(await (await ask()).json()).toEqual({ campaigns: [] });
-  // In a process of its own, as it would be: two handles of one file in one process wait for each other.
-  const store = await openStore({ sqlitePath: env.CARILLON_DB }, 'as-is');
+  // In a thread of its own: whoever waits for a lock in this one keeps the server from giving it back.
+  const store = await openStore({ sqlitePath: env.CARILLON_DB }, 'as-is', createThreadedSqliteDialect);
   await store.db.updateTable('tokens').set({ revoked_real: 1 }).execute();
   await store.close();
   expect((await ask()).status).toBe(401);
