@@ -42,6 +42,10 @@ export interface WindowOptions {
   colorScheme?: 'light' | 'dark';
   reducedMotion?: 'reduce' | 'no-preference';
   timezoneId?: string;
+  /** Pixels of text that nobody has made larger or smaller, as the viewer has set it; usually 16. */
+  fontSize?: number;
+  /** False: pages are read without their scripts. */
+  javaScriptEnabled?: boolean;
 }
 
 export interface TestWindow {
@@ -60,10 +64,11 @@ export async function openWindow(options: WindowOptions): Promise<TestWindow> {
   const profile = await mkdtemp(join(tmpdir(), 'carillon-browser-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
-    args: quietFlags,
+    args: options.fontSize === undefined ? quietFlags : [...quietFlags, `--blink-settings=defaultFontSize=${options.fontSize}`],
     viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
     colorScheme: options.colorScheme ?? 'light',
     reducedMotion: options.reducedMotion ?? 'reduce',
+    javaScriptEnabled: options.javaScriptEnabled ?? true,
     timezoneId: options.timezoneId ?? 'Europe/Berlin',
     locale: 'en-GB',
   });

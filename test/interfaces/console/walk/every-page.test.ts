@@ -7,6 +7,7 @@ import { axeFindings } from '../../../support/axe.ts';
 import { isFull } from '../../../support/depth.ts';
 import { openWindow } from '../../../support/browser.ts';
 import { until } from '../../../support/until.ts';
+import { largeTextFindings, printFindings } from './page-quality.ts';
 import { documentsOf } from './page-addresses.ts';
 import { startWalkedConsole } from './walked-console.ts';
 
@@ -24,7 +25,7 @@ function schemesAt(address: number, width: number): readonly ('light' | 'dark')[
   return (address % 2 === 0) === (width === 1280) ? ['light'] : ['dark'];
 }
 
-browserTest('every view and form is accessible, fits and asks nobody else, light and dark, from 320 to 1280 px', { timeout: 900_000 }, async () => {
+browserTest('every view and form is accessible, fits, is printed, is read in large text and without scripts, and asks nobody else', { timeout: 900_000 }, async () => {
   const { console, examples } = await startWalkedConsole();
   const documents = documentsOf(console.api.app);
   const registered = [...Object.keys(views), ...actions.map(({ path }) => path)];
@@ -61,9 +62,52 @@ browserTest('every view and form is accessible, fits and asks nobody else, light
         for (const finding of await axeFindings(page)) found.push(`${path} at ${width} px, ${colorScheme}: ${finding}`);
       }
     }
+    for (const finding of await printFindings(page)) found.push(`${path} on paper: ${finding}`);
   }
+  const walked = { token: console.api.tokenText('admin'), paths: Object.values(examples).flat() };
+  found.push(...(await walkInLargeText(origin, walked)), ...(await walkWithoutScripts(origin, walked)));
   expect({ found, strayed }).toEqual({ found: [], strayed: [] });
 }); // prettier-ignore
+
+/** Every page for somebody whose browser shows text at twice its usual size. */
+async function walkInLargeText(origin: string, { token, paths }: { token: string; paths: readonly string[] }): Promise<string[]> {
+  const window = await openWindow({ origin, fontSize: 32 });
+  onTestFinished(() => window.close());
+  const { page } = window;
+  await page.goto(`${origin}/sign-in#token=${token}`);
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  const found: string[] = [];
+  for (const path of paths) {
+    await until(`${path} is ready`, () => open(page, origin + path));
+    for (const finding of await largeTextFindings(page)) found.push(`${path} with text at 200 %: ${finding}`);
+  }
+  return found;
+}
+
+/** Every page without a script: it has a heading, and nothing of it waits for more; a campaign is paused. */
+async function walkWithoutScripts(origin: string, { token, paths }: { token: string; paths: readonly string[] }): Promise<string[]> {
+  const window = await openWindow({ origin, javaScriptEnabled: false });
+  onTestFinished(() => window.close());
+  const { page } = window;
+  await page.goto(`${origin}/sign-in`);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  const found: string[] = [];
+  for (const path of paths) {
+    const isWhole = async () => {
+      if ((await open(page, origin + path)) !== 200) return undefined;
+      return (await page.locator('.bone:visible').count()) === 0 ? true : undefined;
+    };
+    await until(`${path} is whole without a script`, isWhole);
+    if ((await page.locator('h1:visible').count()) !== 1) found.push(`${path} without a script has no heading`);
+  }
+  await page.goto(`${origin}/campaigns/reminders`);
+  await page.getByRole('link', { name: 'Pause', exact: true }).click();
+  await page.locator('form.act button.primary').click();
+  await page.getByRole('link', { name: 'Resume' }).first().waitFor();
+  return found;
+}
 
 /** What an address is answered with; nothing yet while a busy Temporal does not say in time what the page waits for. */
 async function open(page: Page, url: string): Promise<number | undefined> {
