@@ -50,6 +50,17 @@ export const campaignOperations = {
       'Open calls are still collected. This cannot be undone.',
     ),
     adjustCampaign: change('POST /api/v1/campaigns/:campaign/adjust', 'operate', 'Change the limits of a campaign from its next batch on'),
+    showAccountLimits: read(
+      'GET /api/v1/limits',
+      'read',
+      'Show what all campaigns may use together at the service, and what each uses now',
+    ),
+    adjustAccountLimits: change(
+      'POST /api/v1/limits',
+      'admin',
+      'Change what all campaigns may use together at the service, from the next batch on',
+      'Open calls continue. As carillon adjust --account.',
+    ),
     recoverCampaign: change(
       'POST /api/v1/campaigns/:campaign/recover',
       'operate',

@@ -3,7 +3,8 @@ import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/adjust-effect.ts';
 import { adjustAccount, adjustCampaign, readAdjustable, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
-import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { goingStates, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { readLineLimits } from '../../ledger/limits/line-limits.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
 import { type Control, WrongStateError } from './control.ts';
@@ -106,6 +107,29 @@ export async function readSharedLimits({ config, store }: Control): Promise<Shar
   const accountId = accountIdOf(config);
   const { maxConcurrentCalls, keepFree, pace } = await readAccount(store.db, accountId);
   return { accountId, maxConcurrentCalls, keepFree, pace };
+}
+
+/** What all campaigns may use together, and what they do. */
+export interface AccountUse extends SharedLimits {
+  /** Calls on the line. */
+  open: number;
+  /** Those under way: calls on the line, and how many each may have now. */
+  campaigns: { campaignId: string; open: number; allowed: number }[];
+}
+
+/** Throws ConfigError. */
+export async function readAccountUse(control: Control): Promise<AccountUse> {
+  const shared = await readSharedLimits(control);
+  const { db } = control.store;
+  const now = await readServiceTime(control);
+  const all = await listCampaigns(db);
+  const going = all.filter(({ accountId, state }) => accountId === shared.accountId && goingStates.includes(state));
+  const campaigns: AccountUse['campaigns'] = [];
+  for (const campaign of going) {
+    const { open, allowed } = await readLineLimits(db, campaign, { now });
+    campaigns.push({ campaignId: campaign.campaignId, open, allowed });
+  }
+  return { ...shared, open: campaigns.reduce((sum, { open }) => sum + open, 0), campaigns };
 }
 
 /** Thrown when a share of the account's limit is to be kept free and the account has no limit; nothing was changed. */

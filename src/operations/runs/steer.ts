@@ -1,4 +1,11 @@
-import { adjustLimits, previewAdjustment, readCampaignLimits } from '../control/adjust.ts';
+import {
+  adjustLimits,
+  adjustSharedLimits,
+  previewAdjustment,
+  readAccountUse,
+  readCampaignLimits,
+  type AccountUse,
+} from '../control/adjust.ts';
 import type { Notice, SteeringCommand } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
 import { lookBeforeSteering, pause, steer } from '../control/steer.ts';
@@ -89,7 +96,7 @@ Waiting recipients get the outcome "cancelled" and are not called. Open calls co
 export type PlainId = keyof typeof plainRuns;
 
 /** How an operator's changes of a campaign as a whole are carried out. */
-export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
+export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign' | 'showAccountLimits' | 'adjustAccountLimits'> = {
   ...plainRuns,
   adjustCampaign: {
     action: ({ body }) => (body.dryRun ? null : 'adjust'),
@@ -101,6 +108,16 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
       }
       const { limits, notice } = await adjustLimits(doing, { campaignId, wish, reset });
       return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice) };
+    },
+  },
+  showAccountLimits: { run: async (doing) => toldAccount(await readAccountUse(doing)) },
+  adjustAccountLimits: {
+    action: 'adjust_account',
+    log: () => 'account',
+    run: async (doing, { body: { keepFree, ...written } }) => {
+      const share = keepFree === undefined ? {} : { keepFree: Math.round(keepFree * 1000) };
+      const { notice } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
+      return { ...toldAccount(await readAccountUse(doing)), notice: noticeText(notice) };
     },
   },
   recoverCampaign: {
@@ -116,3 +133,8 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign'> = {
     },
   },
 };
+
+/** Shares as parts of 1, as they are told everywhere. */
+function toldAccount({ keepFree, pace, ...use }: AccountUse) {
+  return { ...use, keepFree: keepFree / 1000, pace: pace / 1000 };
+}

@@ -104,6 +104,27 @@ export const adjusted = z.object({
   notice: steered.shape.notice,
 });
 
+const accountLimits = z
+  .object({
+    accountId: z.string().meta({ description: 'Address of the service whose calls these are.' }),
+    maxConcurrentCalls: z.int().nullable().meta({ description: 'Most calls at once of all campaigns together; null: no limit.' }),
+    keepFree: z.number().meta({ description: 'Share of it that stays free for calls of others, such as 0.3.' }),
+    pace: z.number().meta({ description: 'Share of all limits that is used now: less than 1 after refusals of the service.' }),
+    open: z.int().meta({ description: 'Calls on the line, of all campaigns.' }),
+    campaigns: z
+      .array(z.object({ campaignId: z.string(), open: z.int(), allowed: z.int() }))
+      .meta({ description: 'Campaigns under way: calls on the line, and how many they may have now.' }),
+  })
+  .meta({ id: 'AccountLimits' });
+
+const accountLimitsBody = z
+  .object({
+    maxConcurrentCalls: adjustable.maxConcurrentCalls.bounds.nullable().describe('Null: no limit.'),
+    keepFree: z.number({ error: 'write a share from 0 to 0.99' }).min(0).max(0.99),
+  })
+  .partial()
+  .refine((body) => Object.keys(body).length > 0, { error: 'names nothing to change' });
+
 const withdrawBody = z
   .object({
     ids: z.array(z.string().min(1)).min(1).max(10_000).optional().meta({ description: "In the list's id column." }),
@@ -150,6 +171,8 @@ export const steerShapes = {
   drainCampaign: wished,
   cancelCampaign: wished,
   adjustCampaign: { ...ofCampaign, body: adjustBody, answer: adjusted },
+  showAccountLimits: { answer: accountLimits },
+  adjustAccountLimits: { body: accountLimitsBody, answer: accountLimits.extend({ notice: steered.shape.notice }) },
   recoverCampaign: { ...ofCampaign, answer: recovered },
   withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
   retryRows: { ...ofCampaign, body: retryBody, answer: retried },

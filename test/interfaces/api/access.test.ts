@@ -102,13 +102,13 @@ vi.mock('node:crypto', async (importOriginal) => {
 const operationsOf: Readonly<Record<TokenRole, string>> = {
   read:
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
-    'readSchedule readWebhook searchPeople showCampaign showCourse showFunnel showReport showStory showWaiting',
+    'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
     'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
     'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
     'resumeCampaign resumeSchedule retryRows showTranscript startExample triggerSchedule updateList withdrawRows',
   admin:
-    'addWebhook createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +
+    'addWebhook adjustAccountLimits createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +
     'revokeToken testWebhook',
 };
 const roleOf = new Map(tokenRoles.flatMap((role) => operationsOf[role].split(' ').map((id) => [id, role] as const)));

@@ -1,7 +1,7 @@
 import type { ConsoleAction } from '../core/action.ts';
 import { createAccess, revokeAccess } from './access.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
-import { changeLimits } from './limits.ts';
+import { changeAccountLimits, changeLimits } from './limits.ts';
 import { editSchedule, newSchedule } from './make-schedule.ts';
 import { scheduleActions } from './schedules.ts';
 import { resolveAllRows, resolveRow } from './resolve.ts';
@@ -17,6 +17,7 @@ export const actions: readonly ConsoleAction[] = [
   recoverCampaign,
   startExample,
   changeLimits,
+  changeAccountLimits,
   suppressRow,
   withdrawRow,
   resolveRow,

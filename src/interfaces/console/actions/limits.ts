@@ -1,6 +1,6 @@
 import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
-import { readCampaignLimits, type CampaignLimits } from '../../../operations/control/adjust.ts';
+import { readAccountUse, readCampaignLimits, type CampaignLimits } from '../../../operations/control/adjust.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, facts, figure, link, note, table } from '../../../presentation/html/elements.ts';
@@ -11,6 +11,7 @@ import type { AdjustEffect } from '../../../ledger/read/adjust-effect.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import { lineField } from '../core/fields.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/press.ts';
@@ -150,4 +151,48 @@ function changedOnly(sent: URLSearchParams): Record<string, unknown> {
     if (value !== undefined && value !== sent.get(`was-${name}`)) wish[name] = value;
   }
   return wish;
+}
+
+/** Changes what all campaigns may use together. */
+export const changeAccountLimits: ConsoleAction = {
+  path: '/limits/change',
+  role: operations.adjustAccountLimits.role,
+  form: async ({ context }, given) => {
+    const use = await readAccountUse(context);
+    const written = given.fields ?? new URLSearchParams({ lines: String(use.maxConcurrentCalls ?? ''), free: String(use.keepFree / 10) });
+    return {
+      title: 'Change what all campaigns share',
+      section: 'limits',
+      crumbs: [['/limits', 'Limits']],
+      body: html`<section class="panel pad-all stack narrow">
+        <p>
+          ${count(use.open, 'call')} of ${count(use.campaigns.length, 'campaign')} ${use.open === 1 ? 'is' : 'are'} on the line. A change
+          holds from the next batch on; a lower limit ends no call.
+        </p>
+        ${actionForm(given, {
+          button: 'Change',
+          back: '/limits',
+          keep: 'Keep as it is',
+          body: [
+            lineField(written, { name: 'lines', label: 'Calls at once, all campaigns together; empty: no limit', most: 7 }),
+            lineField(written, { name: 'free', label: 'Kept free for calls of others, in percent', most: 4 }),
+          ],
+        })}
+      </section>`,
+    };
+  },
+  call: ({ fields }) => {
+    const [lines, free] = ['lines', 'free'].map((name) => fields.get(name)?.trim() ?? '') as [string, string];
+    // With no limit there is nothing to keep free a part of. What is no number is left to the API to refuse.
+    const keepFree = lines === '' ? {} : { keepFree: /^[\d.]+$/.test(free) ? Number(free) / 100 : free };
+    return { ...apiCall('adjustAccountLimits'), body: { maxConcurrentCalls: lines === '' ? null : whole(lines), ...keepFree } };
+  },
+  done: (_sent, { body }) => {
+    const notice = body['notice'] as string | null;
+    return { to: '/limits', said: `The limits of all campaigns hold from the next batch on.${notice === null ? '' : ` ${notice}`}` };
+  },
+};
+
+function whole(text: string): number | string {
+  return /^\d+$/.test(text) ? Number(text) : text;
 }

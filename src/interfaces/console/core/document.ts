@@ -13,6 +13,7 @@ const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { nam
   { name: 'do-not-call', path: '/do-not-call', words: 'Do not call', drawing: 'ban' },
   { name: 'schedules', path: '/schedules', words: 'Schedules', drawing: 'calendar' },
   { name: 'webhooks', path: '/webhooks', words: 'Webhooks', drawing: 'hook' },
+  { name: 'limits', path: '/limits', words: 'Limits', drawing: 'gauge' },
   { name: 'access', path: '/access', words: 'Access', drawing: 'key' },
 ];
 

@@ -51,7 +51,7 @@ export interface View {
   againMs?: number;
 }
 
-export type Section = 'campaigns' | 'search' | 'decisions' | 'do-not-call' | 'schedules' | 'webhooks' | 'access';
+export type Section = 'campaigns' | 'search' | 'decisions' | 'do-not-call' | 'schedules' | 'webhooks' | 'limits' | 'access';
 
 /** Whether the holder may do what takes this role; the page shows no button for what would be refused. */
 export function may({ holder }: Pick<ViewRequest, 'holder'>, role: TokenRole): boolean {

@@ -1,5 +1,6 @@
 import type { View, ViewRequest } from '../core/view.ts';
 import { accessView } from './access.ts';
+import { accountLimitsView } from './account-limits.ts';
 import { callView } from './call.ts';
 import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView } from './report.ts';
@@ -32,6 +33,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/search': searchView,
   '/schedules': schedulesView,
   '/webhooks': webhooksView,
+  '/limits': accountLimitsView,
   '/access': accessView,
 };
 

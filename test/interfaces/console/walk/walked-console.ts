@@ -184,6 +184,8 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/webhooks/:webhook/resume': [`/webhooks/${heldHookId}/resume`],
     '/webhooks/:webhook/remove': [`/webhooks/${webhookId}/remove`],
     '/webhooks/:webhook/test': [`/webhooks/${webhookId}/test`],
+    '/limits': ['/limits'],
+    '/limits/change': ['/limits/change'],
     '/access': ['/access'],
     '/access/create': ['/access/create'],
     '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],

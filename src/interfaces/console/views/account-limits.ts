@@ -1,0 +1,44 @@
+import { readAccountUse, type AccountUse } from '../../../operations/control/adjust.ts';
+import { operations } from '../../../operations/list.ts';
+import { count, empty, facts, figure, link, linkButton, note, table } from '../../../presentation/html/elements.ts';
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { percent } from '../../../shared/input/figures.ts';
+import { campaignPath } from '../core/links.ts';
+import { may, type View, type ViewRequest } from '../core/view.ts';
+
+/** What all campaigns may use together at the service, and what each uses now. */
+export async function accountLimitsView(request: ViewRequest): Promise<View> {
+  const use = await readAccountUse(request.context);
+  const rows = use.campaigns.map(({ campaignId, open, allowed }) => ({
+    key: `use-${campaignId}`,
+    cells: { Campaign: link(campaignPath(campaignId), campaignId), 'Calls right now': figure(open), 'Of at most': figure(allowed) },
+  }));
+  return {
+    title: 'Limits',
+    section: 'limits',
+    follows: 'all',
+    ...(may(request, operations.adjustAccountLimits.role) ? { actions: linkButton('/limits/change', 'Change limits…', 'primary', 'gauge') } : {}),
+    meta: html`<span>All campaigns at ${use.accountId} share these. Each has limits of its own besides.</span>`,
+    body: html`${use.pace === 1000 ? null : slowed(use)}
+      <section class="panel" aria-label="What all campaigns share">${facts(factsOf(use))}</section>
+      <section class="panel" aria-label="What each campaign uses">
+        ${table('Campaigns under way', rows, html`<div class="pad-all">${empty('No campaign is under way', link('/', 'All campaigns'))}</div>`)}
+      </section>`,
+  };
+} // prettier-ignore
+
+function factsOf({ maxConcurrentCalls, keepFree, open }: AccountUse): [string, HtmlValue][] {
+  const most = maxConcurrentCalls === null ? 'no limit of their own' : maxConcurrentCalls.toLocaleString('en');
+  return [
+    ['Calls at once, all campaigns together', most],
+    ['Kept free for calls of others', keepFree === 0 ? 'nothing' : percent(keepFree / 1000)],
+    ['Calls right now', maxConcurrentCalls === null ? count(open, 'call') : `${open.toLocaleString('en')} of ${count(maxConcurrentCalls, 'line')}`],
+  ];
+} // prettier-ignore
+
+function slowed({ pace }: AccountUse): Html {
+  return note('wait', {
+    title: `All limits are at ${percent(pace / 1000)}`,
+    body: html`<p>The service has refused requests as too many. The limits rise by themselves as it accepts batches.</p>`,
+  });
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { readAccount } from '../../../src/ledger/limits/account-pace.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { accountId, beginProven, noon } from '../../ledger/scenario.ts';
+import { dialects } from '../../ledger/test-stores.ts';
+import { listRows } from '../../ledger/edit-world.ts';
+import { ConsoleWorld } from './console-world.ts';
+
+const lines = { maxConcurrentCalls: 5, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+
+test.for(dialects)('what all campaigns share is told with what each uses, and an administrator changes it: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const begun = await beginProven(store, { rows: listRows(6), rules: { pacing: lines } });
+  await begun.dial(1);
+  const world = await ConsoleWorld.over(store, { SVC_BASE_URL: accountId });
+  world.api.at = noon;
+  const before = await world.get('/limits', 'read');
+  expect(before.text).toMatch(/no limit of their own[\s\S]*2 calls/);
+  expect(before.text).not.toContain('/limits/change');
+  expect((await world.post('/limits/change', { lines: '3', free: '30', key: 'k0' })).status).toBe(403);
+
+  expect(await world.submit('/limits/change', { lines: '3', free: '30' }, 'admin')).toMatchObject({
+    status: 303,
+    headers: { location: '/limits' },
+  });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ maxConcurrentCalls: 3, keepFree: 300 });
+  expect((await world.get('/limits', 'read')).text).toMatch(/30 %[\s\S]*2 of 3 lines/);
+  expect(await world.api.ask('GET /api/v1/limits')).toMatchObject({
+    status: 200,
+    body: { accountId, maxConcurrentCalls: 3, keepFree: 0.3, pace: 1, open: 2, campaigns: [{ open: 2, allowed: 2 }] },
+  });
+
+  for (const [fields, says] of [
+    [{ lines: 'many' }, /maxConcurrentCalls/],
+    [{ lines: '3', free: '100' }, /keepFree/],
+  ] as const) {
+    const refused = await world.submit('/limits/change', fields, 'admin');
+    expect(refused).toMatchObject({ status: 400 });
+    expect(refused.text).toMatch(says);
+  }
+  expect(await readAccount(store.db, accountId)).toMatchObject({ maxConcurrentCalls: 3, keepFree: 300 });
+  await world.submit('/limits/change', { lines: '', free: '30' }, 'admin');
+  expect(await readAccount(store.db, accountId)).toMatchObject({ maxConcurrentCalls: null, keepFree: 0 });
+  expect(await world.api.ask('POST /api/v1/limits', { body: { keepFree: 0.5 } })).toMatchObject({
+    status: 422,
+    body: { code: 'no_limit_to_share' },
+  });
+});
