@@ -57,11 +57,15 @@ export function icon(name: IconName, more = ''): Html {
   return html`<svg class="icon${more === '' ? '' : ` ${more}`}" aria-hidden="true"><use href="#i-${name}"></use></svg>`;
 }
 
+const hatch =
+  '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="cannot" width="4" height="6"/></pattern>';
+
+/** The hatch of whoever cannot be called, for a document without other drawings. */
+export const hatched: Html = new Html(`<svg class="hidden" aria-hidden="true"><defs>${hatch}</defs></svg>`);
+
 /** The drawings that a page refers to, and the hatch of whoever cannot be called: once in each document, outside of what is morphed. */
 export const drawn: Html = new Html(
   `<svg class="hidden" aria-hidden="true"><defs>${Object.entries(drawings)
     .map(([name, drawing]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${drawing}</symbol>`)
-    .join(
-      '',
-    )}<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="cannot" width="4" height="6"/></pattern></defs></svg>`,
+    .join('')}${hatch}</defs></svg>`,
 );

@@ -52,6 +52,12 @@ export interface PageAsset {
 }
 
 const sharedStyles = ['tokens', 'frame', 'parts', 'tables', 'people', 'making', 'kit', 'room'];
+/** Tokens and parts of the pages for a document of its own, which asks for no file: without their font. */
+export const detachedStyles = ['tokens', 'parts']
+  .map((name) => readFileSync(new URL(`browser/styles/${name}.css`, import.meta.url), 'utf8'))
+  .join('\n')
+  .replaceAll(/@font-face \{[^}]*\}|\/\*[^]*?\*\//g, '');
+
 const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'times.js'];
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');

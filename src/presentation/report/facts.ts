@@ -1,32 +1,124 @@
 import { html, type Html, type HtmlValue } from '../html/html.ts';
-import { clockSpan, count, percentCell, plural } from '../../shared/input/figures.ts';
+import { clockSpan, count, percent, percentCell, plural } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { stateWord } from '../words/campaign.ts';
 import { lawSentences } from '../words/law.ts';
+import type { CallLine } from '../../ledger/read/report.ts';
+import type { Outcome } from '../../rules/outcome.ts';
+import { bar, type OutcomeTone } from '../html/elements.ts';
+import { outcomeParts } from '../html/outcomes.ts';
 import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
 
-/** How the campaigns stand, each in one line of a table, and what the line does not tell. */
-export function overviewSection({ campaigns }: { campaigns: readonly ShownCampaign[] }): Html {
-  const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
-  return html`<section>
-    <h2>Overview</h2>
-    ${table(
-      'Overview',
-      ['Campaign', ...columns],
-      campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => [
-        name === null ? campaignId : `${campaignId} (${printable(name)})`,
-        stateWord(state),
-        count(rows.total),
-        count(rows.ended),
-        count(funnel.completed),
-        count(calls?.calls ?? 0),
-        count(calls?.answered ?? 0),
-        calls?.answerRate == null ? '' : percentCell(calls.answerRate),
-        calls?.talkSeconds == null ? '' : clockSpan(calls.talkSeconds),
-      ]),
-    )}
-    <div class="side">${campaigns.map((campaign) => spanOf(campaign, campaigns.length === 1))}</div>
+/** What a reader has to know who reads no further: one page on paper. */
+export function summarySection({ campaigns, proof }: Pick<ReportData, 'proof'> & { campaigns: readonly ShownCampaign[] }): Html {
+  const alone = campaigns.length === 1;
+  return html`<section class="summary">
+    <h2>Summary</h2>
+    ${proof === null ? null : verdict(proof)}
+    ${campaigns.map((campaign) => [alone ? null : html`<h3>${nameOf(campaign)}</h3>`, summaryOf(campaign)])}
+    ${alone ? null : overviewTable(campaigns)}
+    <div class="side">${campaigns.map((campaign) => spanOf(campaign, alone))}</div>
   </section>`;
+}
+
+function nameOf({ campaignId, name }: ShownCampaign): string {
+  return name === null ? campaignId : `${printable(name)} (${campaignId})`;
+}
+
+function verdict({ ok, checks, found }: Proof): Html {
+  return ok
+    ? html`<p class="verdict is-good">${plural(checks, 'promise')} checked, and every one was kept.</p>`
+    : html`<p class="verdict is-bad">${plural(found, 'broken promise')}: see Proof.</p>`;
+}
+
+/** In sentences, as a bar, and in figures. Whoever cannot be called is no progress. */
+function summaryOf(campaign: ShownCampaign): Html {
+  const { rows, calls, funnel, outcome = [], attempt = [] } = campaign;
+  const counts = Object.fromEntries(outcome.map((line) => [line.value, line.count])) as Partial<Record<Outcome, number>>;
+  const open = calls?.open ?? 0;
+  const people = outcomeParts(counts, { calling: open, waiting: Math.max(0, rows.total - rows.ended - open) });
+  const whole = rows.total - people.cannot;
+  const of = (name: Outcome): number => counts[name] ?? 0;
+  const share = (some: number): string => (whole === 0 ? '' : ` (${percent(some / whole)})`);
+  const talk = calls?.talkSeconds == null ? 'talk time unknown' : `${clockSpan(calls.talkSeconds)} of talk`;
+  const says = `${count(people.done)} of ${plural(whole, 'person', 'people')} done, ${count(people.cannot)} cannot be called`;
+  return html`<p class="lead">
+      <b>${count(of('completed'))} of ${plural(whole, 'person', 'people')} who can be called ${of('completed') === 1 ? 'was' : 'were'} reached${share(of('completed'))}.</b>
+      ${plural(funnel.called, 'person was', 'people were')} called, with ${plural(calls?.calls ?? 0, 'call')}. ${steps(attempt)} ${left(counts, people.parts)}
+    </p>
+    ${bar(people.parts, { says, big: true })}
+    <ul class="legend">
+      ${people.parts
+        .filter(([, size]) => size > 0)
+        .map(([tone, size]) => html`<li><i class="dot ${tone}"></i> ${toneWords[tone]} <b>${count(size)}</b></li>`)}
+    </ul>
+    <dl class="figs">
+      ${shown('Reached', count(of('completed')), `of ${count(whole)} who can be called`)}
+      ${shown('Answer rate', calls?.answerRate == null ? '–' : percent(calls.answerRate), 'of the calls that have ended')}
+      ${shown('Calls', count(calls?.calls ?? 0), talk)}
+      ${shown('Opted out', count(of('opted_out')), 'will not be called again')}
+      ${shown('Need a decision', count(of('unresolved')), of('unresolved') === 0 ? 'nobody' : 'nobody knows whether they were called')}
+      ${shown('Cannot be called', count(people.cannot), `of ${plural(rows.total, 'row')}`)}
+    </dl>`;
+} // prettier-ignore
+
+const toneWords: Readonly<Record<OutcomeTone, string>> = {
+  reached: 'Reached',
+  unreached: 'Not reached',
+  optout: 'Opted out',
+  decide: 'Needs a decision',
+  stopped: 'Cancelled or out of time',
+  calling: 'Calling',
+  waiting: 'Waiting',
+  cannot: 'Cannot be called',
+};
+
+/** What each further call to a person has added. */
+function steps(attempts: readonly CallLine[]): string {
+  const answered = attempts.filter((line) => line.answered > 0).map(({ value, answered: people }) => [Number(value), people] as const);
+  if (answered.length < 2) return '';
+  const [first, second, ...later] = answered.toSorted(([a], [b]) => a - b).map(([, people]) => people);
+  const more = later.reduce((sum, people) => sum + people, 0);
+  return `The first call was answered by ${count(first ?? 0)}, the second by ${count(second ?? 0)}${more === 0 ? '' : `, later ones by ${count(more)}`}.`;
+}
+
+/** Who is left. */
+function left({ unresolved = 0 }: Partial<Record<Outcome, number>>, parts: readonly (readonly [OutcomeTone, number])[]): string {
+  const waiting = parts.find(([tone]) => tone === 'waiting')?.[1] ?? 0;
+  return [
+    ...(waiting === 0 ? [] : [`${plural(waiting, 'person still waits', 'people still wait')}.`]),
+    ...(unresolved === 0 ? [] : [`${plural(unresolved, 'person needs', 'people need')} a decision.`]),
+  ].join(' ');
+}
+
+function shown(name: string, figure: string, note: string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>
+      ${figure}
+      <div class="of">${note}</div>
+    </dd>
+  </div>`;
+}
+
+/** How several campaigns stand, each in one line. */
+function overviewTable(campaigns: readonly ShownCampaign[]): Html {
+  const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
+  return table(
+    'Overview',
+    ['Campaign', ...columns],
+    campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => [
+      name === null ? campaignId : `${campaignId} (${printable(name)})`,
+      stateWord(state),
+      count(rows.total),
+      count(rows.ended),
+      count(funnel.completed),
+      count(calls?.calls ?? 0),
+      count(calls?.answered ?? 0),
+      calls?.answerRate == null ? '' : percentCell(calls.answerRate),
+      calls?.talkSeconds == null ? '' : clockSpan(calls.talkSeconds),
+    ]),
+  );
 }
 
 function spanOf(campaign: ShownCampaign, alone: boolean): Html {

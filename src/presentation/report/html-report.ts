@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Html, html } from '../html/html.ts';
+import { hatched } from '../html/icons.ts';
 import { plural } from '../../shared/input/figures.ts';
 import { jsonText, printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
-import { costSection, countingSection, lawSection, overviewSection, peopleSection, proofSection } from './facts.ts';
+import { costSection, countingSection, lawSection, summarySection, peopleSection, proofSection } from './facts.ts';
 import { reportStyles } from './styles.ts';
 import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionChart, weekChart } from '../charts/calls.ts';
 import { renderChart, type Chart } from '../charts/chart.ts';
@@ -63,6 +64,7 @@ function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
         </style>
       </head>
       <body>
+        ${hatched}
         <header>
           <h1>Report: ${names}</h1>
           <p>
@@ -71,7 +73,7 @@ function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
           </p>
         </header>
         <main>
-          ${overviewSection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${costSection()}
+          ${summarySection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${costSection()}
           ${proofSection(data.proof)} ${peopleSection(data.people)} ${countingSection()}
         </main>
         <script type="application/json" id="data">

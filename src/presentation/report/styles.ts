@@ -1,40 +1,76 @@
 import { chartStyles } from '../charts/inks.ts';
+import { detachedStyles } from '../html/page-shell.ts';
 
-/** The style sheet of a report: two schemes, any width from 320 pixels, and A4. Fonts are the reader's own. */
-export const reportStyles = `${chartStyles}
-:root {
-  color-scheme: light dark;
-  --ground: light-dark(#f4f5f6, #101317);
-  --panel: light-dark(#ffffff, #181c21);
-  --line: light-dark(#d8dce1, #2c333b);
-  --ink: light-dark(#171b20, #e8ebee);
-  --accent: light-dark(#0b5f67, #6cc9cf);
-}
+/** The style sheet of a report: that of the console's pages, two schemes, any width from 320 pixels, and A4. Fonts are the reader's own. */
+export const reportStyles = `${detachedStyles}
+${chartStyles}
 * {
   box-sizing: border-box;
 }
 body {
   margin: 0 auto;
-  max-width: 78rem;
-  padding: 1.5rem 1rem 4rem;
-  background: var(--ground);
+  max-width: 1180px;
+  padding: 24px 16px 64px;
+  background: var(--page);
   color: var(--ink);
-  font: 14px/1.5 system-ui, sans-serif;
+  font: var(--t-body) / 1.5 var(--sans);
   overflow-wrap: anywhere;
 }
+.bar {
+  margin: 14px 0 8px;
+}
+.legend {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 4px 20px;
+  padding: 0;
+  list-style: none;
+}
+.legend b {
+  font-weight: 600;
+}
+.lead {
+  font-size: var(--t-lead);
+}
+.lead b {
+  font-weight: 650;
+}
+.verdict {
+  padding: 9px 12px;
+  border-radius: var(--r2);
+  background: var(--tone-ground);
+  color: var(--tone);
+  font-weight: 550;
+  max-width: none;
+}
+dl.figs {
+  gap: 0;
+  margin: 14px -1.1rem;
+  border-block: 1px solid var(--line);
+}
+.figs dt {
+  font-size: var(--t-body);
+}
+.figs dd {
+  margin: 0;
+}
 h1 {
-  margin: 0 0 0.25rem;
-  font-size: 1.7rem;
+  margin: 0 0 4px;
+  font-size: var(--t-title);
+  font-weight: 650;
   line-height: 1.25;
+  letter-spacing: -0.02em;
 }
 h2 {
-  margin: 0 0 0.6rem;
-  font-size: 1.2rem;
+  margin: 0 0 10px;
+  font-size: var(--t-lead);
+  font-weight: 650;
 }
 h3,
 h4 {
-  margin: 0 0 0.3rem;
-  font-size: 1rem;
+  margin: 0 0 5px;
+  font-size: var(--t-body);
+  font-weight: 650;
 }
 p {
   margin: 0 0 0.6rem;
@@ -48,7 +84,7 @@ section {
   padding: 1rem 1.1rem;
   background: var(--panel);
   border: 1px solid var(--line);
-  border-radius: 10px;
+  border-radius: var(--r3);
 }
 .side {
   display: grid;
@@ -87,11 +123,12 @@ section {
 }
 table {
   border-collapse: collapse;
-  font-size: 13px;
+  font-size: var(--t-body);
   font-variant-numeric: tabular-nums;
   overflow-wrap: normal;
 }
-caption {
+caption,
+.hidden {
   position: absolute;
   width: 1px;
   height: 1px;
@@ -136,7 +173,7 @@ dl {
 }
 dt {
   color: var(--chart-text);
-  font-size: 12.5px;
+  font-size: var(--t-small);
 }
 dd {
   margin: 0;
@@ -146,7 +183,7 @@ ul {
   padding-left: 1.2rem;
 }
 :focus-visible {
-  outline: 3px solid var(--accent);
+  outline: 2px solid var(--focus);
   outline-offset: 2px;
 }
 @page {
@@ -156,6 +193,19 @@ ul {
 @media print {
   :root {
     color-scheme: light;
+  }
+  dl.figs {
+    margin-inline: 0;
+    grid-template-columns: repeat(3, 1fr);
+  }
+  .summary {
+    break-after: page;
+  }
+  .bar,
+  .dot,
+  .verdict {
+    print-color-adjust: exact;
+    -webkit-print-color-adjust: exact;
   }
   body {
     max-width: none;

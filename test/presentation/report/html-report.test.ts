@@ -128,3 +128,23 @@ test('a campaign that has called nobody has a report as well', () => {
   expect(text).toContain('The log was not judged for this report.');
   expect(text).not.toMatch(/NaN|undefined|Infinity/);
 });
+
+test('it begins with a summary: who was reached of those who can be called, what further calls added, what is left, what was proven', () => {
+  const outcome = [
+    { value: 'completed', count: 50, share: 0.5 },
+    { value: 'rejected', count: 20, share: 0.2 },
+    { value: 'unresolved', count: 2, share: 0.02 },
+    { value: 'in_progress', count: 28, share: 0.28 },
+  ];
+  const calls = { calls: 70, open: 3, answered: 50, answerRate: 0.75, talkSeconds: null };
+  const attempt = [callLine(2, 20, 8), callLine(1, 45, 40), callLine(3, 5, 2)];
+  const campaign = sampleCampaign('spring', { rows: { total: 100, ended: 72 }, outcome, calls, attempt });
+  const text = renderHtmlReport(sampleReport({ campaigns: [campaign] }));
+  const summary = text.slice(text.indexOf('<section class="summary">'), text.indexOf('<h2>Funnel'));
+  expect(summary).toContain('50 of 80 people who can be called were reached (62.5 %).');
+  expect(summary).toContain('The first call was answered by 40, the second by 8, later ones by 2.');
+  expect(summary).toMatch(/25 people still wait\. 2 people need a decision\./);
+  expect(summary).toContain('52 of 80 people done, 20 cannot be called');
+  expect(summary).toContain('talk time unknown');
+  expect(summary).toContain('1 broken promise: see Proof.');
+});

@@ -10,7 +10,8 @@ import {
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { apiCall, type ConsoleAction, type Given } from '../core/action.ts';
-import { openCampaign, inCampaign, outcomeWord } from '../core/rows.ts';
+import { openCampaign, inCampaign } from '../core/rows.ts';
+import { outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';

@@ -12,7 +12,8 @@ import { waitingText } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
-import { outcomeOrder, outcomeTone, outcomeWord, personName, shownNumber } from '../core/rows.ts';
+import { personName, shownNumber } from '../core/rows.ts';
+import { outcomeOrder, outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import type { People } from './progress.ts';
 

@@ -7,7 +7,7 @@ import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
-import { outcomeOrder, outcomeTone } from '../core/rows.ts';
+import { outcomeParts, outcomeTone } from '../../../presentation/html/outcomes.ts';
 import { assumptionsText } from './forecast.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
@@ -26,19 +26,14 @@ export interface People {
 }
 
 export function peopleOf({ outcomes, open, planned, waiting, total }: CampaignStatus): People {
-  const of = (tone: OutcomeTone): number =>
-    outcomeOrder.reduce((sum, outcome) => sum + (outcomeTone(outcome) === tone ? (outcomes[outcome] ?? 0) : 0), 0);
-  const tones = ['reached', 'unreached', 'optout', 'decide', 'stopped'] as const;
-  const ended = tones.map((tone) => [tone, of(tone)] as const);
-  const done = ended.reduce((sum, [, people]) => sum + people, 0);
-  const cannot = of('cannot');
+  const { done, cannot, parts } = outcomeParts(outcomes, { calling: open + planned, waiting });
   const whole = total - cannot;
   return {
     total,
     cannot,
     whole,
     done,
-    parts: [...ended, ['calling', open + planned], ['waiting', waiting], ['cannot', cannot]],
+    parts,
     percent: whole === 0 ? null : Math.floor((100 * done) / whole),
   };
 }

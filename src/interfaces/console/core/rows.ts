@@ -1,3 +1,4 @@
+import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
@@ -9,7 +10,6 @@ import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import type { Outcome } from '../../../rules/outcome.ts';
 
 /** The campaign that the path names, with its database. Throws UnknownCampaignError. */
 export async function openCampaign({ context: { store }, params }: Pick<ViewRequest, 'context' | 'params'>) {
@@ -98,31 +98,6 @@ export function stateBadge(state: Campaign['state'], word?: HtmlValue): Html {
   return badge(tone, word ?? usual, drawing);
 }
 
-const outcomeTones: Readonly<Record<Outcome, readonly [OutcomeTone, string]>> = {
-  completed: ['reached', 'Reached'],
-  exhausted: ['unreached', 'Not reached'],
-  opted_out: ['optout', 'Opted out'],
-  suppressed: ['cannot', 'On the do-not-call list'],
-  rejected: ['cannot', 'Cannot be called: error in the row'],
-  undialable: ['cannot', 'Cannot be called: number or hours'],
-  expired: ['stopped', 'Ran out of time'],
-  cancelled: ['stopped', 'Cancelled'],
-  unresolved: ['decide', 'Needs a decision'],
-};
-
-/** Outcomes in the order of every legend, bar and filter. */
-export const outcomeOrder: readonly Outcome[] = [
-  'completed',
-  'exhausted',
-  'opted_out',
-  'unresolved',
-  'expired',
-  'cancelled',
-  'rejected',
-  'undialable',
-  'suppressed',
-];
-
 const rowTones: Readonly<Record<CampaignRow['state'], readonly [OutcomeTone, string]>> = {
   waiting: ['waiting', 'Waiting'],
   open: ['calling', 'Calling'],
@@ -131,17 +106,8 @@ const rowTones: Readonly<Record<CampaignRow['state'], readonly [OutcomeTone, str
 
 /** How a person stands: the outcome once there is one. */
 export function rowBadge({ state, outcome }: Pick<CampaignRow, 'state' | 'outcome'>): Html {
-  const [tone, word] = outcome === null ? rowTones[state] : outcomeTones[outcome];
+  const [tone, word] = outcome === null ? rowTones[state] : ([outcomeTone(outcome), outcomeWord(outcome)] as const);
   return outcomeDot(tone, word);
-}
-
-/** The name of an outcome as the page writes it. */
-export function outcomeWord(outcome: Outcome): string {
-  return outcomeTones[outcome][1];
-}
-
-export function outcomeTone(outcome: Outcome): OutcomeTone {
-  return outcomeTones[outcome][0];
 }
 
 export function rowStateWord(state: CampaignRow['state']): string {

@@ -7,7 +7,8 @@ import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { CalleeRow } from '../../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
-import { outcomeTone, outcomeWord, rowBadge, rowStateWord } from '../core/rows.ts';
+import { rowBadge, rowStateWord } from '../core/rows.ts';
+import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 
 type Standing = Pick<CampaignRow, 'state' | 'outcome' | 'reason' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'>;
 

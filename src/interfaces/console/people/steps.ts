@@ -10,7 +10,7 @@ import { reasonText } from '../../../presentation/words/causes.ts';
 import { dispositionText, eventText } from '../../../presentation/words/history.ts';
 import { rowOf } from '../campaign/activity.ts';
 import { callPath } from '../core/links.ts';
-import { outcomeWord } from '../core/rows.ts';
+import { outcomeWord } from '../../../presentation/html/outcomes.ts';
 
 /** Something that befell one person. */
 interface Step {

@@ -10,7 +10,7 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { waitingText } from '../../../presentation/words/causes.ts';
 import { hidden } from '../core/fields.ts';
 import { rowsPath } from '../core/links.ts';
-import { outcomeTone, outcomeWord } from '../core/rows.ts';
+import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { askedPath, cannotOutcomes, columnsOf, fieldsOf, type Asked } from './asked.ts';
 

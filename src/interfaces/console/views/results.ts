@@ -8,7 +8,8 @@ import { reportPanel } from './report.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
-import { openCampaign, inCampaign, outcomeOrder, outcomeWord, rowBadge } from '../core/rows.ts';
+import { openCampaign, inCampaign, rowBadge } from '../core/rows.ts';
+import { outcomeOrder, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const formats = [
