@@ -1,5 +1,6 @@
 /** Creates the pictures of docs/page.md: npx tsx test/interfaces/console/take-screenshots.ts [folder] */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -14,25 +15,61 @@ import { makePicturedCampaigns, picturedAt } from './pictured-campaigns.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
-const pictures = [
-  { name: 'campaigns', path: '/', size: 'wide', colorScheme: 'light' },
-  { name: 'campaign', path: '/campaigns/reminders', size: 'wide', colorScheme: 'light' },
+type Picture = {
+  name: string;
+  path: string;
+  size?: keyof typeof sizes;
+  colorScheme?: 'light' | 'dark';
+  open?: (page: Page) => Promise<void>;
+};
+
+/** Every page of the console, but for the schedules: these stand in Temporal, which is not there. */
+const pictures: readonly Picture[] = [
+  { name: 'campaigns', path: '/' },
+  { name: 'campaign', path: '/campaigns/reminders' },
   { name: 'campaign', path: '/campaigns/reminders', size: 'narrow', colorScheme: 'dark' },
-  { name: 'people', path: '/campaigns/reminders/rows?person=14', size: 'wide', colorScheme: 'light' },
-  { name: 'person', path: '/campaigns/reminders/rows/14', size: 'wide', colorScheme: 'dark' },
-  { name: 'needs', path: '/campaigns/reminders/unresolved', size: 'wide', colorScheme: 'light' },
-] as const;
+  { name: 'campaign-paused', path: '/campaigns/renewals' },
+  { name: 'campaign-done', path: '/campaigns/survey', colorScheme: 'dark' },
+  { name: 'pause', path: '/campaigns/reminders/pause' },
+  { name: 'change-limits', path: '/campaigns/reminders/limits' },
+  { name: 'people', path: '/campaigns/reminders/rows?person=14' },
+  { name: 'people', path: '/campaigns/reminders/rows', size: 'narrow' },
+  { name: 'person', path: '/campaigns/reminders/rows/14', colorScheme: 'dark' },
+  { name: 'activity', path: '/campaigns/reminders/events' },
+  { name: 'figures', path: '/campaigns/reminders/figures' },
+  { name: 'results', path: '/campaigns/survey/results' },
+  { name: 'needs', path: '/campaigns/reminders/unresolved' },
+  { name: 'decisions', path: '/decisions' },
+  { name: 'search', path: '/search' },
+  { name: 'do-not-call', path: '/do-not-call' },
+  { name: 'webhooks', path: '/webhooks' },
+  { name: 'limits', path: '/limits' },
+  { name: 'access', path: '/access' },
+  { name: 'new', path: '/new', open: upload },
+  { name: 'sign-in', path: '/sign-in', colorScheme: 'dark' },
+];
+
+/** A list with a row that cannot be called, and what a person writes first. */
+async function upload(page: Page): Promise<void> {
+  const people = ['Ana,+12125550131', 'Ben,+13125550132', 'Chloe,+13105550133', 'David,555'];
+  const buffer = Buffer.from(['name,phone', ...people].join('\n'));
+  await page.getByLabel(/Your list/).setInputFiles({ name: 'guests.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('complementary', { name: 'What would happen' }).getByText('of 4 can be called').waitFor();
+}
 
 const database = await mkdtemp(join(tmpdir(), 'carillon-pictures-'));
 const store = await openStore({ sqlitePath: join(database, 'carillon.db') });
 await makePicturedCampaigns(store);
+// Of the service that the server is set to, which is not there either.
+const service = 'http://127.0.0.1:9';
+await store.db.updateTable('campaigns').set({ account_id: service }).execute();
 const now = () => picturedAt;
-const { text } = await createToken(store, { name: 'front desk', role: 'operate', lastsMs: null, nowReal: now() });
+const { text } = await createToken(store, { name: 'front desk', role: 'admin', lastsMs: null, nowReal: now() });
 
 await mkdir(folder, { recursive: true });
-for (const { name, path, size, colorScheme } of pictures) {
+for (const { name, path, size = 'wide', colorScheme = 'light', open } of pictures) {
   const control = createControl({
-    config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: 'http://127.0.0.1:9' }),
+    config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: service }),
     store,
     now,
     // Temporal is not there, and the page is pictured before it could say so.
@@ -43,8 +80,11 @@ for (const { name, path, size, colorScheme } of pictures) {
   const window = await openWindow({ origin: api.url, ...sizes[size], colorScheme, timezoneId: 'America/New_York' });
   const { page } = window;
   await page.clock.setFixedTime(picturedAt);
-  await page.goto(`${api.url}/sign-in?to=${path}#token=${text}`);
-  await page.locator('.live[data-link="on"]:visible').waitFor();
+  if (path === '/sign-in') await page.goto(api.url + path);
+  else await page.goto(`${api.url}/sign-in?to=${encodeURIComponent(path)}#token=${text}`);
+  await page.locator(path === '/sign-in' ? 'h1' : '.app h1').waitFor();
+  await open?.(page);
+  await page.locator('.bone').first().waitFor({ state: 'detached' });
   await page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`) });
   for (const complaint of window.complaints) console.error(complaint);
   await window.close();
