@@ -358,6 +358,7 @@ test('a copy says what the file of its campaign says, also what the page does no
     retry: { max_attempts: 4, busy: '30m', failed: ['2h', 'next_day'] },
     pacing: { max_concurrent_calls: 7, starts_per_minute: 30 },
     opt_out: [{ collected: 'opt_out', equals: [true, 'true', 'yes'] }],
+    law: { BR: 'none' },
     breaker: { min_calls: 30 },
   };
   writeFileSync(join(folder, 'campaign.yaml'), stringify(written));
@@ -383,4 +384,17 @@ test('a copy says what the file of its campaign says, also what the page does no
   expect(await copied()).not.toHaveProperty('breaker');
   expect((await world.console.get('/new?copy=none')).status).toBe(404);
   expect((await world.console.get('/new?copy=spring', 'read')).status).toBe(403);
+});
+
+test('in a country whose law somebody knows, the hours of the campaign alone hold; where there is a rule for a territory, it stays', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const open = await world.prepare({}, `${goodList}\n5,Eva,+442079460123,Friday`);
+  expect(await world.page(open)).toContain('No rule by law is known for GB (1 row)');
+  await world.console.post(`${open}/calls`, { ...goodCalls, law: 'gb' });
+  expect(await world.page(open)).not.toContain('No rule by law is known');
+  expect(parse((await world.console.get(`${open}/campaign.yaml`)).text)).toMatchObject({ law: { GB: 'none' } });
+  for (const law of ['PR', 'Brasil']) {
+    await world.console.post(`${open}/calls`, { ...goodCalls, law });
+    expect(await world.page(open)).toMatch(/id="law-problem"/);
+  }
 });

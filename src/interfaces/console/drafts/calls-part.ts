@@ -38,18 +38,18 @@ const spans: readonly (readonly [value: string, text: string])[] = [
 export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
   const under = (key: string) => [...asked.keys()].filter((name) => name.startsWith(`${key}.`));
   const days = under('hours');
-  const extra = [...days, 'holidays', 'basis', 'starts_at', 'ends_at', timesZone];
+  const extra = [...days, 'holidays', 'law', 'basis', 'starts_at', 'ends_at', timesZone];
   const isOpen = form.fields['hours'] === 'week' || extra.some((name) => problemOf(form, name) !== null);
   return [
     partForm(open, 'calls', [
       marks(form, 'hours', { type: 'radio', options: hours }),
       html`<details id="more-times" ${isOpen ? html`open` : null}>
-        <summary>Days one by one, holidays, start and end</summary>
+        <summary>Days one by one, holidays, law, start and end</summary>
         <div class="stack pad-all">
           <div class="fields days">${days.map((name) => textField(form, name))}</div>
           <p class="hint">The days count with “Other hours”: such as 09:00-12:00, 13:00-17:00; empty is closed.</p>
           <div class="fields">
-            ${textField(form, 'holidays')} ${textField(form, 'starts_at')} ${textField(form, 'ends_at')}
+            ${textField(form, 'holidays')} ${textField(form, 'law')} ${textField(form, 'starts_at')} ${textField(form, 'ends_at')}
             ${textField(form, timesZone, { list: 'zones', hint: 'Empty: UTC.' })} ${basisField(form)}
           </div>
         </div>

@@ -67,9 +67,10 @@ export function copyFile(file: Readonly<Record<string, unknown>>): { fields: Dra
 const blankFields: DraftFields = Object.fromEntries(Object.keys(usualFields).map((name) => [name, '']));
 
 function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
-  const { hours, variables, caps, opt_out: optOut } = file;
+  const { hours, variables, caps, law, opt_out: optOut } = file;
   const lone = (value: unknown) => (Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : undefined);
-  const readable = { ...file, hours, caps: lone(caps), opt_out: lone(optOut) };
+  const unruled = isMapping(law) && Object.values(law).every((word) => word === 'none') ? Object.keys(law) : '';
+  const readable = { ...file, hours, caps: lone(caps), law: unruled, opt_out: lone(optOut) };
   const names = [...asked.keys(), 'list.delimiter', 'list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)];
   const values = isMapping(variables) && isMapping(variables['values']) ? Object.entries(variables['values']) : [];
   const fields: [string, string][] = names
@@ -101,6 +102,7 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
     variables: { values: Object.fromEntries(variablesOf(fields).map(({ name, template }) => [name, template])) },
     hours:
       fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields['hours'] === 'office' ? { ...fields, ...officeHours } : fields),
+    law: lawIn(fields),
     caps: caps && [caps],
     opt_out: optOut && [{ ...optOut, equals: [true, 'true', 'yes'] }],
   };
@@ -109,6 +111,12 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
     key in own ? own[key] : (writtenIn(key, fields) ?? settingsUnder(key, fields)),
   ]);
   return withoutUndefined(Object.fromEntries(entries) as Record<string, unknown>);
+}
+
+/** Countries in which no rule is to hold; undefined: none is named. What is no country is for the reader to refuse. */
+function lawIn(fields: DraftFields): object | undefined {
+  const countries = (fields['law'] ?? '').split(/[\s,;]+/).filter((code) => code !== ''); // prettier-ignore
+  return countries.length === 0 ? undefined : Object.fromEntries(countries.map((code) => [code.toUpperCase(), 'none']));
 }
 
 /** What the form says of the settings below one; undefined: nothing. */
