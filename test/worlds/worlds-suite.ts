@@ -22,7 +22,6 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
   const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
   test.for(starts)(
     `nobody who answered or opted out is called again in any world, on ${database}: ${atOnce} seeds from %i`,
-    { timeout: 300_000 },
     async (start) => {
       const run = await runWorlds(draw(range(start, Math.min(to, start + atOnce - 1))));
       for (const [name, more] of run.figures) {
@@ -65,7 +64,6 @@ export function testReportedWorlds(api: Exclude<ServiceApi, 'contract'>, from: n
   const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
   test.for(starts)(
     `nobody is called twice, rings after a withdrawal, or is left in doubt for nothing, with ${api}: ${atOnce} seeds from %i`,
-    { timeout: 300_000 },
     async (start) => {
       const seeds = range(start, Math.min(to, start + atOnce - 1));
       const run = await runWorlds(seeds.map((seed) => drawWorld(seed, undefined, { api })));
