@@ -384,6 +384,7 @@ function withoutSetting(content: Record<string, unknown>, path: string): Record<
 /** Settings that are left out as a whole, and the smallest that can be written for them. */
 const optionalParents: Readonly<Record<string, object>> = {
   variables: { values: {} },
+  price: { per_minute: 0.12, currency: 'USD' },
   pre_dial: { url: 'https://hooks.example.com' },
   on_completion: { url: 'https://hooks.example.com' },
   on_pause: { url: 'https://hooks.example.com' },

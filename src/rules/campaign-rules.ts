@@ -1,3 +1,4 @@
+import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
 import type { OwnColumns } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
@@ -134,6 +135,8 @@ export interface CampaignRules {
   law: readonly LegalHours[];
   /** Left out: the file does not say. */
   basis?: Basis;
+  /** Left out: what calls cost is not told. */
+  price?: Price;
   /** Epoch milliseconds before which nothing is dialled, or null. */
   startsAt: number | null;
   /** Epoch milliseconds after which nothing is dialled, or null. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { createWorld, proven } from '../interfaces/cli/campaign-world.ts';
-import { browserTest } from '../sandbox/page/window.ts';
+import { apiKey, browserTest } from '../sandbox/page/window.ts';
 import { openWindow } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 
@@ -103,6 +103,8 @@ browserTest(
     await keys.choose(page.locator('input[name="hours"]:checked'), () => always.isChecked());
     await keys.write(page.getByLabel('Call at most'), '12');
     await keys.write(page.getByLabel('Try each person up to'), '1');
+    await keys.write(page.getByLabel('A minute on the line costs'), '0.12');
+    await keys.write(page.getByLabel('Currency'), 'USD');
     await keys.write(page.getByLabel('Id of the campaign'), world.id);
     await keys.press(button(`Start calling ${rows} people`));
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
@@ -143,8 +145,24 @@ browserTest(
     await keys.press(button(/^Cancel/));
     await page.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: 120_000 });
 
+    // The cost is the same on the page, in the report, and by the service's own records.
+    const auth = { headers: { authorization: `Bearer ${token}` } };
+    const { cost } = (await (await fetch(`${origin}/api/v1/campaigns/${world.id}/report`, auth)).json()) as { cost: object };
+    const records = `${world.sandbox.url}/v1/convai/conversations?page_size=100`;
+    const { conversations } = (await (await fetch(records, { headers: { 'x-api-key': apiKey } })).json()) as {
+      conversations: { call_duration_secs: number }[];
+    };
+    const seconds = conversations.reduce((sum, each) => sum + each.call_duration_secs, 0);
+    expect(seconds).toBeGreaterThan(0);
+    expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12 });
+    await page.reload();
+    await page
+      .locator('#key-figures')
+      .getByText(`${(seconds * 0.002).toFixed(2)} USD`)
+      .waitFor();
+
     expect({ unseen: [...new Set(keys.unseen)], complaints, strayed }).toEqual({ unseen: [], complaints: [], strayed: [] });
-    const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, { headers: { authorization: `Bearer ${token}` } });
+    const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, auth);
     expect(await asked.json()).toMatchObject({ file: { pacing: { max_concurrent_calls: 12 }, retry: { max_attempts: 1 } } });
     // The one that was mended among them; whom the carrier refused was tried again.
     const called = new Set(world.sandbox.calls().map(({ to }) => to));

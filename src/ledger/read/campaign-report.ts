@@ -3,6 +3,7 @@ import type { Store } from '../open-ledger.ts';
 import { readCourse, type Course } from './timeline.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
+import { costOf, type Price } from '../../rules/price.ts';
 import { placeOf } from '../plan/candidates.ts';
 import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
@@ -19,8 +20,8 @@ export interface CampaignReport extends Report {
   funnel: Funnel;
   course: ReportedCourse | null;
   law: LawOutlook;
-  /** What the calls have cost: null, since no record of the service shows it. */
-  cost: null;
+  /** What the time on the line of the calls has cost; null where the campaign file names no price. */
+  cost: { amount: number; currency: string; perMinute: number } | null;
 }
 
 /** A course with its instants under names by which programs know them. */
@@ -31,8 +32,9 @@ export interface ReportedCourse extends Pick<Course, 'stepMs' | 'points'> {
 
 export async function readCampaignReport(store: Store, campaign: Campaign, now: number): Promise<CampaignReport> {
   const course = await readCourse(store.db, campaign, now);
+  const report = await readReport(store, campaign, reportDimensions);
   return {
-    ...(await readReport(store, campaign, reportDimensions)),
+    ...report,
     stateReason: campaign.stateReason,
     createdAt: campaign.createdAt,
     firstCallAt: course?.from ?? null,
@@ -40,8 +42,13 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     funnel: await readFunnel(store.db, campaign),
     course: course === null ? null : reportedCourse(course),
     law: await readLawOutlook(store.db, campaign),
-    cost: null,
+    cost: reportedCost(campaign.rules.price, report.calls?.talkSeconds ?? 0),
   };
+}
+
+function reportedCost(price: Price | undefined, seconds: number): CampaignReport['cost'] {
+  if (price === undefined) return null;
+  return { amount: costOf(seconds * 1000, price) / 1_000_000, currency: price.currency, perMinute: price.perMinuteMicros / 1_000_000 };
 }
 
 /** What there is to know of the law of the rows that could be called. */

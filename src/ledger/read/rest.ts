@@ -7,7 +7,7 @@ import { placeOf } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { sqlLaterTerm } from '../rows/row-terms.ts';
-import { sqlDurationMs } from './call-groups.ts';
+import { sqlDurationMs, sqlPlaced } from './call-groups.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -98,13 +98,14 @@ export async function readTalkMs(db: Queries, campaignId: string): Promise<numbe
   return row?.talk_ms == null || row.calls < fewestCalls ? null : Math.max(1_000, Math.round(row.talk_ms));
 }
 
-/** How long people have talked in all calls of a campaign; walks through the answered ones. */
-export async function readTalkTotal(db: Queries, campaignId: string): Promise<{ calls: number; talkMs: number }> {
+/** How long people have talked in all calls of a campaign, and how long calls were on the line, voicemail too; walks through them. */
+export async function readTalkTotal(db: Queries, campaignId: string): Promise<{ calls: number; talkMs: number; lineMs: number }> {
   const durationMs = sqlDurationMs(db);
-  const { rows } = await sql<{ calls: number; talk_ms: number | null }>`
-    select count(*) as calls, sum(${durationMs}) as talk_ms from attempts a join conversations c on c.attempt_id = a.attempt_id
-    where a.campaign_id = ${campaignId} and a.disposition in ('answered', 'opted_out')`.execute(db);
-  return { calls: rows[0]?.calls ?? 0, talkMs: rows[0]?.talk_ms ?? 0 };
+  const { rows } = await sql<{ talked: number; calls: number; line_ms: number | null }>`
+    select case when a.disposition in ('answered', 'opted_out') then 1 else 0 end as talked, count(*) as calls, sum(${durationMs}) as line_ms
+    from attempts a join conversations c on c.attempt_id = a.attempt_id where ${sqlPlaced(campaignId)} group by 1`.execute(db);
+  const talks = rows.find(({ talked }) => talked === 1);
+  return { calls: talks?.calls ?? 0, talkMs: talks?.line_ms ?? 0, lineMs: rows.reduce((sum, row) => sum + (row.line_ms ?? 0), 0) };
 }
 
 const mostCalls = 200;

@@ -53,7 +53,10 @@ export const report = z
     funnel,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
     law: lawOutlook,
-    cost: z.null().meta({ description: 'What the calls have cost: no record of the service shows it.' }),
+    cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number() }).nullable().meta({
+      description:
+        'What the time on the line has cost, by the price of the campaign file, without its rounding per call; null without one.',
+    }),
   })
   .meta({ id: 'Report' });
 

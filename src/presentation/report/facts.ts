@@ -4,6 +4,7 @@ import { printable } from '../../shared/input/printable.ts';
 import { stateWord } from '../words/campaign.ts';
 import { lawSentences } from '../words/law.ts';
 import type { CallLine } from '../../ledger/read/report.ts';
+import { moneyText } from '../../rules/price.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import { bar, type OutcomeTone } from '../html/elements.ts';
 import { outcomeParts } from '../html/outcomes.ts';
@@ -33,7 +34,7 @@ function verdict({ ok, checks, found }: Proof): Html {
 
 /** In sentences, as a bar, and in figures. Whoever cannot be called is no progress. */
 function summaryOf(campaign: ShownCampaign): Html {
-  const { rows, calls, funnel, outcome = [], attempt = [] } = campaign;
+  const { rows, calls, cost, funnel, outcome = [], attempt = [] } = campaign;
   const counts = Object.fromEntries(outcome.map((line) => [line.value, line.count])) as Partial<Record<Outcome, number>>;
   const open = calls?.open ?? 0;
   const people = outcomeParts(counts, { calling: open, waiting: Math.max(0, rows.total - rows.ended - open) });
@@ -56,6 +57,7 @@ function summaryOf(campaign: ShownCampaign): Html {
       ${shown('Reached', count(of('completed')), `of ${count(whole)} who can be called`)}
       ${shown('Answer rate', calls?.answerRate == null ? '–' : percent(calls.answerRate), 'of the calls that have ended')}
       ${shown('Calls', count(calls?.calls ?? 0), talk)}
+      ${cost === null ? null : shown('Cost', moneyText(cost.amount * 1_000_000, cost.currency), `${moneyText(cost.perMinute * 1_000_000, cost.currency, 6)} a minute on the line`)}
       ${shown('Opted out', count(of('opted_out')), 'will not be called again')}
       ${shown('Need a decision', count(of('unresolved')), of('unresolved') === 0 ? 'nobody' : 'nobody knows whether they were called')}
       ${shown('Cannot be called', count(people.cannot), `of ${plural(rows.total, 'row')}`)}
@@ -154,14 +156,6 @@ export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
             ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
           </ul>`,
     )}
-  </section>`;
-}
-
-/** No record of the service tells what a call has cost. */
-export function costSection(): Html {
-  return html`<section>
-    <h2>Cost</h2>
-    <p>Not reported by the service.</p>
   </section>`;
 }
 

@@ -5,7 +5,7 @@ import { plural } from '../../shared/input/figures.ts';
 import { jsonText, printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
-import { costSection, countingSection, lawSection, summarySection, peopleSection, proofSection } from './facts.ts';
+import { countingSection, lawSection, summarySection, peopleSection, proofSection } from './facts.ts';
 import { reportStyles } from './styles.ts';
 import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionChart, weekChart } from '../charts/calls.ts';
 import { renderChart, type Chart } from '../charts/chart.ts';
@@ -73,8 +73,8 @@ function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
           </p>
         </header>
         <main>
-          ${summarySection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${costSection()}
-          ${proofSection(data.proof)} ${peopleSection(data.people)} ${countingSection()}
+          ${summarySection(data)} ${chartSections(data.campaigns)} ${lawSection(data.campaigns)} ${proofSection(data.proof)}
+          ${peopleSection(data.people)} ${countingSection()}
         </main>
         <script type="application/json" id="data">
           ${embedded(data)}

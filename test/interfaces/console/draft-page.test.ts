@@ -359,6 +359,7 @@ test('a copy says what the file of its campaign says, also what the page does no
     pacing: { max_concurrent_calls: 7, starts_per_minute: 30 },
     opt_out: [{ collected: 'opt_out', equals: [true, 'true', 'yes'] }],
     law: { BR: 'none' },
+    price: { per_minute: 0.125, currency: 'USD' },
     breaker: { min_calls: 30 },
   };
   writeFileSync(join(folder, 'campaign.yaml'), stringify(written));

@@ -64,8 +64,20 @@ const correlations = z
 const listOf = <Rule extends z.ZodType>(rule: Rule, fix: string) =>
   z.array(rule, { error: fix }).max(100, { error: 'write at most 100 rules' }).default([]);
 
+const priceFix = 'write a number above 0 and at most 1000, such as 0.12';
+const amount = z.number({ error: priceFix }).positive({ error: priceFix }).max(1000, { error: priceFix });
+const currencyFix = 'write the three letters of a currency, such as USD';
+// prettier-ignore
+const price = {
+  per_minute: { schema: amount, label: 'A minute costs', help: 'What a minute on the line costs.', form: { part: 'calls', placeholder: '0.12' } },
+  currency: { schema: z.string({ error: currencyFix }).regex(/^[A-Z]{3}$/, { error: currencyFix }), label: 'Currency',
+    help: 'Its currency, as three letters.', form: { part: 'calls', placeholder: 'USD' } },
+} as const satisfies SettingGroup;
+
 // prettier-ignore
 export const recordSettings = {
+  price: { schema: z.strictObject(shapeOf(price), { error: 'write { per_minute: 0.12, currency: USD }' }).optional(), settings: price,
+    help: 'What the calls cost, for figures of money; without it there are none. Nothing is decided by it.' },
   opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,
     help: 'Rules that find a request not to be called again in the results of a call.' },
   dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
@@ -74,8 +86,12 @@ export const recordSettings = {
 } as const satisfies SettingGroup;
 
 /** As frozen. */
-export function recordRules(written: Written<typeof recordSettings>): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation'> {
-  return rulesOf(recordSettings, {
+export function recordRules(
+  written: Written<typeof recordSettings>,
+): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price'> {
+  const { price: asked } = written;
+  const own = asked && { perMinuteMicros: Math.round(asked.per_minute * 1_000_000), currency: asked.currency };
+  const rules = rulesOf(recordSettings, {
     opt_out: written.opt_out.map((rule) => ({
       source: rule.collected === undefined ? ('evaluation' as const) : ('collected' as const),
       key: rule.collected ?? rule.evaluation ?? '',
@@ -84,4 +100,5 @@ export function recordRules(written: Written<typeof recordSettings>): Pick<Campa
     dispositions: written.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
     correlation: rulesOf(correlation, written.correlation),
   });
+  return own === undefined ? rules : { ...rules, price: own };
 }

@@ -4,6 +4,7 @@ import { causeText } from '../../../presentation/words/needs.ts';
 import { clockSpan, count, percentCell, plural } from '../../../shared/input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../../ledger/read/report.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
+import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 
 /** Free text has as many values as calls, and a list of the world many zones; whoever wants all of them takes the JSON. */
@@ -21,7 +22,7 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
       .map(([key, lines]) => counts(`${kind}.${key}`, 'calls', lines))
       .join('');
   return [
-    `${bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`)}\n${summary(report)}\n`,
+    `${bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`)}\n${summary(report, campaign.rules.price)}\n`,
     report.outcome === undefined ? '' : counts('outcome', 'rows', report.outcome),
     report.doubt === undefined ? '' : counts('unresolved because', 'rows', report.doubt.map(toWords)),
     calls('call ended', report.disposition),
@@ -40,12 +41,13 @@ function toWords(line: CountLine): CountLine {
   return { ...line, value: causeText(line.value) };
 }
 
-function summary({ rows, calls }: Report): string {
+function summary({ rows, calls }: Report, price: Price | undefined): string {
   const parts = [`${plural(rows.total, 'row')}, ${count(rows.ended)} with an outcome`];
   if (calls !== null) {
     parts.push(calls.open === 0 ? plural(calls.calls, 'call') : `${plural(calls.calls, 'call')}, ${count(calls.open)} open`);
     if (calls.answerRate !== null) parts.push(`${count(calls.answered)} answered (${percentCell(calls.answerRate)})`);
     if (calls.talkSeconds !== null) parts.push(`${clockSpan(calls.talkSeconds)} on the line`);
+    if (price !== undefined) parts.push(moneyText(costOf((calls.talkSeconds ?? 0) * 1000, price), price.currency));
   }
   return parts.join(' · ');
 }

@@ -2,6 +2,7 @@ import { bone, figures, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
+import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import type { Course } from '../../../ledger/read/timeline.ts';
 
@@ -49,7 +50,7 @@ export function spark(
 /** `course`, `talk`: undefined while they are being read; a course is null before any call. */
 export interface Measured {
   course: Course | null | undefined;
-  talk: { calls: number; talkMs: number } | undefined;
+  talk: { calls: number; talkMs: number; lineMs: number } | undefined;
 }
 
 /** Who answered, who asked not to be called again, how fast it goes, how long people talked. */
@@ -59,6 +60,7 @@ export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' 
   const answered = (dispositions['answered'] ?? 0) + (dispositions['opted_out'] ?? 0);
   const optedOut = outcomes.opted_out ?? 0;
   const part = (some: number, of: number): string => (of === 0 ? '–' : `${Math.round((100 * some) / of)}%`);
+  const { price } = campaign.rules;
   const minutes = talk === undefined ? null : Math.round(talk.talkMs / 60_000);
   const entries = [
     {
@@ -82,11 +84,19 @@ export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' 
             : html`${minutes.toLocaleString('en')} <small>min</small>`,
       of: talk === undefined ? null : talk.calls === 0 ? 'no conversation yet' : `${lasting(talk.talkMs / talk.calls)} per answered call`,
     },
+    ...(price === undefined ? [] : [costFigure(price, talk?.lineMs)]),
   ];
   return html`<section class="panel" aria-labelledby="figs" id="key-figures">
     <h2 class="hidden" id="figs">Key figures</h2>
     ${figures(entries)}
   </section>`;
+}
+
+/** Where a price is set. */
+function costFigure(price: Price, lineMs: number | undefined): Parameters<typeof figures>[0][number] {
+  const rate = `${moneyText(price.perMinuteMicros, price.currency, 6)} a minute`;
+  const value = lineMs === undefined ? bone('The cost is being read') : moneyText(costOf(lineMs, price), price.currency);
+  return { name: 'Cost', value, of: rate };
 }
 
 function hourly(

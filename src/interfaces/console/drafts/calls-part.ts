@@ -74,6 +74,13 @@ export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
           <label class="hidden" for="caps.within">${labelOf('caps.within')}</label> ${select(form, 'caps.within', spans)}
           <span class="hint">counted over all campaigns</span>`,
       ),
+      sentence(
+        form,
+        under('price'),
+        html`<label for="price.per_minute">A minute on the line costs</label> ${input(form, 'price.per_minute')}
+          <label class="hidden" for="price.currency">${labelOf('price.currency')}</label> ${input(form, 'price.currency')}
+          <span class="hint">for figures of money; may be empty</span>`,
+      ),
     ]),
   ];
 }

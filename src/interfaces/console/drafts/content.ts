@@ -102,6 +102,7 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
     variables: { values: Object.fromEntries(variablesOf(fields).map(({ name, template }) => [name, template])) },
     hours:
       fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields['hours'] === 'office' ? { ...fields, ...officeHours } : fields),
+    price: priceIn(fields),
     law: lawIn(fields),
     caps: caps && [caps],
     opt_out: optOut && [{ ...optOut, equals: [true, 'true', 'yes'] }],
@@ -111,6 +112,13 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
     key in own ? own[key] : (writtenIn(key, fields) ?? settingsUnder(key, fields)),
   ]);
   return withoutUndefined(Object.fromEntries(entries) as Record<string, unknown>);
+}
+
+/** A price with its number as one; what else was written is for the reader to refuse. */
+function priceIn(fields: DraftFields): object | undefined {
+  const price = settingsUnder('price', fields);
+  const number = Number(fields['price.per_minute']?.trim() || Number.NaN);
+  return price === undefined || Number.isNaN(number) ? price : { ...price, per_minute: number };
 }
 
 /** Countries in which no rule is to hold; undefined: none is named. What is no country is for the reader to refuse. */
