@@ -46,7 +46,7 @@ test('what is read aside is what is read in place', async () => {
   expect(await aside.read('waiting', campaign, now)).toEqual(await here.read('waiting', campaign, now));
   expect(await aside.read('hours', campaign, now)).toEqual(await here.read('hours', campaign, now));
   expect(await aside.read('course', campaign, now)).toEqual(await here.read('course', campaign, now));
-  expect(await aside.read('talk', campaign.campaignId)).toEqual({ calls: 1, talkMs: expect.any(Number) as number });
+  expect(await aside.read('talk', campaign.campaignId)).toEqual(await here.read('talk', campaign.campaignId));
   expect(await aside.work('report', campaign, now)).toEqual(await here.work('report', campaign, now));
 }, 120_000);
 
