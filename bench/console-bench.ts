@@ -102,7 +102,7 @@ async function benchDatabase(database: string, { location, env, campaign, list }
     const dialling = await startChild('dialling-process.ts', { location, campaignId, firstBatch: nextBatch });
     try {
       await measure('while a campaign runs');
-      const importing = importUntil(server, list);
+      const importing = importUntil(server, { path: list, id: `bench-${database.toLowerCase()}` });
       await measure('while a list is imported beside it');
       figures.push(importFigure(database, await importing.stop()));
       const pagesPeakMb = await server.peakMb();
@@ -193,16 +193,16 @@ interface Imports {
   slowestMs: number;
 }
 
-/** Sends the campaign again and again, each time under another id, until it is stopped. */
-function importUntil({ url, token }: ConsoleServer, campaignPath: string): { stop(): Promise<Imports> } {
+/** Sends the campaign again and again, each time under another id (Temporal knows those of both databases), until it is stopped. */
+function importUntil({ url, token }: ConsoleServer, campaign: { path: string; id: string }): { stop(): Promise<Imports> } {
   const stopping = new AbortController();
   const imports: Imports = { count: 0, putOff: 0, slowestMs: 0 };
   const importing = (async () => {
-    const yaml = await readFile(campaignPath, 'utf8');
-    const list = new Blob([await readFile(join(campaignPath, '..', 'recipients.csv'))]);
+    const yaml = await readFile(campaign.path, 'utf8');
+    const list = new Blob([await readFile(join(campaign.path, '..', 'recipients.csv'))]);
     while (!stopping.signal.aborted) {
       const form = new FormData();
-      form.set('campaign', new Blob([yaml.replace('id: bench', `id: bench-${imports.count}`)]), 'campaign.yaml');
+      form.set('campaign', new Blob([yaml.replace('id: bench', `id: ${campaign.id}-${imports.count}`)]), 'campaign.yaml');
       form.set('list', list, 'recipients.csv');
       const begun = performance.now();
       const headers = { authorization: `Bearer ${token}`, 'idempotency-key': `bench-${imports.count}` };

@@ -60,6 +60,12 @@ export async function* readRecipients(
   }
 }
 
+/** Judges rows whose cells are known, in this order, as `readRecipients` would; the number of a row stands for its line. */
+export function judgeRows(rules: CampaignRules, rows: readonly Pick<ListRow, 'row' | 'cells'>[]): ListRow[] {
+  const judge = new RowJudge(rules.list, rules);
+  return rows.map(({ row, cells }) => judge.judge({ row, line: row, cells, damage: null }));
+}
+
 const nowhere = { country: null, regions: null } as const;
 
 type Judgement = AcceptedRow | RejectedRow;
@@ -74,7 +80,7 @@ class RowJudge {
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
 
-  constructor(header: ListHeader, rules: CampaignRules) {
+  constructor(header: Pick<ListHeader, 'columns'>, rules: CampaignRules) {
     this.#columns = header.columns;
     this.#rules = rules;
     this.#personalisation = compileTemplates(rules);

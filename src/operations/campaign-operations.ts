@@ -103,6 +103,12 @@ export const campaignOperations = {
       'Add and correct rows of a campaign that has not ended',
       'Rows are matched by the id column. Rows that fail leave those of the campaign as they were.',
     ),
+    fixRows: change(
+      'POST /api/v1/campaigns/:campaign/fix',
+      'operate',
+      'Correct rejected rows and put them in line',
+      'Other rows are left as they are. The rules are those the campaign was started with. If it has ended, the next round is started.',
+    ),
     withdrawRows: change(
       'POST /api/v1/campaigns/:campaign/withdraw',
       'operate',

@@ -112,6 +112,54 @@ test('a campaign is checked, started, paused, sped up, resumed and handed on thr
   expect((await server.ended).code).toBe(0);
 });
 
+test('rows that were rejected are corrected after the end, and called in another round', async () => {
+  const world = await createWorld();
+  const [good, wrong, twin, last] = [numberAt(0), numberAt(1), numberAt(2), numberAt(3)];
+  // Of five rows, one has a letter in its number, and one the number of another one.
+  const lines = [`${good},Guest 1`, `${wrong.slice(0, -1)}O,Guest 2`, `${good},Guest 3`, `${last},Guest 4`, `+1,Guest 5`];
+  world.writeCampaign({ lines, yaml: ['retry: { max_attempts: 1 }'] });
+  await world.work();
+  const { ask, server } = await serve(world);
+  const { id } = world;
+  const files = { campaign: world.read('campaign.yaml'), list: world.read('list.csv') };
+  const started = await ask('POST /campaigns', { form: upload(files) });
+  expect(started.body, JSON.stringify(started.body)).toMatchObject({ rowsTotal: 5, rowsRejected: 3 });
+  const ended = () =>
+    until('the round has ended', async () => (await ask(`GET /campaigns/${id}`, { role: 'read' })).body.state === 'completed');
+  await ended();
+  const calls = () => world.sandbox.calls().map(({ to }) => to).toSorted(); // prettier-ignore
+  expect(calls()).toEqual([good, last].toSorted());
+
+  const rows = [
+    { row: 2, cells: { phone: wrong } },
+    { row: 3, cells: { phone: twin, name: 'Guest three' } },
+    { row: 5, cells: { name: 'Guest five' } },
+  ];
+  const path = `POST /campaigns/${id}/fix` as const;
+  expect((await ask(path, { role: 'read', json: { rows } })).status).toBe(403);
+  const looked = await ask(path, { json: { rows, dryRun: true } });
+  const told = ['corrected', 'corrected', 'failed'].map((result) => expect.objectContaining({ result }) as unknown);
+  expect(looked.body).toMatchObject({ dryRun: true, round: null, rows: told });
+  expect(looked.body.rows[2]).toMatchObject({ row: 5, code: 'invalid_phone', column: 'phone' });
+  expect((await ask(`GET /campaigns/${id}`)).body).toMatchObject({ state: 'completed', round: 1 });
+  const fixed = await ask(path, { key: 'fix', json: { rows } });
+  expect(fixed.body).toMatchObject({ dryRun: false, round: 2, notice: null, rows: told });
+  expect((await ask(path, { key: 'fix', json: { rows } })).body).toEqual(fixed.body);
+  await ended();
+  // The service was asked for nobody twice.
+  expect(calls()).toEqual([good, wrong, twin, last].toSorted());
+  const page = await ask(`GET /campaigns/${id}/results`);
+  expect(page.body.rows.map(({ outcome }: { outcome: string }) => outcome === 'rejected')).toEqual([false, false, false, false, true]);
+  expect((await ask(`GET /campaigns/${id}/results.csv`)).body).toContain('Guest three');
+  expect(await ask(path, { json: { rows } })).toMatchObject({
+    status: 200,
+    body: { round: null, rows: [{ code: 'not_rejected' }, {}, {}] },
+  });
+  expect(await world.run('verify', id)).toMatchObject(proven);
+  server.interrupt();
+  expect((await server.ended).code).toBe(0);
+});
+
 test('what is sent cannot name files of the server, and what is wrong with it is told without its paths', async () => {
   const world = await createWorld();
   world.writeCampaign({ rows: 2 });

@@ -1,9 +1,9 @@
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import { refuseUnlessEditable } from './edit-refusal.ts';
-import { judgeEdit, type EditFailure, type EditVerdict, type UploadRow } from './edit-verdict.ts';
+import { refuseUnlessEditable, refuseUnlessFixable } from './edit-refusal.ts';
+import { judgeEdit, judgeFix, type EditFailure, type EditVerdict, type EditRow } from './edit-verdict.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
-import { findHolders, findOpen, findTargets, findWaiting, lastRow } from './edit-targets.ts';
+import { findHolders, findOpen, findRows, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
@@ -34,6 +34,8 @@ export interface EditOptions {
   restore: boolean;
   /** Judges and changes nothing. */
   dryRun: boolean;
+  /** Rows are matched by their numbers, and those alone are corrected that were rejected; also after the campaign's end. */
+  fixes?: true;
 }
 
 /** Rows whose number another row of the campaign still has: that one may come later in the file. Further ones are not waited for. */
@@ -43,7 +45,7 @@ const mostAtOnce = 5_000;
 const rowsPerPart = 500;
 
 interface Judged {
-  row: UploadRow;
+  row: EditRow;
   target: RecipientRow | undefined;
   verdict: EditVerdict;
 }
@@ -56,7 +58,7 @@ interface Judged {
 export class RecipientEditor {
   readonly #store: Store;
   readonly #options: EditOptions;
-  readonly #deferred: UploadRow[] = [];
+  readonly #deferred: EditRow[] = [];
   /** What a dry run would have changed so far: recipients whose number would be free, and rows added. */
   readonly #freed = new Set<string>();
   #added = 0;
@@ -66,8 +68,8 @@ export class RecipientEditor {
     this.#options = options;
   }
 
-  /** Throws EditRefusedError when the campaign has ended meanwhile. */
-  async apply(rows: readonly UploadRow[], now: number): Promise<EditResult[]> {
+  /** Throws EditRefusedError when the campaign cannot be changed any more. */
+  async apply(rows: readonly EditRow[], now: number): Promise<EditResult[]> {
     const mayWait = this.#deferred.length + rows.length <= mostDeferred;
     return this.#run(rows, mayWait, now);
   }
@@ -87,11 +89,12 @@ export class RecipientEditor {
     return results;
   }
 
-  async #run(rows: readonly UploadRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
-    const { campaignId, dryRun } = this.#options;
+  async #run(rows: readonly EditRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
+    const { campaignId, dryRun, fixes } = this.#options;
     const look = async (db: Queries) => {
       const campaign = await findCampaign(db, campaignId);
-      refuseUnlessEditable(campaign, now);
+      if (fixes) refuseUnlessFixable(campaign, now);
+      else refuseUnlessEditable(campaign, now);
       return { campaign, judged: await this.#judge(db, rows), first: (await lastRow(db, campaignId)) + 1 };
     };
     if (dryRun) {
@@ -111,13 +114,21 @@ export class RecipientEditor {
     return this.#answer(judged, first, mayWait);
   }
 
-  async #judge(db: Queries, rows: readonly UploadRow[]): Promise<Judged[]> {
-    const { campaignId, restore } = this.#options;
+  async #judge(db: Queries, rows: readonly EditRow[]): Promise<Judged[]> {
+    const { campaignId, restore, fixes } = this.#options;
     const targets = await findTargets(db, campaignId, rows);
+    if (fixes) {
+      const known = await findRows(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
+      const judged = rows.map((row): Judged => {
+        const target = known.get(row.row);
+        return { row, target, verdict: judgeFix(row, target, targets.get(row.externalId ?? '')) };
+      });
+      return this.#refuseTakenNumbers(db, judged);
+    }
     const ids = [...targets.values()].map((target) => target.recipient_id);
     const open = await findOpen(db, ids);
     const judged = rows.map((row): Judged => {
-      const target = targets.get(row.externalId);
+      const target = targets.get(row.externalId ?? '');
       const isOpen = target !== undefined && open.has(target.recipient_id);
       return { row, target, verdict: judgeEdit(row, target, { isOpen, restore }) };
     });
@@ -131,7 +142,7 @@ export class RecipientEditor {
     const holders = await findHolders(db, this.#options.campaignId, numbers);
     const freed = new Set(this.#freed);
     for (const { target } of claims) if (target !== undefined) freed.add(target.recipient_id);
-    const refused = new Map<UploadRow, number>();
+    const refused = new Map<EditRow, number>();
     // One that is refused keeps its own number, which may refuse another one.
     for (let before = -1; before !== refused.size;) {
       before = refused.size;
@@ -219,7 +230,7 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
 
 /** How a row is corrected. */
 interface Correction {
-  row: UploadRow;
+  row: EditRow;
   /** The outcome that is taken back; null: it waits. */
   outcome: Extract<EditVerdict, { kind: 'correct' }>['takesBack'];
   numberChanged: boolean;

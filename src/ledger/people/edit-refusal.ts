@@ -1,4 +1,4 @@
-import { hasEnded } from '../../rules/lifecycle.ts';
+import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { RefusedError, type Remedy } from '../ledger-error.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 
@@ -10,7 +10,7 @@ export class EditRefusedError extends RefusedError {
 /** Throws EditRefusedError unless rows may still be added, changed and withdrawn. */
 export function refuseUnlessEditable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
   if (campaign === undefined) throw new EditRefusedError('The campaign is not in this database.');
-  const { campaignId: id, state, rules } = campaign;
+  const { campaignId: id, state } = campaign;
   const retry: Remedy = { kind: 'retry_rows', campaignId: id };
   if (state === 'failed')
     throw new EditRefusedError(`Campaign ${id} has failed, so its rows cannot be changed now.`, {
@@ -20,6 +20,16 @@ export function refuseUnlessEditable(campaign: Campaign | undefined, now: number
   if (hasEnded(campaign)) throw new EditRefusedError(`Campaign ${id} has ended (${state}), so its rows cannot be changed.`, retry);
   if (state === 'draining')
     throw new EditRefusedError(`Campaign ${id} is draining: nobody new is called, so its rows cannot be changed.`, retry);
+  refuseAfterEnd(campaign, now);
+}
+
+/** As `refuseUnlessEditable`, of rows that were rejected: one that has ended can be called in another round. */
+export function refuseUnlessFixable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
+  if (campaign === undefined || !hasClosed(campaign)) return refuseUnlessEditable(campaign, now);
+  refuseAfterEnd(campaign, now);
+}
+
+function refuseAfterEnd({ campaignId: id, rules }: Campaign, now: number): void {
   if (rules.endsAt !== null && rules.endsAt <= now) {
     const at = new Date(rules.endsAt).toISOString();
     throw new EditRefusedError(

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { openAttemptStates } from '../../rules/ledger.ts';
-import type { UploadRow } from './edit-verdict.ts';
+import type { EditRow } from './edit-verdict.ts';
 import type { Queries } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** The recipient of each id; of several, one that was not rejected, or the first. */
-export async function findTargets(db: Queries, campaignId: string, rows: readonly UploadRow[]): Promise<Map<string, RecipientRow>> {
-  if (rows.length === 0) return new Map();
-  const ids = rows.map(({ externalId }) => externalId);
+export async function findTargets(db: Queries, campaignId: string, rows: readonly EditRow[]): Promise<Map<string, RecipientRow>> {
+  const ids = rows.flatMap(({ externalId }) => (externalId === null ? [] : [externalId]));
+  if (ids.length === 0) return new Map();
   const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
   const found = await ofCampaign.where('external_id', 'in', ids).execute();
   const targets = new Map<string, RecipientRow>();
@@ -18,6 +18,14 @@ export async function findTargets(db: Queries, campaignId: string, rows: readonl
     if (known === undefined || (known.outcome === 'rejected' && row.outcome !== 'rejected')) targets.set(id, row);
   }
   return targets;
+}
+
+/** The recipients of these rows of the campaign, by the numbers of the rows. */
+export async function findRows(db: Queries, campaignId: string, rows: readonly number[]): Promise<Map<number, RecipientRow>> {
+  if (rows.length === 0) return new Map();
+  const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
+  const found = await ofCampaign.where('row_number', 'in', rows).execute();
+  return new Map(found.map((row) => [row.row_number, row]));
 }
 
 /** The campaign's rows of these ids that have no outcome yet: they may still be called. */

@@ -2,15 +2,19 @@ import { listColumnsOf, type ImportRow } from '../campaign/import-campaign.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { RecipientRow } from '../schema.ts';
 
-/** A row of an upload that the list reader has accepted, with the user's own id. */
-export interface UploadRow extends ImportRow {
+/** A row that the list reader has accepted. */
+export interface EditRow extends ImportRow {
   verdict: 'accepted';
-  externalId: string;
   e164: string;
 }
 
+/** One of an upload has the user's own id, by which it is matched. */
+export interface UploadRow extends EditRow {
+  externalId: string;
+}
+
 /** Why a row of an upload changes nothing, apart from what the list reader finds wrong with it. */
-export type EditFailure = 'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone';
+export type EditFailure = 'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone' | 'duplicate_id' | 'not_rejected' | 'not_found';
 
 export type EditVerdict =
   | { kind: 'add' }
@@ -30,7 +34,7 @@ export type EditVerdict =
  * withdrawn and is to be restored.
  */
 export function judgeEdit(
-  row: UploadRow,
+  row: EditRow,
   target: RecipientRow | undefined,
   { isOpen, restore }: { isOpen: boolean; restore: boolean },
 ): EditVerdict {
@@ -66,6 +70,20 @@ export function judgeEdit(
   }
 }
 
-function isSameRow(row: UploadRow, target: RecipientRow): boolean {
+/** What a corrected row does to the rejected one with its number. `holder`: the row that has its id. */
+export function judgeFix(row: EditRow, target: RecipientRow | undefined, holder: RecipientRow | undefined): EditVerdict {
+  if (target === undefined) return { kind: 'failed', code: 'not_found', hint: 'the campaign has no such row' };
+  if (target.outcome !== 'rejected') {
+    if (target.outcome === null && isSameRow(row, target)) return { kind: 'unchanged' };
+    return { kind: 'failed', code: 'not_rejected', hint: 'it is in line or was called, so it stays as it is' };
+  }
+  if (holder !== undefined && holder.outcome !== 'rejected') {
+    const hint = `row ${holder.row_number} of the campaign has the same id; give each row its own`;
+    return { kind: 'failed', code: 'duplicate_id', hint };
+  }
+  return { kind: 'correct', claimsNumber: true, takesBack: 'rejected' };
+}
+
+function isSameRow(row: EditRow, target: RecipientRow): boolean {
   return Object.entries(listColumnsOf(row)).every(([column, value]) => target[column as keyof RecipientRow] === value);
 }

@@ -90,16 +90,23 @@ export async function* applyUpdate(
   }
 }
 
-/** Rules are frozen, so a basis that the file did not state at the start cannot be stated now. */
-async function* refuseWithoutBasis(chunks: AsyncIterable<ListRow[]>, { rules }: Campaign, now: () => number): AsyncGenerator<ListRow[]> {
+/**
+ * Rules are frozen, so a basis that the file did not state at the start cannot be stated now: throws EditRefusedError where one of these
+ * rows needs it.
+ */
+export function refuseLackingBasis(rows: readonly ListRow[], { rules }: Campaign, now: number): void {
+  const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
+  const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now, to: rules.endsAt }));
+  if (lacking !== undefined)
+    throw new EditRefusedError(
+      `The list has people in ${lacking.country}, where the law asks for consent (${lacking.source}), and the campaign file states no basis. ` +
+        'Leave them out, or start a campaign for them under a new id, with basis.',
+    );
+}
+
+async function* refuseWithoutBasis(chunks: AsyncIterable<ListRow[]>, campaign: Campaign, now: () => number): AsyncGenerator<ListRow[]> {
   for await (const rows of chunks) {
-    const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
-    const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now(), to: rules.endsAt }));
-    if (lacking !== undefined)
-      throw new EditRefusedError(
-        `The list has people in ${lacking.country}, where the law asks for consent (${lacking.source}), and the campaign file states no basis. ` +
-          'Leave them out, or start a campaign for them under a new id, with basis.',
-      );
+    refuseLackingBasis(rows, campaign, now());
     yield rows;
   }
 }

@@ -1,4 +1,5 @@
 import { decide, readRowDecision, resolveAll, type SetOff } from '../control/resolve.ts';
+import { fixRows } from '../control/fix-rows.ts';
 import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
@@ -16,7 +17,7 @@ export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
 };
 
 /** How an operator's decisions about rows of a campaign are carried out. */
-export const rowRuns: Runs<'withdrawRows' | 'retryRows' | 'resolveRow' | 'resolveAll'> = {
+export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll'> = {
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
@@ -26,6 +27,13 @@ export const rowRuns: Runs<'withdrawRows' | 'retryRows' | 'resolveRow' | 'resolv
         result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }],
       );
       return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
+    },
+  },
+  fixRows: {
+    action: ({ body }) => (body.dryRun ? null : 'fix'),
+    run: async (doing, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
+      const { notice, ...fixed } = await fixRows(doing, { campaignId, fixes, dryRun });
+      return { campaignId, dryRun, ...fixed, notice: noticeText(notice) };
     },
   },
   retryRows: {

@@ -153,6 +153,47 @@ export const withdrawn = z.object({
   notice: steered.shape.notice,
 });
 
+const fixBody = z
+  .object({
+    rows: z
+      .array(
+        z.object({
+          row: z.int().min(1).meta({ description: 'Number of the row, from 1.' }),
+          cells: z.record(z.string().min(1), z.string()).meta({
+            description: 'Other cells by the names of their columns; what is left out stays.',
+            examples: [{ phone: '+12125550123' }],
+          }),
+        }),
+      )
+      .min(1)
+      .max(500),
+    dryRun: z.boolean().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
+  })
+  .refine(({ rows }) => new Set(rows.map(({ row }) => row)).size === rows.length, { error: 'name each row once', path: ['rows'] });
+
+const fixed = z
+  .object({
+    campaignId: z.string(),
+    dryRun: z.boolean(),
+    rows: z.array(
+      z.object({
+        row: z.int(),
+        result: z.enum(['corrected', 'unchanged', 'failed']).meta({
+          description: '`corrected`: it is in line now. `unchanged`: it was, with these cells. `failed`: it is as it was.',
+        }),
+        code: z.string().nullable().meta({ description: 'Why it failed, as the list reader or an update of the list says it; else null.' }),
+        column: z.string().nullable().meta({ description: 'Where it is wrong.' }),
+        hint: z.string().nullable().meta({ description: 'What is wrong and what to do. It may name the cell.' }),
+      }),
+    ),
+    round: z
+      .int()
+      .nullable()
+      .meta({ description: 'The round that was started; null: the campaign goes on in its own, or no row is in line.' }),
+    notice: steered.shape.notice,
+  })
+  .meta({ id: 'FixedRows' });
+
 const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
 
 export const retried = z.object({
@@ -175,5 +216,6 @@ export const steerShapes = {
   adjustAccountLimits: { body: accountLimitsBody, answer: accountLimits.extend({ notice: steered.shape.notice }) },
   recoverCampaign: { ...ofCampaign, answer: recovered },
   withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
+  fixRows: { ...ofCampaign, body: fixBody, answer: fixed },
   retryRows: { ...ofCampaign, body: retryBody, answer: retried },
 };

@@ -105,7 +105,7 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
     'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
-    'importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
+    'fixRows importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
     'resumeCampaign resumeSchedule retryRows showTranscript startExample triggerSchedule updateList withdrawRows',
   admin:
     'addWebhook adjustAccountLimits createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +

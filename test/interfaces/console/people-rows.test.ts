@@ -48,6 +48,44 @@ test('the page of a person shows what the row says of its own', async () => {
   expect(text).not.toContain('Not called before');
 });
 
+test('rejected rows are corrected where they stand; what is still wrong is told, and a number is masked until somebody asks', async () => {
+  const [first = '', second = '', third = ''] = numbers(3);
+  const rejected = (row: number, cell: string, reason: string, e164: string | null = null) => {
+    const place = { zones: [], country: null, regions: null };
+    return { ...buildRow(row, '', [cell, attack]), ...place, e164, externalId: null, verdict: 'rejected' as const, reason };
+  };
+  const wrong = `${second.slice(0, -1)}O`;
+  const rows = [buildRow(1, first, [first, 'Guest']), rejected(2, wrong, 'invalid_phone'), rejected(3, first, 'duplicate_phone', first)];
+  const { console, scenario, acted } = await openWorld({ rows: [...rows, rejected(4, 'x', 'malformed_row')] });
+  const path = '/campaigns/spring/fix';
+  expect((await console.get(path, 'read')).status).toBe(403);
+  expect((await console.get('/campaigns/spring/rows?outcome=rejected')).text).toContain(`href="${path}"`);
+  expect((await console.get('/campaigns/spring/rows/3')).text).toContain(`href="${path}?after=2"`);
+  const { text } = await console.get(path);
+  expect(text).not.toContain(first.slice(1));
+  expect(text).not.toContain(wrong);
+  expect(text).not.toContain('<script>alert');
+  expect(text).toContain('Row 1 of the campaign has the same number');
+  expect(text).toContain('Its cells may have shifted');
+  const untouched = { 'fix.2.0': '', 'fix.3.0': '' };
+  expect(await console.submit(path, untouched)).toMatchObject({ status: 422, text: expect.stringContaining('No field was changed') });
+
+  const half = await console.submit(path, { 'fix.2.0': second, 'fix.3.0': '+1' });
+  expect(half.text).toContain('1 row put back in line. 1 row still cannot be called');
+  expect(half.text).not.toContain('id="fix-row-2"');
+  expect(half.text).toContain('value="+1"');
+  const states = async () => (await scenario.recipients()).map(({ e164, outcome }) => [e164, outcome]);
+  expect(await states()).toEqual([[first, null], [second, null], [first, 'rejected'], [null, 'rejected']]); // prettier-ignore
+  await console.post('/campaigns/spring/numbers', { show: 'yes', to: path });
+  expect((await console.get(path)).text).toContain(`value="${first}"`);
+  // Seen whole, what stands there is no change.
+  expect((await console.submit(path, { 'fix.3.0': first })).status).toBe(422);
+  const whole = await console.submit(path, { 'fix.3.0': third });
+  expect(whole).toMatchObject({ status: 303, headers: { location: '/campaigns/spring' } });
+  expect((await states()).slice(1, 3)).toEqual([[second, null], [third, null]]); // prettier-ignore
+  expect(await acted()).toEqual(['fix', 'numbers_shown', 'fix']);
+});
+
 test('whoever may only look is not shown numbers, and has no button for them', async () => {
   const { console, acted } = await openWorld();
   expect((await console.get('/campaigns/spring/rows', 'read')).text).not.toContain('Show numbers');

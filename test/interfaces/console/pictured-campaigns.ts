@@ -57,6 +57,16 @@ function rowsOf(counts: Partial<Record<keyof typeof places, number>>): ImportRow
   });
 }
 
+/** Three rows that nobody can be called for, from this one on: a letter in the number, the number of somebody else, none. */
+function rejectedRows(from: number): ImportRow[] {
+  const wrong = [['+1212555O161', 'invalid_phone'], ['+12125550100', 'duplicate_phone'], ['', 'missing_phone']]; // prettier-ignore
+  return wrong.map(([cell = '', reason = ''], index) => ({
+    ...buildRow(from + index, '', [cell, names[index] ?? '']),
+    ...{ e164: null, zones: [], country: null, regions: null, verdict: 'rejected', reason },
+    externalId: `P-${2000 + from + index}`,
+  }));
+}
+
 type Result = NonNullable<ConversationFacts['callResult']>;
 const results: readonly Result[] = ['answered', 'answered', 'no_answer', 'answered', 'voicemail', 'busy', 'answered'];
 
@@ -102,7 +112,7 @@ export async function makePicturedCampaigns(store: Store): Promise<void> {
   const yesterday = opening - 24 * hourMs;
   const survey = await beginProven(store, {
     campaignId: 'survey',
-    rows: rowsOf({ newYork: 60 }),
+    rows: [...rowsOf({ newYork: 60 }), ...rejectedRows(61)],
     rules: { ...rules, retry: { ...rules.retry, maxAttempts: 1 } },
     now: yesterday - minuteMs,
   });

@@ -35,6 +35,7 @@ const pictures: readonly Picture[] = [
   { name: 'people', path: '/campaigns/reminders/rows?person=14' },
   { name: 'people', path: '/campaigns/reminders/rows', size: 'narrow' },
   { name: 'person', path: '/campaigns/reminders/rows/14', colorScheme: 'dark' },
+  { name: 'correct', path: '/campaigns/survey/fix' },
   { name: 'activity', path: '/campaigns/reminders/events' },
   { name: 'figures', path: '/campaigns/reminders/figures' },
   { name: 'results', path: '/campaigns/survey/results' },

@@ -6,7 +6,7 @@ import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../../src/ledger/people/edit-verdict.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
-import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
+import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAsUnknown, settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
 import { redialRecipient } from '../../../src/ledger/people/resolve.ts';
@@ -91,6 +91,57 @@ test.for(dialects)('an upload adds, corrects and leaves rows alone, and says whi
     [5, 'Guest new'],
   ]);
   expect(await violations(scenario.store)).toEqual([]);
+});
+
+test.for(dialects)('of named rows only those are corrected that were rejected, also after the end: %s', async (dialect) => {
+  const rows = [...listRows(2), rejectedRow(3, 'id2', 'invalid_phone'), rejectedRow(4, 'id1', 'duplicate_id', numberOf(3))];
+  const scenario = await begin(dialect, { rows });
+  let now = noon;
+  const fix = (...fixes: UploadRow[]) => upload(scenario.store, fixes, { fixes: true }, now);
+  const answers = await fix(
+    uploadRow(1, 'id0', numberOf(0), 'Another Name'),
+    uploadRow(2, 'id1', numberOf(1)),
+    uploadRow(3, 'id2', numberOf(0)),
+    uploadRow(4, 'id1', numberOf(3)),
+    uploadRow(9, 'id9', numberOf(9)),
+  );
+  const failed = (code: string) => ['failed', code];
+  const refused = [failed('not_rejected'), 'unchanged', failed('duplicate_phone'), failed('duplicate_id'), failed('not_found')];
+  expect(told(answers)).toEqual(refused);
+  expect(answers.find(({ code }) => code === 'duplicate_id')?.hint).toMatch(/^row 2 of the campaign has the same id/);
+  expect(await scenario.campaign()).toMatchObject({ rowsTotal: 4, rowsRejected: 2 });
+  expect(told(await fix(uploadRow(3, 'id2', numberOf(2))))).toEqual(['corrected']);
+  expect(told(await fix(uploadRow(3, 'id2', numberOf(2))))).toEqual(['unchanged']);
+  await scenario.dial(1);
+  for (const attempt of await scenario.attempts()) await settle(scenario, attempt.attempt_id, 'answered', noon + minuteMs);
+  await closeRound(scenario.store, { campaignId: 'spring', now: noon + hourMs }, 1);
+  expect(await scenario.campaign()).toMatchObject({ state: 'completed', rowsRejected: 1 });
+  now = noon + hourMs;
+  // An upload is refused then; what was rejected can begin another round, and nobody else.
+  await expect(upload(scenario.store, [uploadRow(1, 'id7', numberOf(7))])).rejects.toThrow('has ended');
+  expect(told(await fix(uploadRow(3, 'id2', numberOf(2)), uploadRow(4, 'id3', numberOf(3))))).toEqual([
+    failed('not_rejected'),
+    'corrected',
+  ]);
+  expect(standing(await scenario.recipients()).slice(2)).toEqual([
+    [3, 'id2', 'done', 'completed', numberOf(2)],
+    [4, 'id3', 'waiting', null, numberOf(3)],
+  ]);
+  expect(await outcomes(scenario)).toEqual({ completed: 3 });
+  expect(await openRound(scenario.store, 'spring', noon + 2 * hourMs)).toMatchObject({ round: 2 });
+  expect(await violations(scenario.store)).toEqual([]);
+});
+
+test('nothing is corrected in a campaign that has failed, drains, or is past its end', async () => {
+  const fix = (scenario: Scenario) => upload(scenario.store, [uploadRow(2, 'id1', numberOf(1))], { fixes: true });
+  const rows = [...listRows(1), rejectedRow(2, 'id1', 'invalid_phone')];
+  for (const state of ['draining', 'failed'] as const) {
+    const scenario = await begin('sqlite', { rows });
+    await scenario.store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: state }));
+    await expect(fix(scenario)).rejects.toThrow(state === 'failed' ? 'has failed' : 'is draining');
+  }
+  const over = await begin('sqlite', { rows, rules: { ...idRules, endsAt: noon } });
+  await expect(fix(over)).rejects.toThrow('(ends_at)');
 });
 
 test.for(dialects)('who has a call planned or open is not touched, and is reported: %s', async (dialect) => {

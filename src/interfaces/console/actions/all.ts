@@ -1,6 +1,7 @@
 import type { ConsoleAction } from '../core/action.ts';
 import { createAccess, revokeAccess } from './access.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
+import { fixRejected } from './fix-rows.ts';
 import { changeAccountLimits, changeLimits } from './limits.ts';
 import { editSchedule, newSchedule } from './make-schedule.ts';
 import { scheduleActions } from './schedules.ts';
@@ -26,6 +27,7 @@ export const actions: readonly ConsoleAction[] = [
   importNumbers,
   removeNumbers,
   retryRows,
+  fixRejected,
   updateList,
   newSchedule,
   editSchedule,

@@ -20,6 +20,11 @@ export function rowsPath(
   return withQuery(campaignPath(campaignId, '/rows'), query);
 }
 
+/** Rejected rows of a campaign, to be corrected; those behind this one. */
+export function fixPath(campaignId: string, after?: number): string {
+  return withQuery(campaignPath(campaignId, '/fix'), { after });
+}
+
 /** One row of a campaign. */
 export function rowPath(campaignId: string, row: number, more = ''): string {
   return campaignPath(campaignId, `/rows/${row}${more}`);

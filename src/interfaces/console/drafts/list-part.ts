@@ -1,10 +1,11 @@
 import { getCountries } from 'libphonenumber-js/max';
 import { draftPath } from '../core/drafts.ts';
+import { fixTable, type FixLine } from '../core/fixes.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { count } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
-import { capital, plural } from '../../../shared/input/figures.ts';
+import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readPhoneNumber } from '../../../rules/phone-number.ts';
 import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
@@ -157,23 +158,7 @@ function fixesForm(open: OpenDraft, { rejected, report }: { rejected: readonly R
     ${partForm(open, 'fix', [
       html`<input type="hidden" name="list" value="${draft.list.listId}" />`,
       html`<p class="hint" id="fix-hint">A saved fix changes this draft, not your file.</p>`,
-      html`<div class="scroll" role="group" aria-label="Rows that cannot be called" tabindex="0">
-        <table class="cards">
-          <caption class="hidden">
-            Rows that cannot be called
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Where</th>
-              <th scope="col">What is wrong</th>
-              <th scope="col">Fix</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${rejected.map((row) => fixRow(row, sample.columns))}
-          </tbody>
-        </table>
-      </div>`,
+      fixTable(rejected.map((row) => fixLine(row, sample.columns)), 'fix-hint'),
       report.rejected > mostFixes
         ? html`<p class="hint">The first ${mostFixes}. Fix the others in the file, and replace the list.</p>`
         : null,
@@ -181,32 +166,9 @@ function fixesForm(open: OpenDraft, { rejected, report }: { rejected: readonly R
   </details>`; // prettier-ignore
 }
 
-function fixRow({ row, line, column, hint, cells, reason }: RejectedRow, columns: readonly string[]): Html {
+function fixLine({ row, line, column, hint, cells, reason }: RejectedRow, columns: readonly string[]): FixLine {
   const at = column === null || reason === 'malformed_row' ? -1 : columns.indexOf(column);
-  const name = `fix.${row}.${at}`;
-  return html`<tr class="fix" id="fix-row-${row}">
-    <th scope="row" class="wide" title="Line ${line} of the file">Row ${row}</th>
-    <td class="wide">
-      <span class="two" id="fix-${row}-problem"
-        ><span>${capital(printable(hint))}</span>${column === null ? null : html`<small>${printable(column)}</small>`}</span
-      >
-    </td>
-    <td class="wide">
-      ${
-        at === -1
-          ? html`<span class="soft small">Fix it in the file</span>`
-          : html`<label class="hidden" for="${name}">New value of ${printable(columns[at] ?? '')} in row ${row}</label
-              ><input
-                id="${name}"
-                name="${name}"
-                value="${cells[at] ?? ''}"
-                autocomplete="off"
-                aria-invalid="true"
-                aria-describedby="fix-${row}-problem fix-hint"
-              />`
-      }
-    </td>
-  </tr>`;
+  return { row, title: `Line ${line} of the file`, hint, column, at: at === -1 ? null : at, value: cells[at] ?? '' };
 }
 
 /** The first rows of the list, its telephone numbers masked. */

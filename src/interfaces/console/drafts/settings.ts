@@ -16,7 +16,8 @@ import type { ReceivedList } from './upload.ts';
 import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { mendList, type CellFixes } from '../../../list/mend.ts';
+import { mendList } from '../../../list/mend.ts';
+import { sentFixes } from '../core/fixes.ts';
 
 /** Rows of a list that a draft keeps beside it. */
 export const sampleRows = 50;
@@ -150,16 +151,4 @@ export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSea
     const written = { ...fields, 'list.delimiter': ',', 'list.sheet': '' };
     await keepDraft(viewed, { ...open, fields: written, sample: { ...mended, columns: sample.columns } }, list);
   });
-}
-
-/** `fix.18.3`: of row 18, the cell below the column at place 3. */
-function sentFixes(sent: URLSearchParams): CellFixes {
-  const fixes = new Map<number, Map<number, string>>();
-  for (const [name, value] of sent) {
-    const [, row, at] = /^fix\.(\d{1,9})\.(\d{1,5})$/.exec(name) ?? [];
-    if (row === undefined || at === undefined) continue;
-    const cells = fixes.get(Number(row)) ?? new Map<number, string>();
-    fixes.set(Number(row), cells.set(Number(at), value));
-  }
-  return fixes;
 }

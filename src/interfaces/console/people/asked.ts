@@ -4,7 +4,7 @@ import type { CampaignRow, RowOrder, RowQuery } from '../../../ledger/read/campa
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
-import { nameColumn } from './cells.ts';
+import { nameColumn } from '../core/cells.ts';
 
 /** Whoever is never called: their outcomes are one filter. */
 export const cannotOutcomes: readonly Outcome[] = ['rejected', 'undialable', 'suppressed'];

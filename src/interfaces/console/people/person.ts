@@ -7,7 +7,7 @@ import { localMinute } from '../../../shared/input/times.ts';
 import { readCallee, type Callee, type CalleeCall, type CalleeRow } from '../../../ledger/read/callee.ts';
 import { findRecipient, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { campaignPath, rowPath } from '../core/links.ts';
+import { campaignPath, fixPath, rowPath } from '../core/links.ts';
 import { openCampaign, requireRow } from '../core/rows.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { stepsOf } from './steps.ts';
@@ -68,6 +68,7 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
     ],
     row.outcome === 'exhausted' &&
       hasClosed(campaign) && [campaignPath(campaignId, '/retry'), 'retry', 'Call again in a new round…', 'With all who were not reached'],
+    row.outcome === 'rejected' && [fixPath(campaignId, row.row - 1), 'pencil', 'Correct this row…', 'And put it in line'],
     row.state !== 'done' && [at('/withdraw'), 'x', 'Remove from campaign…', 'Not called in this campaign'],
     row.e164 !== null && [at('/suppress'), 'ban', 'Do not call this number…', 'In all campaigns, from now on'],
   ];

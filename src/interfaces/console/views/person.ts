@@ -9,7 +9,7 @@ import { eventText } from '../../../presentation/words/history.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { campaignName, inCampaign, numbersForm, personName, rowBadge, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { listCells, nameColumn } from '../people/cells.ts';
+import { listCells, nameColumn } from '../core/cells.ts';
 import { callsOf, lastCallOf, nextCallOf, nextCallSentence, standingBadgeOf, statusOf } from '../people/standing.ts';
 import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from '../people/person.ts';
 import { callTitle } from '../people/steps.ts';

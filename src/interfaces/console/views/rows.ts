@@ -2,6 +2,7 @@ import { empty, figure, link, linkButton, menu, menuLink, phone } from '../../..
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { hasClosed } from '../../../rules/lifecycle.ts';
+import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCells, readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
@@ -9,11 +10,11 @@ import { orderByColumn } from '../../../ledger/rows/list-order.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { hidden } from '../core/fields.ts';
-import { campaignNav, campaignPath, rowPath, rowsPath } from '../core/links.ts';
+import { campaignNav, campaignPath, fixPath, rowPath, rowsPath } from '../core/links.ts';
 import { inCampaign, numbersForm, openCampaign, personName, shownNumber, stateBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { askedPath, columnsOf, fieldsOf, queryOf, readAsked, type Asked } from '../people/asked.ts';
-import { listCells } from '../people/cells.ts';
+import { listCells } from '../core/cells.ts';
 import { drawer } from '../people/drawer.ts';
 import { lastCallOf, nextCallOf, statusOf } from '../people/standing.ts';
 import { chips, countAsked, tools } from '../people/tools.ts';
@@ -51,6 +52,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     ...inCampaign(campaign),
     badge: stateBadge(campaign.state),
     actions: [
+      correctButton(request, campaign, asked, status.outcomes.rejected ?? 0),
       numbersForm(request, campaignId, isSearch ? { to: rowsPath(campaignId), search: fields } : { to: here }),
       moreMenu(request, campaign),
     ],
@@ -86,6 +88,12 @@ function titleOf({ search, sort }: Asked): string {
     column: 'by a column of the list',
   };
   return `People, ${orders[sort.by]}`;
+}
+
+/** Where those are shown of whom some can be mended. */
+function correctButton(request: ViewRequest, { campaignId }: Campaign, { outcome }: Asked, rejected: number): HtmlValue {
+  if (!may(request, 'operate') || rejected === 0 || (outcome !== 'cannot' && outcome !== 'rejected')) return null;
+  return linkButton(fixPath(campaignId), `Correct ${plural(rejected, 'row')}…`, '', 'pencil');
 }
 
 function moreMenu(request: ViewRequest, campaign: Campaign): HtmlValue {

@@ -163,6 +163,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
     '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
+    '/campaigns/:campaign/fix': ['/campaigns/reminders/fix', '/campaigns/survey/fix'],
     '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],
     '/decisions': ['/decisions'],
     '/do-not-call': ['/do-not-call', '/do-not-call?kind=single', '/do-not-call?kind=asked'],

@@ -1,0 +1,85 @@
+import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { capital } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+
+/** A row that cannot be called, with the cell that stands in the way. */
+export interface FixLine {
+  row: number;
+  /** Where it stands, besides its number. */
+  title?: string;
+  hint: string;
+  column: string | null;
+  /** Place of the column whose cell is written anew, from 0; null: the row is mended in the file. */
+  at: number | null;
+  value: string;
+  /** Nothing is wrong with it any more: it can be put in line as it is. */
+  isMended?: boolean;
+  /** What stands there and is not shown whole: an empty field leaves it. */
+  masked?: string | undefined;
+}
+
+/** Rows that cannot be called, each with its cell to write another value in. `hintId`: of the text that says what becomes of it. */
+export function fixTable(lines: readonly FixLine[], hintId: string): Html {
+  return html`<div class="scroll" role="group" aria-label="Rows that cannot be called" tabindex="0">
+    <table class="cards">
+      <caption class="hidden">
+        Rows that cannot be called
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Where</th>
+          <th scope="col">What is wrong</th>
+          <th scope="col">Fix</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${lines.map((line) => fixRow(line, hintId))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function fixRow({ row, title, hint, column, at, value, isMended = false, masked }: FixLine, hintId: string): Html {
+  const name = `fix.${row}.${at ?? ''}`;
+  const filled: HtmlValue = masked === undefined ? html`value="${value}"` : html`value="" placeholder="${masked}"`;
+  return html`<tr class="fix" id="fix-row-${row}">
+    <th scope="row" class="wide" ${title === undefined ? null : html`title="${title}"`}>Row ${row}</th>
+    <td class="wide">
+      <span class="two" id="fix-${row}-problem"
+        ><span>${capital(printable(hint))}</span>${column === null ? null : html`<small>${printable(column)}</small>`}</span
+      >
+    </td>
+    <td class="wide">
+      ${
+        isMended
+          ? html`<label><input type="checkbox" name="again" value="${row}" /> Put it in line</label>`
+          : at === null
+            ? html`<span class="soft small">Fix it in the file</span>`
+            : html`<label class="hidden" for="${name}">New value of ${printable(column ?? '')} in row ${row}</label
+                ><input
+                  id="${name}"
+                  name="${name}"
+                  ${filled}
+                  autocomplete="off"
+                  aria-invalid="true"
+                  aria-describedby="fix-${row}-problem ${hintId}"
+                />`
+      }
+    </td>
+  </tr>`;
+}
+
+/** New contents of cells, by row from 1 and by the place of their column. */
+type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
+
+/** What a form with `fixTable` has sent. `fix.18.3`: of row 18, the cell below the column at place 3. */
+export function sentFixes(sent: URLSearchParams): CellFixes {
+  const fixes = new Map<number, Map<number, string>>();
+  for (const [name, value] of sent) {
+    const [, row, at] = /^fix\.(\d{1,9})\.(\d{1,5})$/.exec(name) ?? [];
+    if (row === undefined || at === undefined) continue;
+    const cells = fixes.get(Number(row)) ?? new Map<number, string>();
+    fixes.set(Number(row), cells.set(Number(at), value));
+  }
+  return fixes;
+}

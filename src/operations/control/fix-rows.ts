@@ -1,0 +1,104 @@
+import { hasClosed } from '../../rules/lifecycle.ts';
+import { theColumn } from '../../rules/columns.ts';
+import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
+import { refuseUnlessFixable } from '../../ledger/people/edit-refusal.ts';
+import { findRows } from '../../ledger/people/edit-targets.ts';
+import type { EditRow } from '../../ledger/people/edit-verdict.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { longestCell } from '../../list/format/record.ts';
+import { judgeRows, type ListRow } from '../../list/recipients.ts';
+import { UsageError } from '../../shared/input/errors.ts';
+import { quoteCell } from '../../shared/input/printable.ts';
+import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
+import { tellToLook, type Notice } from './campaign-message.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readServiceTime } from './service.ts';
+import { refuseLackingBasis } from './update.ts';
+
+/** Other cells for a row of the campaign, by column; what is left out stays. */
+interface Fix {
+  row: number;
+  cells: Readonly<Record<string, string>>;
+}
+
+/** What became of a row. `column` and `hint` say where it is still wrong, and what to do. */
+export interface FixedRow {
+  row: number;
+  result: 'corrected' | 'unchanged' | 'failed';
+  code: string | null;
+  column: string | null;
+  hint: string | null;
+}
+
+/**
+ * Gives rejected rows other cells and puts back in line those that can be called now, in the order of `fixes`. A campaign that has ended
+ * starts its next round with them. `dryRun`: says what would become of them. Safe to repeat: rows that are in line are unchanged, and
+ * are started if they were not. Throws UnknownCampaignError, EditRefusedError, UsageError for a row or column that there is not, and, of
+ * an ended campaign, as `retryRows`.
+ */
+export async function fixRows(
+  control: Control,
+  { campaignId, fixes, dryRun }: { campaignId: string; fixes: readonly Fix[]; dryRun: boolean },
+): Promise<{ rows: FixedRow[]; round: number | null; notice: Notice }> {
+  const { config, store } = control;
+  const campaign = await requireCampaign(store, campaignId);
+  const now = await readServiceTime(control);
+  refuseUnlessFixable(campaign, now);
+  const isNextRound = hasClosed(campaign) && !dryRun;
+  if (isNextRound) requireService(config, campaign);
+  // Connected before anything is written, so that what it sets going can go.
+  const client = isNextRound ? (await control.temporal()).client : undefined;
+  const judged = judgeRows(campaign.rules, await fixedCells(control, campaign, fixes));
+  refuseLackingBasis(judged, campaign, now);
+  const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun, fixes: true });
+  const usable = judged.filter((row): row is ListRow & EditRow => row.verdict === 'accepted');
+  const answers = new Map([...(await editor.apply(usable, now)), ...(await editor.finish(now))].map((answer) => [answer.row, answer]));
+  const { phoneColumn, idColumn } = campaign.rules.list;
+  const columns: Partial<Record<string, string | null>> = { duplicate_phone: phoneColumn, duplicate_id: idColumn };
+  const rows = judged.map((row): FixedRow => {
+    if (row.verdict === 'rejected') {
+      const hint = row.reason === 'malformed_row' ? 'its cells may have shifted; give it all of them, or mend it in the file' : row.hint;
+      return { row: row.row, result: 'failed', code: row.reason, column: row.column, hint };
+    }
+    const answer = answers.get(row.row);
+    if (answer === undefined || answer.result === 'accepted') throw new Error(`row ${row.row} was left without an answer`);
+    return { row: row.row, result: answer.result, code: answer.code, column: columns[answer.code ?? ''] ?? null, hint: answer.hint };
+  });
+  const isInLine = rows.some(({ result }) => result !== 'failed');
+  if (client !== undefined) {
+    const started = isInLine ? await startCampaign({ config, store, client, now }, campaignId) : undefined;
+    return { rows, round: started?.round.round ?? null, notice: { told: true } };
+  }
+  return { rows, round: null, notice: dryRun || !isInLine ? { told: true } : await tellToLook(control, campaignId) };
+}
+
+/** The rows with their other cells. Throws UsageError for a row or a column that there is not, and for a cell that is too long. */
+async function fixedCells(
+  { store }: Control,
+  { campaignId, rules }: Campaign,
+  fixes: readonly Fix[],
+): Promise<Pick<ListRow, 'row' | 'cells'>[]> {
+  const { columns } = rules.list;
+  const known = await findRows(store.db, campaignId, fixes.map(({ row }) => row)); // prettier-ignore
+  return fixes.map((fix) => {
+    const found = known.get(fix.row);
+    if (found === undefined) throw new UsageError(`Campaign ${campaignId} has no row ${fix.row}. Nothing was changed.`);
+    const cells = JSON.parse(found.cells) as string[];
+    for (const [name, value] of Object.entries(fix.cells)) {
+      const column = theColumn(name, columns);
+      if (column === null)
+        throw new UsageError(
+          `Row ${fix.row}: the list has no column ${quoteCell(name)}, so nothing was changed. Its columns are ${columns.map(quoteCell).join(', ')}.`,
+        );
+      if (value.length > longestCell)
+        throw new UsageError(
+          `Row ${fix.row}: ${quoteCell(name)} is longer than ${longestCell} characters. Shorten it; nothing was changed.`,
+        );
+      cells[columns.indexOf(column)] = value;
+    }
+    // Nothing of a row is trusted whose cells may have shifted.
+    const isWhole = found.reason !== 'malformed_row' || columns.every((column) => column in fix.cells);
+    return { row: fix.row, cells: isWhole ? cells.slice(0, columns.length) : [] };
+  });
+}
