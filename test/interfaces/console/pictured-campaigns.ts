@@ -62,7 +62,12 @@ function rejectedRows(from: number): ImportRow[] {
   const wrong = [['+1212555O161', 'invalid_phone'], ['+12125550100', 'duplicate_phone'], ['', 'missing_phone']]; // prettier-ignore
   return wrong.map(([cell = '', reason = ''], index) => ({
     ...buildRow(from + index, '', [cell, names[index] ?? '']),
-    ...{ e164: null, zones: [], country: null, regions: null, verdict: 'rejected', reason },
+    e164: null,
+    zones: [],
+    country: null,
+    regions: null,
+    verdict: 'rejected',
+    reason,
     externalId: `P-${2000 + from + index}`,
   }));
 }

@@ -18,6 +18,8 @@ const brokenIds = `[...document.querySelectorAll('.named a')]
   .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
   .map((link) => link.textContent)`;
 
+const moving = 'document.getAnimations().length';
+
 /** How a width is looked at by axe: at the small depth each address once in light and once in dark, at the widest and at the narrowest. */
 function schemesAt(address: number, width: number): readonly ('light' | 'dark')[] {
   if (isFull) return colorSchemes;
@@ -62,8 +64,13 @@ browserTest('every view and form is accessible, fits, is printed, is read in lar
         for (const finding of await axeFindings(page)) found.push(`${path} at ${width} px, ${colorScheme}: ${finding}`);
       }
     }
+    if ((await page.evaluate(moving)) !== 0) found.push(`${path} moves for somebody who asks for less motion`);
     for (const finding of await printFindings(page)) found.push(`${path} on paper: ${finding}`);
   }
+  // Others see that something goes on.
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await open(page, `${origin}/campaigns/reminders`);
+  expect(await page.evaluate(moving)).toBeGreaterThan(0);
   const walked = { token: console.api.tokenText('admin'), paths: Object.values(examples).flat() };
   found.push(...(await walkInLargeText(origin, walked)), ...(await walkWithoutScripts(origin, walked)));
   expect({ found, strayed }).toEqual({ found: [], strayed: [] });
