@@ -67,6 +67,9 @@ browserTest(
     await page.getByLabel('Name', { exact: true }).fill('Guests');
     await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
     await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
+    await page.getByRole('button', { name: 'Rehearse' }).click();
+    await page.getByRole('link', { name: 'Back to check and start' }).click({ timeout: 200_000 });
+    await page.getByRole('link', { name: 'Report' }).waitFor();
     await page.getByRole('button', { name: `Start calling ${rows} people` }).click();
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
 
@@ -113,6 +116,21 @@ browserTest(
     expect(await page.getByRole('link', { name: 'Decide' }).count()).toBe(0);
     expect(complaints).toEqual([]);
     expect(strayed).toEqual([]);
+
+    // Somebody who was reached: what was said, beside its recording.
+    await page
+      .getByRole('navigation', { name: 'Campaign' })
+      .getByRole('link', { name: /^People/ })
+      .click();
+    await page
+      .getByRole('navigation', { name: 'Filter by status' })
+      .getByRole('link', { name: /^Reached/ })
+      .click();
+    await page.locator('tbody').getByRole('link').first().click();
+    await page.getByRole('link', { name: 'Listen and read' }).first().click();
+    await page.getByRole('heading', { name: 'Recording and transcript' }).waitFor();
+    expect(await page.locator('.talk li').count()).toBeGreaterThan(1);
+    expect(await page.locator('audio#recording').count()).toBe(1);
 
     await page.goto(`${origin}/campaigns/${world.id}/results`);
     const [results] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /CSV/ }).first().click()]);
