@@ -4,11 +4,11 @@ import { prepared } from './prepared.ts';
 import type { Row } from './schema.ts';
 import type { Queries, Tx } from './tx.ts';
 
-export type AggregateKind = 'outcome' | 'disposition' | 'collected' | 'evaluation';
+export type AggregateKind = 'outcome' | 'disposition' | 'result' | 'collected' | 'evaluation';
 
 export interface AggregateChange {
   kind: AggregateKind;
-  /** Name of the collected value or evaluation; absent for outcomes and dispositions. */
+  /** Name of the collected value or evaluation; absent for outcomes, dispositions and results of talks. */
   key?: string;
   value: string;
   delta: number;

@@ -200,6 +200,15 @@ const forbidEditingEvents: Readonly<Record<StoreDialect, readonly string[]>> = {
   ],
 };
 
+/** A migration of these statements. */
+function run(...statements: readonly string[]): Migration {
+  return {
+    async up(db: Kysely<Database>) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
+
 /** Migrations in order. An applied one is never changed; a later one is added. */
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
   const migrations: Record<string, Migration> = {
@@ -224,54 +233,34 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       },
     },
     '003-webhooks': { up: (db: Kysely<Database>) => createTable(db, 'webhooks', webhooks) },
-    '004-log-reading': {
-      async up(db: Kysely<Database>) {
-        await sql.raw('create index events_type on events (campaign_id, type, seq)').execute(db);
-      },
-    },
+    '004-log-reading': run('create index events_type on events (campaign_id, type, seq)'),
     '005-sessions': { up: (db: Kysely<Database>) => createTable(db, 'sessions', sessions) },
-    '006-cut-lines': {
-      async up(db: Kysely<Database>) {
-        await sql.raw('alter table agents add column cut_at bigint').execute(db);
-      },
-    },
+    '006-cut-lines': run('alter table agents add column cut_at bigint'),
     '007-rehearsals': { up: (db: Kysely<Database>) => createTable(db, 'rehearsals', rehearsals) },
-    '008-row-terms': {
-      async up(db: Kysely<Database>) {
-        // Null for every row there is: what a row could say until now has columns of its own.
-        await sql.raw('alter table recipients add column terms text').execute(db);
-      },
-    },
-    '009-row-rank': {
-      async up(db: Kysely<Database>) {
-        // The index by which the planner finds who is due follows the new name. Until now 0 stood for a retry, 1 for a first call.
-        await sql.raw('alter table recipients rename column tier to rank').execute(db);
-        await sql.raw('alter table recipients add column called bigint not null default 0').execute(db);
-        const called = "rank = 0 or (state = 'done' and last_attempt_id is not null)";
-        await sql.raw(`update recipients set called = 1, rank = 0 where ${called}`).execute(db);
-        await sql.raw('update recipients set rank = 50 where called = 0').execute(db);
-      },
-    },
-    '010-service-apis': {
-      async up(db: Kysely<Database>) {
-        // Every campaign there is was started on the contract's API.
-        await sql.raw(`alter table campaigns add column api text not null default 'contract'`).execute(db);
-        for (const column of ['attempts add column over_at', 'batches add column not_found_at', 'batches add column withdraw_asked_at'])
-          await sql.raw(`alter table ${column} bigint`).execute(db);
-      },
-    },
-    '011-certain-absence': {
-      async up(db: Kysely<Database>) {
-        await sql.raw('alter table posts add column absent_at bigint').execute(db);
-        await sql.raw('alter table agents add column naming_run bigint not null default 0').execute(db);
-      },
-    },
-    '012-taken-out': {
-      async up(db: Kysely<Database>) {
-        await sql.raw('alter table recipients add column taken_out_at bigint').execute(db);
-        await sql.raw('alter table campaigns add column let_queued bigint not null default 0').execute(db);
-      },
-    },
+    // Null for every row there is: what a row could say until now has columns of its own.
+    '008-row-terms': run('alter table recipients add column terms text'),
+    '009-row-rank': run(
+      // The index by which the planner finds who is due follows the new name. Until now 0 stood for a retry, 1 for a first call.
+      'alter table recipients rename column tier to rank',
+      'alter table recipients add column called bigint not null default 0',
+      "update recipients set called = 1, rank = 0 where rank = 0 or (state = 'done' and last_attempt_id is not null)",
+      'update recipients set rank = 50 where called = 0',
+    ),
+    '010-service-apis': run(
+      // Every campaign there is was started on the contract's API.
+      `alter table campaigns add column api text not null default 'contract'`,
+      'alter table attempts add column over_at bigint',
+      'alter table batches add column not_found_at bigint',
+      'alter table batches add column withdraw_asked_at bigint',
+    ),
+    '011-certain-absence': run(
+      'alter table posts add column absent_at bigint',
+      'alter table agents add column naming_run bigint not null default 0',
+    ),
+    '012-taken-out': run(
+      'alter table recipients add column taken_out_at bigint',
+      'alter table campaigns add column let_queued bigint not null default 0',
+    ),
     '013-people-lists': {
       async up(db: Kysely<Database>) {
         await createTable(db, 'list_orders', { campaign_id: 'text key', place: 'integer key' });
@@ -284,17 +273,15 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         for (const index of peopleIndexes) await sql.raw(index).execute(db);
       },
     },
-    '014-token-use': {
-      async up(db: Kysely<Database>) {
-        await sql.raw('alter table tokens add column used_real bigint').execute(db);
-      },
-    },
-    '015-campaign-files': {
-      async up(db: Kysely<Database>) {
-        // Null for every campaign there is: what their files say was not kept.
-        await sql.raw('alter table campaigns add column file text').execute(db);
-      },
-    },
+    '014-token-use': run('alter table tokens add column used_real bigint'),
+    // Null for every campaign there is: what their files say was not kept.
+    '015-campaign-files': run('alter table campaigns add column file text'),
+    '016-talk-results': run(
+      'alter table attempts add column result text',
+      'alter table recipients add column result text',
+      // People by what their talk came to, a page at a time in the order of the list.
+      'create index recipients_result on recipients (campaign_id, result, row_number) where result is not null',
+    ),
   };
   return { getMigrations: async () => migrations };
 }

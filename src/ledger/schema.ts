@@ -135,6 +135,8 @@ export interface Database extends ServiceTables {
     last_attempt_id: string | null;
     /** When a person took it out while its call was open: it ends with that call, and is not called again. Null: nobody did. */
     taken_out_at: number | null;
+    /** What the last talk with it came to, by the rules of the campaign; null: there was none, or its record is not final. */
+    result: string | null;
     /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
     words_key: string | null;
   };
@@ -165,6 +167,8 @@ export interface Database extends ServiceTables {
     reason: string | null;
     conversation_id: string | null;
     evidence: string | null;
+    /** What the talk came to, by the rules of the campaign. */
+    result: string | null;
     /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
     screened: string | null;
     screened_at: number | null;

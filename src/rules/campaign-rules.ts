@@ -1,3 +1,4 @@
+import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
 import type { OwnColumns } from './row-terms.ts';
@@ -177,7 +178,9 @@ export interface CampaignRules {
   /** Who is notified when the campaign has paused by itself. */
   onPause: { url: string } | null;
   /** What in a call counts as an opt-out: a collected value or an evaluation with that key that equals one of `values`. */
-  optOut: { source: 'collected' | 'evaluation'; key: string; values: (string | number | boolean)[] }[];
+  optOut: ValueRule[];
+  /** What a talk came to, the first rule that describes it; absent: nothing is asked. */
+  results?: readonly ResultRule[];
   dispositions: readonly DispositionRule[];
   /** JSON pointers to where else a record says whose call it is. */
   correlation: { calleeNumber: readonly string[]; batchId: readonly string[]; reference: readonly string[] };

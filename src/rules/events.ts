@@ -117,6 +117,8 @@ export interface EventData {
   'attempt.matched': { conversation: string; evidence: string; by?: 'person' };
   /** `report`: there is no record of it, only what the service says of the call itself. */
   'attempt.settled': CallEnd & { by?: 'report' };
+  /** What the talk came to, by the rules of the campaign: a word of its file. */
+  'attempt.result': { result: string };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
   /** Of its last calls, how many there were and how many failed. */

@@ -20,6 +20,8 @@ export interface AttemptBook {
   /** What else is said of its end. */
   detail: string | null;
   counted: boolean;
+  /** What the talk came to. */
+  result: string | null;
   /** Which budget of its recipient it uses up. */
   budget: number;
   conversation: string | null;

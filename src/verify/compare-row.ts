@@ -1,5 +1,5 @@
 import { callsOf, findAttempt, nthOf, rowNumber, rowOf } from './campaign-book.ts';
-import { misplacedBy, recordAgainst } from './judge-record.ts';
+import { misplacedBy, recordAgainst, resultBy } from './judge-record.ts';
 import type { Compared } from './judge-tables.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
 import { hashCells, hashRow, type RowFacts } from './row-book.ts';
@@ -25,6 +25,7 @@ export function compareRow({ judge, campaign, id, violate }: Compared, row: Reci
     differ('was withdrawn with its open call by the log, and not in the tables');
   compare('number', row.row_number, number);
   compare('calls', row.attempts, calls.length);
+  compare('result', row.result, calls.findLast(({ result }) => result !== null)?.result ?? null);
   compare('last call', row.last_attempt_id, calls.findLast(({ postedAt }) => postedAt !== null)?.attemptId ?? null);
   const { rowKey } = judge;
   const ofTerms = campaign.rowBook.of(number);
@@ -69,12 +70,15 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
     compare('the place in the budget', row.counted === 1, attempt.counted);
   }
   if (ended !== null && attempt.state === ended) compare('the end', row.settled_at, attempt.endedAt);
+  compare('the result', row.result, attempt.result);
   compare('the record', row.conversation_id, attempt.conversation);
   compare('the evidence', row.evidence, attempt.evidence);
   if (row.conversation_id !== null && row.owner !== id)
     violate('calls_differ', `record ${row.conversation_id} of call ${id} ${ownerOf(row)}`);
   const says = recordAgainst(campaign.rules, row);
   if (says !== null) violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
+  const came = resultBy(campaign.rules, row);
+  if (came !== row.result) violate('record_contradicts', `call ${id} came to ${row.result}, and its record says ${came}`);
   const misplaced = misplacedBy(judge, row);
   if (misplaced !== null) violate('record_ignored', `conversation ${row.conversation_id} belongs to call ${id}, and ${misplaced}`);
 }

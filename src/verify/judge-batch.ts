@@ -165,6 +165,7 @@ export function planAttempt(line: JudgedLine): void {
     endedAt: null,
     state: null,
     disposition: null,
+    result: null,
     detail: null,
     counted: false,
     budget: campaign.budgets.get(recipientId) ?? 0,

@@ -1,4 +1,4 @@
-import type { JudgedRules } from './judged-rules.ts';
+import type { JudgedRules, SaidRule } from './judged-rules.ts';
 import type { LogJudge } from './log-judge.ts';
 import type { AttemptRow } from './reader.ts';
 
@@ -14,6 +14,9 @@ interface Facts {
   agentTurns?: number;
   collected?: Record<string, unknown> | null;
   evaluation?: Record<string, unknown> | null;
+  startedAt?: number | null;
+  endedAt?: number | null;
+  durationMs?: number | null;
 }
 
 /**
@@ -37,11 +40,28 @@ export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | nul
   return disposition === 'answered' && isSilent ? 'that nobody spoke' : null;
 }
 
-function hearsOptOut({ optOut }: JudgedRules, { collected, evaluation }: Facts): boolean {
-  return optOut.some(({ source, key, values }) => {
-    const said = plain((source === 'collected' ? collected : evaluation)?.[key]);
-    return said !== null && values.some((value) => plain(value) === said);
-  });
+function hearsOptOut({ optOut }: JudgedRules, facts: Facts): boolean {
+  return optOut.some((rule) => says(facts, rule));
+}
+
+function says({ collected, evaluation }: Facts, { source, key, values }: SaidRule): boolean {
+  const said = plain((source === 'collected' ? collected : evaluation)?.[key]);
+  return said !== null && values.some((value) => plain(value) === said);
+}
+
+/** What the talk of a call came to by the record that it owns; null: it was none, or the record tells no result yet. */
+export function resultBy({ results }: JudgedRules, { state, final, facts: told, disposition }: AttemptRow): string | null {
+  if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || told === null) return null;
+  const facts = JSON.parse(told) as Facts;
+  if ((facts.userTurns ?? 0) === 0) return null;
+  const { durationMs, startedAt, endedAt } = facts;
+  const lasted = durationMs ?? (startedAt == null || endedAt == null ? 0 : endedAt - startedAt);
+  for (const { result, value, talkUnderMs } of results) {
+    const isShort = talkUnderMs === null || (lasted > 0 && lasted < talkUnderMs);
+    if (isShort && (value === null || says(facts, value))) return result;
+  }
+  const asksForValues = results.some(({ value }) => value !== null);
+  return asksForValues && facts.collected == null && facts.evaluation == null ? 'none' : 'other';
 }
 
 /** A value as it may stand, bare or wrapped, as comparable text. */

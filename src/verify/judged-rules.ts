@@ -37,6 +37,13 @@ const noLaw: Law = {
 };
 
 /** What the judge holds a campaign to, where its import tells nothing: nothing. Durations are milliseconds of service time. */
+/** A value of a record, and what it may equal. */
+export interface SaidRule {
+  source: string;
+  key: string;
+  values: readonly unknown[];
+}
+
 const untold = {
   agentId: '',
   calendar: { hours: null, closedOn: [] } as Calendar,
@@ -53,7 +60,9 @@ const untold = {
   },
   pacing: { maxConcurrentCalls: Infinity, startsPerMinute: null as number | null },
   preDial: null as object | null,
-  optOut: [] as readonly { source: string; key: string; values: readonly unknown[] }[],
+  optOut: [] as readonly SaidRule[],
+  /** The first that describes a talk names what it came to. */
+  results: [] as readonly { result: string; value: SaidRule | null; talkUnderMs: number | null }[],
   /** Where there are any, fields that no contract names decide how a call ended. */
   dispositions: [] as readonly unknown[],
   timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },

@@ -186,6 +186,9 @@ export class LogJudge {
           this.#unlisted.set(number, [...(this.#unlisted.get(number) ?? []), event]);
         break;
       }
+      case 'attempt.result':
+        noteResult(line);
+        break;
       case 'attempt.released':
         release(line, findAttempt(campaign, event.attemptId));
         break;
@@ -258,6 +261,15 @@ function withBatch({ campaign, event, violate }: JudgedLine, judge: (batch: Batc
   const batch = campaign.batches.get(event.batchId ?? '');
   if (batch === undefined) violate('log_incomplete', `${event.type} of a batch that was never planned`);
   else judge(batch);
+}
+
+function noteResult({ campaign, event, data, violate }: JudgedLine): void {
+  const attempt = findAttempt(campaign, event.attemptId);
+  if (attempt === undefined) return violate('log_incomplete', `call ${event.attemptId} came to something and was never planned`);
+  const result = textOf(data['result']);
+  if (attempt.result !== null) violate('log_incomplete', `call ${event.attemptId} came to ${attempt.result}, and then to ${result}`);
+  if (attempt.disposition !== 'answered') violate('cause_missing', `call ${event.attemptId} came to ${result}, and nobody had answered it`);
+  attempt.result = result;
 }
 
 function match({ campaign, event, data, violate }: JudgedLine): void {

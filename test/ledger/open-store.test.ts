@@ -190,6 +190,7 @@ test('reading makes no schema', async () => {
     '013-people-lists',
     '014-token-use',
     '015-campaign-files',
+    '016-talk-results',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -34,11 +34,14 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`update recipients set rank = case when state = 'waiting' and called = 1 then 0 else 1 end`.execute(db);
   await sql`alter table recipients drop column called`.execute(db);
   await sql`alter table recipients rename column rank to tier`.execute(db);
+  await sql`drop index recipients_result`.execute(db);
   const columns = [
     'recipients drop column taken_out_at',
     'campaigns drop column let_queued',
     'campaigns drop column api',
     'campaigns drop column file',
+    'attempts drop column result',
+    'recipients drop column result',
   ];
   const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
   await sql`alter table tokens drop column used_real`.execute(db);

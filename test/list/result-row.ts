@@ -7,6 +7,7 @@ export const blankResult: ResultRow = {
   outcome: 'rejected',
   reason: null,
   attempts: 0,
+  result: null,
   disposition: null,
   detail: null,
   conversationId: null,

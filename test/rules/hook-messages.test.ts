@@ -6,7 +6,7 @@ import {
   shortestLaterMs,
   writeScreening,
   type ScreeningVerdict,
-} from '../../src/rules/screening.ts';
+} from '../../src/rules/attempts/screening.ts';
 import type { NewEvent } from '../../src/rules/events.ts';
 import { campaignTransitions, type CampaignState } from '../../src/rules/lifecycle.ts';
 import { readWebhookEvent, webhookEventTypes, webhookMessageId } from '../../src/rules/webhooks/messages.ts';

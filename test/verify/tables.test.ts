@@ -220,6 +220,7 @@ test('the judge finds each value that it holds a campaign to in the rules as the
     preDial: { url: 'https://hooks.example.com', timeoutMs: 5 },
     caps: [{ by: 'person', calls: 2, withinMs: hourMs }],
     dispositions: [{ pointer: '/a', equals: [1], disposition: 'busy' }],
+    results: [{ result: 'a', value: { source: 'collected', key: 'b', values: [1] }, talkUnderMs: 5, goal: true }],
     retry: { maxAttemptsPerNumber: 4, resetAfterMs: hourMs },
     pacing: { startsPerMinute: 7 },
   });

@@ -1,14 +1,18 @@
-import type { CallService } from '../../service/port/call-service.ts';
+import type { AgentFacts, CallService } from '../../service/port/call-service.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import { explainFaults, type CallerFault, type CallerStanding } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { deniedSettings, withOpeningLine } from '../../rules/conversation-override.ts';
+import { didYouMean } from '../../rules/nearest-name.ts';
 import { readPhoneNumber } from '../../rules/phone-number.ts';
 import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =
-  /** At least one number may call. `proven`: the service itself says so of all that may; otherwise the first calls have to show it. */
-  | { ok: true; proven: boolean; numbers: readonly CallerStanding[] }
+  /**
+   * At least one number may call. `notes`: what is odd all the same. `proven`: the service itself says so of all that may; otherwise the
+   * first calls have to show it.
+   */
+  | { ok: true; proven: boolean; numbers: readonly CallerStanding[]; notes: readonly string[] }
   /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
   | { ok: false; reason: string; numbers: readonly CallerStanding[] };
 
@@ -30,21 +34,24 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
   });
   const fit = numbers.filter(({ fault }) => fault === null);
   if (fit.length === 0) return { ok: false, reason: explainFaults(numbers), numbers };
-  return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers };
+  return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers, notes: [] };
 }
 
 /** Which agent calls from which numbers, and what its calls have of their own. */
-export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'>;
+export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'> &
+  Partial<Pick<CampaignRules, 'optOut' | 'results'>>;
 
 /**
  * Asks the service whether it knows the agent and what calls may change of it, then about the numbers that call. Two reads.
  * Throws what the way to it throws when the service cannot be asked.
  */
 export async function checkCaller(service: CallService, caller: Caller): Promise<CallerCheck> {
+  let notes: readonly string[] = [];
   try {
-    const { permitted = null } = await service.agent(caller.agentId);
+    const { permitted = null, keys } = await service.agent(caller.agentId);
     const sent = withOpeningLine(caller.override ?? null, caller.firstMessage) ?? {};
     const denied = permitted === null ? [] : deniedSettings(sent, permitted);
+    notes = keys === undefined ? [] : explainMissingKeys(caller, keys);
     if (denied.length > 0) return { ok: false, reason: explainDenied(caller.agentId, denied), numbers: [] };
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
@@ -60,7 +67,27 @@ export async function checkCaller(service: CallService, caller: Caller): Promise
       numbers: [],
     };
   }
-  return checkNumbers(service, caller.callers.numbers);
+  const numbers = await checkNumbers(service, caller.callers.numbers);
+  return numbers.ok ? { ...numbers, notes } : numbers;
+}
+
+/** Keys for which the campaign looks in the records of calls, and which the agent does not have. */
+function explainMissingKeys({ agentId, optOut = [], results = [] }: Caller, keys: NonNullable<AgentFacts['keys']>): string[] {
+  const asked = [
+    ...optOut.map((value) => ['opt_out', value] as const),
+    ...results.flatMap(({ value }) => (value === null ? [] : [['results', value] as const])),
+  ];
+  const missing = asked.flatMap(([setting, { source, key }]) => {
+    if (keys[source].includes(key)) return [];
+    const what = source === 'collected' ? 'collects no value' : 'is evaluated by no criterion';
+    return [
+      `${setting}: agent ${agentId} ${what} ${JSON.stringify(key)}, so this rule never holds.${didYouMean(key, keys[source])}`.replace(
+        /\.$/,
+        '',
+      ),
+    ];
+  });
+  return [...new Set(missing)];
 }
 
 function explainDenied(agentId: string, denied: readonly string[]): string {

@@ -17,6 +17,8 @@ export interface CampaignStatus {
   nextDueAt: number | null;
   outcomes: Partial<Record<Outcome, number>>;
   dispositions: Record<string, number>;
+  /** Talks by what they came to, by the rules of the campaign. */
+  results: Record<string, number>;
   /** Recipients a person has to decide about. */
   unresolved: number;
   batches: Record<string, number>;
@@ -24,12 +26,14 @@ export interface CampaignStatus {
 
 /** Counts from the running aggregates and small indexes; cheap at any size. */
 export async function readStatus(db: Queries, campaign: Campaign): Promise<CampaignStatus> {
-  const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition']);
+  const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition', 'result']);
   const outcomes: Partial<Record<Outcome, number>> = {};
   const dispositions: Record<string, number> = {};
+  const results: Record<string, number> = {};
   for (const { kind, value, count } of aggregates) {
     if (kind === 'outcome') outcomes[value as Outcome] = count;
     if (kind === 'disposition') dispositions[value] = count;
+    if (kind === 'result') results[value] = count;
   }
   const batches = await db
     .selectFrom('batches')
@@ -49,6 +53,7 @@ export async function readStatus(db: Queries, campaign: Campaign): Promise<Campa
     nextDueAt: await nextDueAt(db, campaign.campaignId),
     outcomes,
     dispositions,
+    results,
     unresolved: outcomes.unresolved ?? 0,
     batches: Object.fromEntries(batches.map((row) => [row.state, row.count])),
   };

@@ -9,7 +9,8 @@ import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
-import { updateAgent, updateBatch, updateRecipient } from '../updates.ts';
+import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
+import { appendEvents } from '../events.ts';
 import type { ConversationRow } from '../schema.ts';
 
 /** When the agent was last, and first, heard to begin a call with the words that it was given, and when it was last cut off. */
@@ -91,11 +92,13 @@ export async function settleFromRecord(
   if (attempt === undefined) throw new Error('the attempt that owns a record is not in the database');
   const facts = JSON.parse(row.facts) as ConversationFacts;
   const judged = { finished: row.finished === 1, final: row.final === 1 };
-  const { disposition: result } = readRecord(facts, readRules(attempt.rules), judged);
+  const rules = readRules(attempt.rules);
+  const { disposition: result, talkResult } = readRecord(facts, rules, judged);
   if (row.finished === 1 && result !== null) {
     await settleAttempts(tx, { campaignId: attempt.campaign_id, now }, [{ attemptId: row.attempt_id, result }]);
     await updateBatch(tx, attempt.batch_id, { progress_at: now });
   }
+  if (talkResult !== null) await noteTalkResult(tx, row.attempt_id, talkResult, now);
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);
     const { recipient_id: recipientId } = attempt;
@@ -106,3 +109,35 @@ export async function settleFromRecord(
     ]);
   }
 }
+
+/** Notes what came of a call that was settled as a talk. A record that is final and owned stays as it is, so this is said once. */
+async function noteTalkResult(tx: Tx, attemptId: string, result: string, now: number): Promise<void> {
+  const [attempt] = (await selectTalk(tx, { attemptId })).rows;
+  if (attempt === undefined) return;
+  const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId, number } = attempt;
+  await updateAttempt(tx, attemptId, { result });
+  const [later] = (await selectLaterTalk(tx, { recipientId, number })).rows;
+  if (later === undefined) await updateRecipient(tx, recipientId, { result, changed_at: now });
+  await changeAggregates(tx, campaignId, [{ kind: 'result', value: result, delta: 1 }]);
+  await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data: { result } }]);
+}
+
+const selectTalk = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
+  tx
+    .selectFrom('attempts')
+    .select(['campaign_id', 'batch_id', 'recipient_id', 'number'])
+    .where('attempt_id', '=', attemptId)
+    .where('state', '=', 'settled')
+    .where('disposition', '=', 'answered')
+    .where('result', 'is', null),
+);
+
+const selectLaterTalk = prepared((tx: Tx, { recipientId, number }: { recipientId: string; number: number }) =>
+  tx
+    .selectFrom('attempts')
+    .select('number')
+    .where('recipient_id', '=', recipientId)
+    .where('number', '>', number)
+    .where('result', 'is not', null)
+    .limit(1),
+);

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { unsentStates } from '../../rules/ledger.ts';
-import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../rules/screening.ts';
+import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../rules/attempts/screening.ts';
 import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';

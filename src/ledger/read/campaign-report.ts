@@ -20,8 +20,11 @@ export interface CampaignReport extends Report {
   funnel: Funnel;
   course: ReportedCourse | null;
   law: LawOutlook;
-  /** What the time on the line of the calls has cost; null where the campaign file names no price. */
-  cost: { amount: number; currency: string; perMinute: number } | null;
+  /**
+   * What the time on the line of the calls has cost; null where the campaign file names no price. `perGoal`: for each person with whom
+   * the goal was reached; null: there is none.
+   */
+  cost: { amount: number; currency: string; perMinute: number; perGoal: number | null } | null;
 }
 
 /** A course with its instants under names by which programs know them. */
@@ -42,13 +45,16 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     funnel: await readFunnel(store.db, campaign),
     course: course === null ? null : reportedCourse(course),
     law: await readLawOutlook(store.db, campaign),
-    cost: reportedCost(campaign.rules.price, report.calls?.talkSeconds ?? 0),
+    cost: reportedCost(campaign.rules.price, report),
   };
 }
 
-function reportedCost(price: Price | undefined, seconds: number): CampaignReport['cost'] {
+function reportedCost(price: Price | undefined, { calls, goal }: Report): CampaignReport['cost'] {
   if (price === undefined) return null;
-  return { amount: costOf(seconds * 1000, price) / 1_000_000, currency: price.currency, perMinute: price.perMinuteMicros / 1_000_000 };
+  const amount = costOf((calls?.talkSeconds ?? 0) * 1000, price) / 1_000_000;
+  const reached = goal?.people.count ?? 0;
+  const perGoal = reached === 0 ? null : amount / reached;
+  return { amount, currency: price.currency, perMinute: price.perMinuteMicros / 1_000_000, perGoal };
 }
 
 /** What there is to know of the law of the rows that could be called. */

@@ -19,6 +19,8 @@ export interface CampaignRow {
   state: 'waiting' | 'open' | 'done';
   outcome: Outcome | null;
   reason: string | null;
+  /** What the last talk came to, by the rules of the campaign. */
+  result: string | null;
   /** Calls that were placed, or may have been, and the one that the service refused. */
   attempts: number;
   /** Of the last of them. */
@@ -40,6 +42,8 @@ export interface RowQuery {
   states?: readonly CampaignRow['state'][];
   outcomes?: readonly Outcome[];
   reasons?: readonly string[];
+  /** What the last talk came to. */
+  results?: readonly string[];
   /** The rule that keeps it waiting, as `readWaiting` names them. */
   waitingFor?: string;
   search?: RowSearch;
@@ -165,7 +169,7 @@ async function conditionOf(
   now: number,
   kinds = kindsOf(query),
 ): Promise<RawBuilder<SqlBool>> {
-  const { reasons, waitingFor, search } = query;
+  const { reasons, results, waitingFor, search } = query;
   const ofKinds = kinds.map(({ state, outcome }) =>
     state === undefined
       ? sql`1 = 1`
@@ -176,6 +180,7 @@ async function conditionOf(
   const all = [
     kinds.length === 0 ? sql`1 = 0` : sql`(${sql.join(ofKinds, sql` or `)})`,
     ...(reasons === undefined ? [] : [sql`reason in (${sql.join(reasons)})`]),
+    ...(results === undefined ? [] : [sql`result in (${sql.join(results)})`]),
     ...(waitingFor === undefined ? [] : [await waitsFor(db, campaignId, { rule: waitingFor, now })]),
     ...(search === undefined ? [] : [matching(db, search)]),
   ];
@@ -207,13 +212,13 @@ export function findRecipient(db: Queries, campaignId: string, row: number): Pro
 const shownColumns = [
   'recipients.recipient_id', 'recipients.row_number', 'recipients.external_id', 'recipients.e164', 'recipients.state', 'recipients.outcome',
   'recipients.reason', 'recipients.due_at', 'recipients.changed_at', 'recipients.zones', 'recipients.country', 'recipients.regions',
-  'recipients.not_before', 'recipients.expires_at', 'recipients.terms',
+  'recipients.not_before', 'recipients.expires_at', 'recipients.terms', 'recipients.result',
 ] as const; // prettier-ignore
 
 type FoundRow = Pick<
   RecipientRow,
   | 'recipient_id' | 'row_number' | 'external_id' | 'e164' | 'state' | 'outcome' | 'reason' | 'due_at' | 'changed_at' | 'zones' | 'country'
-  | 'regions' | 'not_before' | 'expires_at' | 'terms'
+  | 'regions' | 'not_before' | 'expires_at' | 'terms' | 'result'
 >; // prettier-ignore
 
 /** A state, and the outcome where it is done. */
@@ -255,6 +260,7 @@ async function withCalls(db: Queries, found: readonly FoundRow[], now: number): 
       state: row.state,
       outcome: row.outcome,
       reason: row.reason,
+      result: row.result,
       attempts: calls.length,
       disposition: last?.disposition ?? null,
       lastDialedAt: last?.posted_at ?? null,
@@ -272,7 +278,6 @@ function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
   return { ...nothingSaid, ...terms } as ShownTerms;
 }
 
-/** Shorter ones are found in nearly every row. */
 const fewestCharacters = 2;
 
 function matching(db: Queries, { text: written, everywhere }: RowSearch): RawBuilder<SqlBool> {

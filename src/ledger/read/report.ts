@@ -1,6 +1,7 @@
 import { localTime, type LocalTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
-import { outcomes } from '../../rules/outcome.ts';
+import { outcomes, type Outcome } from '../../rules/outcome.ts';
+import { goalShare } from '../../rules/talk-results.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countUnresolved } from './doubt-counts.ts';
@@ -11,6 +12,7 @@ import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts
 export const reportDimensions = [
   'outcome',
   'disposition',
+  'result',
   'attempt',
   'hour',
   'week',
@@ -65,8 +67,8 @@ const unknownZone = 'unknown';
 
 /** Reads running counts where there are any, and lets the database group the calls where there are none. */
 export async function readReport(store: Store, campaign: Campaign, dimensions: readonly ReportDimension[]) {
-  const { campaignId, name, state, rowsTotal } = campaign;
-  const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'collected', 'evaluation']);
+  const { campaignId, name, state, rowsTotal, rules } = campaign;
+  const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'result', 'collected', 'evaluation']);
   const ended = aggregates.filter((row) => row.kind === 'outcome').reduce((sum, row) => sum + row.count, 0);
   const wants = (dimension: ReportDimension): boolean => dimensions.includes(dimension);
   const callDimensions: CallDimension[] = [
@@ -89,6 +91,7 @@ export async function readReport(store: Store, campaign: Campaign, dimensions: r
     /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
     ...(doubt.length > 0 ? { doubt } : {}),
     ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
+    ...(wants('result') && rules.results !== undefined ? await resultTables(store, campaign, aggregates) : {}),
     ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
     /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
     ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
@@ -177,6 +180,27 @@ function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLin
   const lines = outcomes.map((value) => ({ value, count: counts.get(value) ?? 0 }));
   return withShares([...lines, { value: 'in_progress', count: total - ended }].filter(({ count }) => count > 0));
 }
+
+/** Talks by what they came to, and how many reached the goal: of the talks, and of the people who were called and have an outcome. */
+async function resultTables(store: Store, { campaignId, rules }: Campaign, aggregates: readonly Aggregate[]) {
+  const talks = aggregates.filter((row) => row.kind === 'result');
+  const rows = await store.db
+    .selectFrom('recipients')
+    .select((eb) => ['result', eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaignId)
+    .where('result', 'is not', null)
+    .groupBy('result')
+    .execute();
+  const counts = (lines: readonly { name: string | null; count: number }[]) =>
+    Object.fromEntries(lines.map(({ name, count }) => [name ?? '', count]));
+  const ended = aggregates.filter((row) => row.kind === 'outcome' && (calledOutcomes as readonly string[]).includes(row.value));
+  const ofTalks = goalShare(rules.results, counts(talks.map(({ value, count }) => ({ name: value, count }))));
+  const ofPeople = goalShare(rules.results, counts(rows.map(({ result, count }) => ({ name: result, count }))), ended.reduce((sum, row) => sum + row.count, 0)); // prettier-ignore
+  return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
+}
+
+/** Outcomes of people who were called. */
+const calledOutcomes = ['completed', 'exhausted', 'opted_out', 'unresolved'] as const satisfies Outcome[];
 
 function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
   return byCount(withShares(Object.entries(unresolved).map(([value, count]) => ({ value, count }))));

@@ -15,6 +15,8 @@ export interface RecipientResult {
   reason: string | null;
   /** Calls that were placed, or may have been, and the one that the service refused. */
   attempts: number;
+  /** What the last talk came to, by the rules of the campaign; null: there was none, or it has no rules. */
+  result: string | null;
   disposition: string | null;
   detail: string | null;
   conversationId: string | null;
@@ -35,6 +37,8 @@ export interface ResultFilter {
   /** Of the latest attempt. */
   dispositions: readonly string[] | null;
   reasons: readonly string[] | null;
+  /** Of the last talk; default: null. */
+  results?: readonly string[] | null;
   /** Only rows that have changed at this instant (service time) or later. */
   changedSince: number | null;
   /** Only rows behind this one; default: all. */
@@ -47,13 +51,13 @@ const rowsPerRead = 500;
 
 /** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
 export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = everyResult): AsyncGenerator<RecipientResult> {
-  const { dispositions, reasons, changedSince, afterRow = 0 } = filter;
+  const { dispositions, reasons, results = null, changedSince, afterRow = 0 } = filter;
   const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
   let after = afterRow;
   for (;;) {
     const recipients = await db
       .selectFrom('recipients')
-      .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason'])
+      .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason', 'result'])
       .where('campaign_id', '=', campaignId)
       .where('row_number', '>', after)
       .$if(filter.outcomes !== null, (query) =>
@@ -65,6 +69,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
         ),
       )
       .$if(reasons !== null, (query) => query.where('reason', 'in', reasons ?? []))
+      .$if(results !== null, (query) => query.where('result', 'in', results ?? []))
       .$if(changedSince !== null, (query) => query.where('changed_at', '>=', changedSince ?? 0))
       .orderBy('row_number')
       .limit(rowsPerRead)
@@ -95,6 +100,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
         outcome: recipient.outcome ?? 'in_progress',
         reason: recipient.reason,
         attempts: own.length,
+        result: recipient.result,
         disposition: latest?.disposition ?? null,
         detail: latest?.detail ?? null,
         conversationId: latest?.conversation_id ?? null,

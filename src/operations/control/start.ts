@@ -1,9 +1,8 @@
-import { checkCaller } from '../../campaign/preflight/caller-check.ts';
+import { checkCaller, type CallerCheck } from '../../campaign/preflight/caller-check.ts';
 import { refusePassedTimes } from '../../campaign/file/file.ts';
 import { foreseen, CampaignFileError } from '../../shared/input/errors.ts';
 import { importList, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
 import type { Config } from '../../shared/config.ts';
-import type { CallerStanding } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
@@ -70,8 +69,9 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
   const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => control.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
-    const numbers = input.check ? await requireCaller(config, read.rules) : [];
+    const { numbers, notes } = input.check ? await requireCaller(config, read.rules) : { numbers: [], notes: [] };
     for (const note of callersLeftOut(numbers)) input.onNote(note);
+    if (notes.length > 0) input.onWarnings([...notes]);
   }
   const { client } = await control.temporal();
   const now = Math.round(clock.now());
@@ -105,15 +105,18 @@ async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaig
   throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
 }
 
-/** Asks the service for agent and numbers; answers what it says of each number. Throws CallerRefusedError when no call could be made. */
-export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly CallerStanding[]> {
+/** Answers what the service says of each number, and what is odd about the agent. Throws CallerRefusedError when no call could be made. */
+export async function requireCaller(
+  config: Config,
+  rules: CampaignRules,
+): Promise<Pick<Extract<CallerCheck, { ok: true }>, 'numbers' | 'notes'>> {
   const check = await withService(config, (service) => checkCaller(service, rules)).catch((error: unknown) => {
     if (!(error instanceof ServiceUnusableError)) throw error;
     const { message, cause } = error;
     throw new CallerRefusedError(`${message} Nothing was imported and no call was placed.`, { cause });
   });
   if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
-  return check.numbers;
+  return check;
 }
 
 async function importRows(

@@ -24,6 +24,7 @@ const campaignSummary = z
     nextDueAt: instant.nullable(),
     outcomes: counts,
     dispositions: counts,
+    results: counts.meta({ description: 'Talks by what they came to, by the rules of the campaign (`results`).' }),
     unresolved: z.int().meta({ description: 'Rows about which a person has to decide.' }),
     batches: counts,
     rejected: z.int(),

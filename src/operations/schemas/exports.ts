@@ -15,6 +15,10 @@ const callTotals = {
 };
 const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals }));
 
+const countedShare = z
+  .object({ count: z.int(), of: z.int(), share: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() })
+  .meta({ id: 'CountedShare', description: 'A count, its share (0 to 1), and the interval for 95 of 100 (Wilson); null where `of` is 0.' });
+
 const lawOutlook = z
   .object({
     basis: z.enum(bases).nullable().meta({ description: 'What the campaign file states that its calls rest on.' }),
@@ -42,6 +46,11 @@ export const report = z
     outcome: lines.optional(),
     doubt: lines.optional().meta({ description: 'Unresolved rows by their cause.' }),
     disposition: callLines.optional(),
+    result: lines.optional().meta({ description: 'Talks by what they came to, where the campaign has rules for that (`results`).' }),
+    goal: z.object({ talks: countedShare, people: countedShare }).nullable().optional().meta({
+      description:
+        'How often the goal was reached: in talks, and with people who were called and have an outcome. Null: no rule is a goal.',
+    }),
     attempt: callLines.optional(),
     hour: callLines.optional().meta({ description: "Hours 0 to 23 of the recipients' own time." }),
     week: z.array(z.object({ weekday: z.int().meta({ description: '0 for Monday.' }), hour: z.int(), ...callTotals })).optional(),
@@ -53,7 +62,7 @@ export const report = z
     funnel,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
     law: lawOutlook,
-    cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number() }).nullable().meta({
+    cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number(), perGoal: z.number().nullable() }).nullable().meta({
       description:
         'What the time on the line has cost, by the price of the campaign file, without its rounding per call; null without one.',
     }),
@@ -76,6 +85,7 @@ export const whichResults = z.object({
     .transform((value) => (Array.isArray(value) ? value : [value]))
     .pipe(z.array(z.enum([...outcomes, 'in_progress'])))
     .optional(),
+  result: several(z.string().min(1)).meta({ description: 'Only rows whose last talk came to this.' }),
   since: z.iso.datetime({ offset: true }).optional().meta({ description: 'Only rows that changed at this instant or later.' }),
 });
 
@@ -109,6 +119,7 @@ const resultPage = z.object({
         outcome: z.enum([...outcomes, 'in_progress']),
         reason: z.string().nullable(),
         attempts: z.int(),
+        result: z.string().nullable().meta({ description: 'What the last talk came to, by the rules of the campaign.' }),
         disposition: z.string().nullable(),
         detail: z.string().nullable(),
         conversationId: z.string().nullable(),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Html, html } from '../html/html.ts';
 import { hatched } from '../html/icons.ts';
-import { plural } from '../../shared/input/figures.ts';
+import { capital, plural } from '../../shared/input/figures.ts';
 import { jsonText, printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
@@ -12,6 +12,8 @@ import { renderChart, type Chart } from '../charts/chart.ts';
 import { courseChart } from '../charts/timeline.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
 import { causeText } from '../words/needs.ts';
+import { goalText } from '../words/campaign.ts';
+import { reasonText } from '../words/causes.ts';
 
 /** A report is handed on by mail, so it stays below this. */
 export const mostReportBytes = 300_000;
@@ -114,7 +116,7 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
     { title: 'Answer rate by hour of the week', charts: [weekChart(week)], wide: true },
     { title: 'Attempts', charts: [attemptsChart(attempt)] },
     { title: 'Caller numbers', charts: [callersChart(caller), callerDaysChart(caller)] },
-    { title: 'How calls and rows ended', charts: [dispositionChart(disposition), ...outcomeCharts(campaign)] },
+    { title: 'How calls and rows ended', charts: [dispositionChart(disposition), ...resultCharts(campaign), ...outcomeCharts(campaign)] },
     { title: 'Collected values', charts: valueCharts(campaign, 'collected') },
     { title: 'Evaluations', charts: valueCharts(campaign, 'evaluation') },
   ];
@@ -141,6 +143,12 @@ function ofCampaign({ campaignId }: ShownCampaign, charts: readonly Chart[], { t
     ${alone ? null : html`<h3>${campaignId}</h3>`} ${charts.length === 0 ? html`<p class="chart-note">None.</p>` : null}
     ${charts.map((chart) => renderChart(chart, chart.title === title ? null : level))}
   </div>`;
+}
+
+function resultCharts({ result = [], goal }: Pick<ShownCampaign, 'result' | 'goal'>): Chart[] {
+  const note = goal == null ? {} : { note: `${capital(goalText(goal.talks, 'talks'))}; ${goalText(goal.people, 'people called')}.` };
+  const lines = result.map((line) => ({ ...line, value: reasonText(line.value) }));
+  return result.length === 0 ? [] : [countsChart('What talks came to', { lines, unit: 'Talks', ...note })];
 }
 
 function outcomeCharts({ outcome = [], doubt = [] }: Pick<ShownCampaign, 'outcome' | 'doubt'>): Chart[] {

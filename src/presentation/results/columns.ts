@@ -10,6 +10,8 @@ export interface ResultsTable {
   /** Keys of all collected values and evaluations of the campaign; each becomes a column. */
   collectedKeys: readonly string[];
   evaluationKeys: readonly string[];
+  /** The campaign has rules for what a talk came to, which is a column then. */
+  hasResults?: boolean;
 }
 
 export type ResultValue = string | number | boolean | null;
@@ -30,10 +32,11 @@ const resultColumns = [
 ] as const;
 
 /** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
-export function resultsHeader({ columns, collectedKeys, evaluationKeys }: ResultsTable): string[] {
+export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResults = false }: ResultsTable): string[] {
   const taken = new Set(columns);
   const added = [
     ...resultColumns,
+    ...(hasResults ? ['result'] : []),
     ...collectedKeys.map((key) => `collected.${key}`),
     ...evaluationKeys.map((key) => `evaluation.${key}`),
   ].map((name) => {
@@ -57,7 +60,7 @@ export interface ResultCells {
 }
 
 /** One line of the results, in the order of the header. Instants are in ISO form. */
-export function resultCells(row: ResultRow, { columns, collectedKeys, evaluationKeys }: ResultsTable): ResultCells {
+export function resultCells(row: ResultRow, { columns, collectedKeys, evaluationKeys, hasResults = false }: ResultsTable): ResultCells {
   const surplus = row.cells.slice(columns.length);
   // A row with too many cells may not push the columns after it out of place, nor lose what it held.
   const detail = surplus.length === 0 ? row.detail : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
@@ -76,6 +79,7 @@ export function resultCells(row: ResultRow, { columns, collectedKeys, evaluation
       row.durationMs === null ? null : row.durationMs / 1000,
       row.audio,
       row.candidates.length === 0 ? null : row.candidates.join(' '),
+      ...(hasResults ? [row.result] : []),
       ...collectedKeys.map((key) => pick(row.collected, key)),
       ...evaluationKeys.map((key) => pick(row.evaluation, key)),
     ],

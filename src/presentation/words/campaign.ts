@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { callsAmong } from '../../rules/disposition.ts';
+import { goalShare, type CountedShare } from '../../rules/talk-results.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { fateOfQueued, type QueuedFate } from '../../rules/service-api.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -84,6 +85,19 @@ export function dispositionCounts(status: CampaignStatus): string {
     .join(' · ');
 }
 
+/** Talks by what they came to, and how many of them reached the goal. */
+export function resultCounts({ rules }: Pick<Campaign, 'rules'>, { results }: CampaignStatus): string {
+  const goal = goalShare(rules.results, results);
+  const parts = sorted(results).map(([name, times]) => `${name} ${count(times)}`);
+  return [...parts, ...(goal === null || goal.of === 0 ? [] : [goalText(goal, 'talks')])].join(' · ');
+}
+
+/** `goal reached in 9 of 37 talks: 24.3 % (13.4 % to 40.1 %)`. */
+export function goalText({ count: reached, of, share, low, high }: CountedShare, noun: string): string {
+  if (share === null) return `goal reached in 0 of 0 ${noun}`;
+  return `goal reached in ${count(reached)} of ${count(of)} ${noun}: ${percentCell(share)} (${percentCell(low ?? 0)} to ${percentCell(high ?? 1)})`;
+}
+
 /** A campaign's status for programs, before `withInstants`; instants are of service time. */
 export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
   const { campaignId, name, api, state, stateReason, round, createdAt, rowsRejected } = campaign;
@@ -118,9 +132,20 @@ export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colou
   if (dispositions.length > 0) {
     const all = dispositions.reduce((sum, [, times]) => sum + times, 0);
     lines.push('', bold(`  ${'calls'.padEnd(16)}${count(all).padStart(9)}`));
-    lines.push(...dispositions.map(([name, times]) => `  ${name.padEnd(16)}${count(times).padStart(9)}`));
+    lines.push(...dispositions.map(counted));
+  }
+  const results = sorted(status.results);
+  if (results.length > 0) {
+    const all = results.reduce((sum, [, times]) => sum + times, 0);
+    lines.push('', bold(`  ${'talks came to'.padEnd(16)}${count(all).padStart(9)}`), ...results.map(counted));
+    const goal = goalShare(campaign.rules.results, status.results);
+    if (goal !== null) lines.push(`  ${goalText(goal, 'talks')}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+function counted([name, times]: readonly [string, number]): string {
+  return `  ${name.padEnd(16)}${count(times).padStart(9)}`;
 }
 
 function table(rows: readonly (readonly [string, number])[], status: CampaignStatus): string[] {

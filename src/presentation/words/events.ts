@@ -67,6 +67,7 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'attempt.matched': null,
   'attempt.settled': null,
   'attempt.corrected': null,
+  'attempt.result': null,
   'batch.planned': null,
   'recipient.deferred': null,
   'recipient.outcome': null,

@@ -33,6 +33,7 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   },
   'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
   'attempt.corrected': ({ data }, call) => `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
+  'attempt.result': ({ data: { result } }, call) => `${call} came to: ${reasonText(result)}`,
   'operator.acted': ({ data }, call) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}, ${call}`,
   'recipient.outcome': ({ data: { outcome, reason } }) =>
     outcome === null ? 'outcome taken back: the row waits again' : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,

@@ -1,6 +1,7 @@
 import type { CampaignRules } from '../campaign-rules.ts';
 import type { ConversationFacts } from '../conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../disposition.ts';
+import { comparable, resultOfTalk, saysSo } from '../talk-results.ts';
 
 /** What repeated reads of one record have shown so far. */
 export interface RecordReads {
@@ -31,6 +32,7 @@ export type Judged = Pick<RecordEvidence, 'finished' | 'final'>;
 export interface ReadingRules {
   dispositions?: CampaignRules['dispositions'];
   optOut?: CampaignRules['optOut'];
+  results?: CampaignRules['results'];
   ringLimitMs?: number;
 }
 
@@ -54,6 +56,11 @@ export interface RecordEvidence {
   disposition: AttemptResult | null;
   /** The callee asked not to be called again. */
   optOut: boolean;
+  /**
+   * What the talk came to, by the rules of the campaign; null: it has none, nobody was talked to, the record is not final, or the callee
+   * asked not to be called again, which outranks everything else in it.
+   */
+  talkResult: string | null;
   talk: RecordedTalk;
   /** Words of either side. */
   spoken: boolean;
@@ -82,18 +89,23 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
     final = isFinal(facts, { finished, over, overForMs }, history);
   } else final = history.final;
   const spoken = facts.userTurns + facts.agentTurns > 0;
-  const optOut = heardOptOut(facts, rules.optOut ?? []);
+  // The callee asked not to be called again.
+  const optOut = (rules.optOut ?? []).some((rule) => saysSo(facts, rule));
+  const disposition = finished || final ? resultOf(facts, rules.dispositions ?? [], { final, optOut }) : null;
+  const lastedMs = durationOf(facts);
+  const isTalk = final && disposition?.disposition === 'answered' && facts.userTurns > 0;
   return {
     over,
     overSince,
     finished: finished || final,
     final,
-    disposition: finished || final ? resultOf(facts, rules.dispositions ?? [], { final, optOut }) : null,
+    disposition,
     optOut,
+    talkResult: isTalk && rules.results !== undefined ? resultOfTalk(facts, lastedMs, rules.results) : null,
     talk: talkIn(facts, final, rules.ringLimitMs ?? 0),
     spoken,
     wordless: facts.hasTranscript && !spoken && facts.callResult === null,
-    lastedMs: durationOf(facts),
+    lastedMs,
   };
 }
 
@@ -225,32 +237,6 @@ function hasResults(facts: ConversationFacts): boolean {
   if (facts.status !== 'done') return false;
   const nothingSaid = facts.hasTranscript && facts.userTurns + facts.agentTurns === 0;
   return nothingSaid || facts.collected !== null || facts.evaluation !== null;
-}
-
-/**
- * Whether the callee asked not to be called again: a collected value or evaluation result named by the rules equals one of
- * the listed values. Comparison is by text without case and surrounding blanks, so `true` and `"True"` are equal, while
- * `yes` counts only where it is listed.
- */
-function heardOptOut(facts: ConversationFacts, rules: CampaignRules['optOut']): boolean {
-  return rules.some((rule) => {
-    const said = resultNamed(rule.source === 'collected' ? facts.collected : facts.evaluation, rule.key);
-    return said !== null && rule.values.some((value) => comparable(value) === said);
-  });
-}
-
-function resultNamed(results: Record<string, unknown> | null, key: string): string | null {
-  if (results === null || !Object.hasOwn(results, key)) return null;
-  const entry = results[key];
-  if (typeof entry !== 'object' || entry === null) return comparable(entry);
-  // Comparable services wrap the result: `{ value, rationale }` when collected, `{ result, rationale }` when evaluated.
-  if ('value' in entry) return comparable(entry.value);
-  return 'result' in entry ? comparable(entry.result) : null;
-}
-
-function comparable(value: unknown): string | null {
-  if (typeof value === 'string') return value.trim().toLowerCase();
-  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
 }
 
 function result(disposition: Disposition, detail: string | null = null): AttemptResult {

@@ -1,7 +1,7 @@
 import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
 import { isJsonObject, type JsonObject } from '../../rules/conversation-override.ts';
 import { root } from '../http/paths.ts';
-import type { CallerNumber, ServiceReads } from '../port/call-service.ts';
+import type { AgentFacts, CallerNumber, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError } from '../port/errors.ts';
 import type { ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
@@ -24,7 +24,9 @@ export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
     async agent(agentId) {
       const { agent_id: id, name, platform_settings: settings, conversation_config: conversation } = await client.getAgent(agentId);
       const permitted = isGated ? permittedBy(settings) : null;
-      return { id: id ?? agentId, name: name ?? null, permitted, placeholders: placeholdersIn(conversation) };
+      const keys = keysIn(settings);
+      const told = keys === null ? {} : { keys };
+      return { id: id ?? agentId, name: name ?? null, permitted, placeholders: placeholdersIn(conversation), ...told };
     },
     async *agents() {
       for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
@@ -50,6 +52,18 @@ async function readCallers(client: ConvaiClient, sought: readonly string[] = [])
     label: number.label ?? null,
     verified: verificationOf(number),
   }));
+}
+
+/** Null where the settings of an agent do not tell what it collects. */
+function keysIn(settings: unknown): NonNullable<AgentFacts['keys']> | null {
+  if (!isJsonObject(settings)) return null;
+  const { data_collection: collected, evaluation } = settings;
+  const criteria = isJsonObject(evaluation) ? evaluation['criteria'] : undefined;
+  if (!isJsonObject(collected) && !Array.isArray(criteria)) return null;
+  const ids = (Array.isArray(criteria) ? criteria : []).flatMap((each) =>
+    isJsonObject(each) && typeof each['id'] === 'string' ? [each['id']] : [],
+  );
+  return { collected: isJsonObject(collected) ? Object.keys(collected) : [], evaluation: ids };
 }
 
 /** What the settings of an agent let a call change. */

@@ -123,6 +123,8 @@ export interface AgentFacts {
   name: string | null;
   /** Settings that a call may have in place of the agent's, each `true`; null: all, or the service does not say. */
   permitted?: JsonObject | null;
+  /** Keys of the values that it collects and of the criteria by which its calls are evaluated; left out: the service does not say. */
+  keys?: Readonly<Record<'collected' | 'evaluation', readonly string[]>>;
   /** Values that its variables have where a call gives none, by their names; left out: not asked, or the service does not say. */
   placeholders?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readBy } from '../../campaign/file/settings/setting.ts';
 import { parseDuration } from '../input/times.ts';
-import type { ScreeningVerdict } from '../../rules/screening.ts';
+import type { ScreeningVerdict } from '../../rules/attempts/screening.ts';
 import { HookError } from './errors.ts';
 import { postSigned, type SignedPost } from './signed-post.ts';
 

@@ -56,6 +56,7 @@ retry: { max_attempts: 4, max_uncounted: 2, busy: 5m, no_answer: [15m, 1d], unre
   max_attempts_per_number: 9, reset_after: 7d, jitter: 2m }
 pacing: { max_concurrent_calls: 40, starts_per_minute: 60, batch_size: 30, refill_threshold: 7, warm_up: 5m, priority: 90 }
 opt_out: [{ collected: opt_out, equals: [true, "yes"] }, { evaluation: stop, equals: success }]
+results: [{ result: confirmed, collected: confirmed, equals: "yes", talk_under: 2m, goal: true }, { result: cut_off, talk_under: 10s }]
 advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 2m, late_lookback: 1h, poll: 5s }
 `);
   expect(file.listPath.endsWith('/lists/r.csv')).toBe(true);
@@ -118,6 +119,10 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
     ],
     dispositions: [{ pointer: '/metadata/cause', equals: ['USER_BUSY', 17], disposition: 'busy' }],
     correlation: { calleeNumber: ['/metadata/to'], batchId: ['/metadata/a', '/b~1c'], reference: [] },
+    results: [
+      { result: 'confirmed', value: { source: 'collected', key: 'confirmed', values: ['yes'] }, talkUnderMs: 120_000, goal: true },
+      { result: 'cut_off', value: null, talkUnderMs: 10_000, goal: false },
+    ],
     timing: {
       dispatchMarginMs: 300_000,
       settleMs: 1_200_000,
@@ -200,6 +205,13 @@ test.each(
     ['first_message: "{% include \'other\' %}"', /^6 first_message: /],
     ['first_message: {{ first_name }}', /^6 : .*in quotes/],
     ['opt_out: [{ collected: a, evaluation: b, equals: 1 }]', /opt_out\[0\]: .*cannot be used; write \{ collected/],
+    ['results: [{ result: Confirmed, collected: a, equals: 1 }]', /results\[0\]\.result: "Confirmed" cannot be used; write a name of small letters/],
+    ['results: [{ result: other, talk_under: 10s }]', /results\[0\]\.result: "other" cannot be used; write another name/],
+    ['results: [{ result: a, collected: a }]', /results\[0\]: .*cannot be used; write \{ result/],
+    ['results: [{ result: a, equals: 1 }]', /results\[0\]: .*cannot be used; write \{ result/],
+    ['results: [{ result: a, goal: true }]', /results\[0\]: .*cannot be used; write \{ result/],
+    ['results: [{ result: a, collected: b, evaluation: c, equals: 1 }]', /results\[0\]: .*cannot be used; write \{ result/],
+    ['results: [{ result: a, talk_under: 10 }]', /results\[0\]\.talk_under: /],
     ['retry: { busy: [] }', /retry\.busy/],
     ['retry: { busy: 0s }', /retry\.busy/],
     ['retry: { busy: &x [*x] }', /retry\.busy/],

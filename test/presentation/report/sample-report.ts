@@ -68,6 +68,7 @@ export function samplePeople(campaignId: string, count: number): People {
     state: 'done' as const,
     outcome: 'completed' as const,
     reason: null,
+    result: null,
     attempts: 1,
     disposition: 'answered',
     lastDialedAt: noon,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { resultsBesides, type ResultRule, type ValueRule } from '../../../rules/talk-results.ts';
+import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';
@@ -25,6 +26,28 @@ const optOut = {
 const optOutRule = z
   .strictObject(shapeOf(optOut), { error: optOutFix })
   .refine((rule) => (rule.collected === undefined) !== (rule.evaluation === undefined), { error: optOutFix });
+
+const resultFix = 'write { result: confirmed, collected: key, equals: value }, with evaluation or talk_under as you need them';
+const resultNameFix = 'write a name of small letters, digits and _, at most 40, beginning with a letter';
+const taken: readonly string[] = Object.values(resultsBesides);
+// prettier-ignore
+const result = {
+  result: { help: 'What such a talk came to, as a word of yours.',
+    schema: z.string({ error: resultNameFix }).regex(/^[a-z][a-z0-9_]{0,39}$/, { error: resultNameFix })
+      .refine((name) => !taken.includes(name), { error: `write another name: ${taken.join(' and ')} are for talks that no rule describes` }) },
+  collected: { schema: text(resultFix).optional(), help: 'Key of a collected value.' },
+  evaluation: { schema: text(resultFix).optional(), help: 'Key of an evaluation result.' },
+  equals: { schema: equals.optional(), help: 'The value or values that mean it.' },
+  talk_under: { schema: duration(1000).optional(), help: 'The call lasted less than this, such as 10s.' },
+  goal: { schema: z.boolean({ error: 'write true or false' }).default(false), help: 'This is what the campaign is for.' },
+} as const satisfies SettingGroup;
+const resultRule = z
+  .strictObject(shapeOf(result), { error: resultFix })
+  .refine(({ collected, evaluation }) => collected === undefined || evaluation === undefined, { error: resultFix })
+  .refine(({ collected, evaluation, equals: values }) => (values === undefined) === ((collected ?? evaluation) === undefined), {
+    error: resultFix,
+  })
+  .refine(({ equals: values, talk_under: under }) => values !== undefined || under !== undefined, { error: resultFix });
 
 const pointerFix = 'write a JSON pointer into the record, such as /metadata/termination_reason';
 /** RFC 6901: each part after a slash, with ~0 and ~1 for ~ and /. */
@@ -80,6 +103,8 @@ export const recordSettings = {
     help: 'What the calls cost, for figures of money; without it there are none. Nothing is decided by it.' },
   opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,
     help: 'Rules that find a request not to be called again in the results of a call.' },
+  results: { schema: listOf(resultRule, resultFix), settings: result,
+    help: 'What a talk came to: the first rule whose conditions all hold. Nothing is decided by it.' },
   dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
     help: 'What fields that no contract names say about the call.' },
   correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
@@ -88,17 +113,21 @@ export const recordSettings = {
 /** As frozen. */
 export function recordRules(
   written: Written<typeof recordSettings>,
-): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price'> {
+): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results'> {
   const { price: asked } = written;
   const own = asked && { perMinuteMicros: Math.round(asked.per_minute * 1_000_000), currency: asked.currency };
   const rules = rulesOf(recordSettings, {
-    opt_out: written.opt_out.map((rule) => ({
-      source: rule.collected === undefined ? ('evaluation' as const) : ('collected' as const),
-      key: rule.collected ?? rule.evaluation ?? '',
-      values: rule.equals,
-    })),
+    opt_out: written.opt_out.map((rule) => valueRule(rule, rule.equals)),
     dispositions: written.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
     correlation: rulesOf(correlation, written.correlation),
   });
-  return own === undefined ? rules : { ...rules, price: own };
+  const results = written.results.map(({ result: name, goal, equals: values, talk_under: talkUnderMs = null, ...rule }): ResultRule => {
+    return { result: name, value: values === undefined ? null : valueRule(rule, values), talkUnderMs, goal };
+  });
+  return { ...rules, ...(own === undefined ? {} : { price: own }), ...(results.length === 0 ? {} : { results }) };
+}
+
+function valueRule(rule: { collected?: string | undefined; evaluation?: string | undefined }, values: ValueRule['values']): ValueRule {
+  const { collected, evaluation = '' } = rule;
+  return collected === undefined ? { source: 'evaluation', key: evaluation, values } : { source: 'collected', key: collected, values };
 }

@@ -57,6 +57,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
       columns: campaign.rules.list.columns,
       collectedKeys: collected,
       evaluationKeys: evaluation,
+      hasResults: campaign.rules.results !== undefined,
       format: params.format,
       csv: { safeCells, bom },
     };
@@ -67,10 +68,11 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
   });
 }
 
-function filterOf({ outcome, since }: z.output<typeof whichResults>): ResultFilter {
+function filterOf({ outcome, result, since }: z.output<typeof whichResults>): ResultFilter {
   return {
     ...everyResult,
     outcomes: outcome ?? null,
+    results: result ?? null,
     changedSince: since === undefined ? null : Date.parse(since),
   };
 }

@@ -26,6 +26,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       ...(query.state === undefined ? {} : { states: query.state }),
       ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
       ...(query.reason === undefined ? {} : { reasons: query.reason }),
+      ...(query.result === undefined ? {} : { results: query.result }),
       ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
       ...(query.search === undefined ? {} : { search: { text: query.search, everywhere: mayAct(holderOf(request).role, 'operate') } }),
     };
@@ -83,6 +84,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
           postedAt: attempt.posted_at,
           settledAt: attempt.settled_at,
           disposition: attempt.disposition,
+          result: attempt.result,
           detail: attempt.detail,
           conversationId: attempt.conversation_id,
         })),

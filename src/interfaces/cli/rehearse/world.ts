@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
+import type { ValueRule } from '../../../rules/talk-results.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { privateSettings, type LocalWorldInput } from '../access/local-world.ts';
 
@@ -121,10 +122,18 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
   const [seed] = state.agents;
   if (seed === undefined) throw new Error('the sandbox has no agent to start from');
   const { platform } = seed.agent;
-  const asked = rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const);
-  const judged = rules.optOut
-    .filter(({ source }) => source === 'evaluation')
-    .map(({ key }) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: optOutItem.description }));
+  const results = (rules.results ?? []).flatMap(({ value }) => value ?? []);
+  const valuesOf = (wanted: string) =>
+    results.filter(({ source, key }) => source === 'collected' && key === wanted).flatMap(({ values }) => values);
+  const asked = [
+    ...results.filter(({ source }) => source === 'collected').map(({ key }) => [key, resultItem(key, valuesOf(key))] as const),
+    ...rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const),
+  ];
+  const criterion = (key: string, prompt: string) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: prompt });
+  const judged = [
+    ...results.filter(({ source }) => source === 'evaluation').map(({ key }) => criterion(key, `Whether this holds: ${key}.`)),
+    ...rules.optOut.filter(({ source }) => source === 'evaluation').map(({ key }) => criterion(key, optOutItem.description)),
+  ];
   const agent = {
     ...seed.agent,
     agentId: rules.agentId,
@@ -145,6 +154,11 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
     verified: true,
   }));
   await ask(`${url}/_sandbox/import`, { ...state, agents: [{ agentId: rules.agentId, agent }], numbers });
+}
+
+/** A value that a made-up talk may come to: one of those for which there is a rule, or none of them. */
+function resultItem(key: string, values: ValueRule['values']) {
+  return { type: 'string', description: key, enum: [...new Set([...values.map(String), 'something else'])] } as const;
 }
 
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;

@@ -15,6 +15,7 @@ export interface ResultsFlags {
   outcome?: string;
   disposition?: string;
   reason?: string;
+  result?: string;
   since?: string;
   wait: boolean;
   transcripts?: string;
@@ -47,6 +48,7 @@ export function readResultsFlags(flags: ResultsFlags) {
       dispositions: readNames('--disposition', flags.disposition, dispositions),
       // Any word may be a reason of some campaign.
       reasons: readNames('--reason', flags.reason, null),
+      results: readNames('--result', flags.result, null),
     },
     since: readSince(flags.since),
     wait,

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { campaignTitle, stateText } from '../../../presentation/words/campaign.ts';
+import { campaignTitle, goalText, stateText } from '../../../presentation/words/campaign.ts';
 import { causeText } from '../../../presentation/words/needs.ts';
 import { clockSpan, count, percentCell, plural } from '../../../shared/input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../../ledger/read/report.ts';
@@ -26,6 +26,8 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
     report.outcome === undefined ? '' : counts('outcome', 'rows', report.outcome),
     report.doubt === undefined ? '' : counts('unresolved because', 'rows', report.doubt.map(toWords)),
     calls('call ended', report.disposition),
+    report.result === undefined ? '' : counts('talk came to', 'talks', report.result),
+    report.goal == null ? '' : `${goalText(report.goal.talks, 'talks')}\n${goalText(report.goal.people, 'people called')}\n`,
     calls('attempt', report.attempt),
     calls('local hour', report.hour),
     weekTable(report.week ?? [], bold),

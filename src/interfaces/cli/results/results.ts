@@ -28,13 +28,13 @@ import { workbooks } from '../../../list/format/xlsx/workbook-reader.ts';
 
 const examples = `
 Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,
-times, duration, audio, and one column per collected value and evaluation. While the campaign runs, rows without an outcome show
+times, duration, audio, result where the campaign has results:, and one column per collected value and evaluation. While the campaign runs, rows without an outcome show
 "in_progress". The file is written completely or not at all, and replaces only earlier results of the same campaign in the same format.
 
 For Excel use .xlsx, in which nothing can run as a formula. In CSV, added cells are made safe and the list's own cells are unchanged;
 if the file is meant for a spreadsheet, add --safe-cells and --bom.
 
---outcome, --disposition (of the latest call) and --reason accept comma-separated names; a row must match every filter. --since keeps
+--outcome, --disposition (of the latest call), --reason and --result accept comma-separated names; a row must match every filter. --since keeps
 rows that changed since a time on the service's clock. Every run with --since, and every run before the end of the campaign, prints
 where the next --since should begin. A job that continues there misses no change, and may see one twice.
 
@@ -63,6 +63,7 @@ export function resultsCommand(io: Io): Command {
     .option('--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet')
     .option('--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions')
     .option('--reason <names>', 'only rows with one of these comma-separated reasons')
+    .option('--result <names>', 'only rows whose last talk came to one of these comma-separated results (results: in the campaign file)')
     .option('--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h')
     .option('--wait', 'wait until the campaign has ended, then write', false)
     .option('--transcripts <folder>', "write transcripts, read from the service's records")
@@ -163,6 +164,7 @@ export async function writeCampaignResults(
     rows: readResults(store.db, campaign.campaignId, filter),
     collectedKeys: collected,
     evaluationKeys: evaluation,
+    hasResults: campaign.rules.results !== undefined,
     path,
     stdout: io.stdout,
     ...settings,

@@ -2,6 +2,7 @@ import { bone, figures, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
+import { goalShare } from '../../../rules/talk-results.ts';
 import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import type { Course } from '../../../ledger/read/timeline.ts';
@@ -84,6 +85,7 @@ export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' 
             : html`${minutes.toLocaleString('en')} <small>min</small>`,
       of: talk === undefined ? null : talk.calls === 0 ? 'no conversation yet' : `${lasting(talk.talkMs / talk.calls)} per answered call`,
     },
+    ...goalFigure(campaign, status),
     ...(price === undefined ? [] : [costFigure(price, talk?.lineMs)]),
   ];
   return html`<section class="panel" aria-labelledby="figs" id="key-figures">
@@ -127,4 +129,18 @@ function hourly(
 function lasting(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
+}
+
+/** How often the talks reached what the campaign is for. */
+function goalFigure(
+  { rules }: CampaignBrief['campaign'],
+  { results }: CampaignBrief['status'],
+): { name: string; value: string; of: string }[] {
+  const goal = goalShare(rules.results, results);
+  if (goal === null) return [];
+  const { count, of, share, low, high } = goal;
+  if (share === null) return [{ name: 'Goal', value: '–', of: 'no talk has been judged yet' }];
+  const between = `${Math.round((low ?? 0) * 100)} to ${Math.round((high ?? 1) * 100)}%`;
+  const value = `${Math.round(share * 100)}%`;
+  return [{ name: 'Goal', value, of: `${count.toLocaleString('en')} of ${of.toLocaleString('en')} talks, likely ${between}` }];
 }

@@ -15,7 +15,7 @@ export function campaignPath(campaignId: string, more = ''): string {
 /** Rows of a campaign, by what they wait for or how they ended. What is searched for may be a number, and stands in no address. */
 export function rowsPath(
   campaignId: string,
-  query: Partial<Record<'waiting' | 'state' | 'outcome' | 'after' | 'sort' | 'columns' | 'person', string | number>> = {},
+  query: Partial<Record<'waiting' | 'state' | 'outcome' | 'result' | 'after' | 'sort' | 'columns' | 'person', string | number>> = {},
 ): string {
   return withQuery(campaignPath(campaignId, '/rows'), query);
 }

@@ -14,6 +14,8 @@ export interface Asked {
   state: CampaignRow['state'] | '';
   outcome: Outcome | 'cannot' | '';
   waiting: string;
+  /** What the last talk came to. */
+  result: string;
   search: string;
   /** Behind which the page begins, as the page before has said. */
   after: string;
@@ -26,6 +28,7 @@ export interface Asked {
 
 const states = ['waiting', 'open', 'done'] as const satisfies CampaignRow['state'][];
 const mostSearched = 200;
+const longestResult = 40;
 const mostColumns = 8;
 /** None of them, where the usual ones would be shown. */
 const noColumns = '-';
@@ -42,6 +45,7 @@ export function readAsked(request: ViewRequest, { rules, state: campaignState }:
     state,
     outcome,
     waiting: said('waiting'),
+    result: said('result').slice(0, longestResult),
     search,
     after: /^\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
     // Only who waits has a next call.
@@ -90,11 +94,18 @@ function sortText(sort: RowOrder): string {
 
 /** What is asked for as an address has it, without what is searched for. */
 export function fieldsOf(
-  { state, outcome, waiting, sort, columns }: Asked,
+  { state, outcome, waiting, result, sort, columns }: Asked,
   list: List,
-): Record<'state' | 'outcome' | 'waiting' | 'sort' | 'columns', string> {
+): Record<'state' | 'outcome' | 'waiting' | 'result' | 'sort' | 'columns', string> {
   const isUsual = columns.length <= 1 && columns[0] === nameColumn(list);
-  return { state, outcome, waiting, sort: sortText(sort), columns: isUsual ? '' : columns.length === 0 ? noColumns : columns.join(',') };
+  return {
+    state,
+    outcome,
+    waiting,
+    result,
+    sort: sortText(sort),
+    columns: isUsual ? '' : columns.length === 0 ? noColumns : columns.join(','),
+  };
 }
 
 /** The address of the same people with something changed; a change begins at the first page, and closes the drawer. */
@@ -108,11 +119,12 @@ export function askedPath(campaign: Campaign, asked: Asked, changed: Partial<Ask
 }
 
 /** The same for the database. */
-export function queryOf({ state, outcome, waiting, search }: Asked, mayFindAll: boolean): RowQuery {
+export function queryOf({ state, outcome, waiting, result, search }: Asked, mayFindAll: boolean): RowQuery {
   return {
     ...(state === '' ? {} : { states: [state] }),
     ...(outcome === '' ? {} : { outcomes: outcome === 'cannot' ? cannotOutcomes : [outcome] }),
     ...(waiting === '' ? {} : { waitingFor: waiting }),
+    ...(result === '' ? {} : { results: [result] }),
     ...(search === '' ? {} : { search: { text: search, everywhere: mayFindAll } }),
   };
 }

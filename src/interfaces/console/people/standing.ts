@@ -10,7 +10,10 @@ import { dispositionText } from '../../../presentation/words/history.ts';
 import { rowBadge, rowStateWord } from '../core/rows.ts';
 import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 
-type Standing = Pick<CampaignRow, 'state' | 'outcome' | 'reason' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'>;
+type Standing = Pick<
+  CampaignRow,
+  'state' | 'outcome' | 'reason' | 'result' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'
+>;
 
 /** How a person stands, with what is behind it in a few words. */
 export function statusOf(row: Standing, now: number): Html {
@@ -27,7 +30,7 @@ function withDetail(tone: Parameters<typeof outcomeDot>[0], word: string, detail
   return outcomeDot(tone, html`${word} <span class="soft">${detail}</span>`);
 }
 
-function detailOf({ state, outcome, reason, attempts, disposition, lastDialedAt, dueAt, terms }: Standing, now: number): HtmlValue {
+function detailOf({ state, outcome, reason, result, attempts, disposition, lastDialedAt, dueAt, terms }: Standing, now: number): HtmlValue {
   if (state === 'open') return lastDialedAt === null || disposition !== null ? 'next' : html`for ${since(lastDialedAt, now)}`;
   if (state === 'waiting') {
     if (dueAt === null || dueAt <= now) return 'next in line';
@@ -35,6 +38,7 @@ function detailOf({ state, outcome, reason, attempts, disposition, lastDialedAt,
     return attempts > 0 && disposition !== null ? `to retry after ${dispositionText(disposition)}` : null;
   }
   if (outcome === 'exhausted') return `${plural(attempts, 'call')} made`;
+  if (outcome === 'completed' && result !== null) return reasonText(result);
   if (outcome === 'completed' || outcome === 'opted_out' || outcome === 'suppressed' || reason === null) return null;
   return reasonText(reason);
 }

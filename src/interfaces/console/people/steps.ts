@@ -88,8 +88,9 @@ function callStep({ campaign, recipient }: CalleeRow, { attempt, facts }: Callee
   const at = postedAt ?? plannedAt;
   const talked = facts?.durationMs == null ? [] : [duration(facts.durationMs)];
   const said = attempt.detail === null ? [] : [reasonText(attempt.detail)];
+  const came = attempt.result === null ? [] : [`came to: ${reasonText(attempt.result)}`];
   const uses = disposition !== null && attempt.counted === 0 ? ['uses up no attempt'] : [];
-  const told = capital([...talked, ...said, ...uses].join(', '));
+  const told = capital([...talked, ...said, ...came, ...uses].join(', '));
   const listen =
     conversation !== null && mayListen ? link(callPath(campaign.campaignId, recipient.row_number, number), 'Listen and read') : null;
   return {

@@ -47,7 +47,8 @@ function chipsOf({ outcomes, open, waiting, total }: CampaignStatus): Chip[] {
 
 /** People by how they stand, of whom there are some. */
 export function chips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
-  const isHere = ({ state, outcome }: Chip['asks']): boolean => state === asked.state && outcome === asked.outcome && asked.search === '';
+  const isHere = ({ state, outcome }: Chip['asks']): boolean =>
+    state === asked.state && outcome === asked.outcome && asked.search === '' && asked.result === '';
   const shown = chipsOf(status).filter(({ people, asks, tone }) => tone === undefined || people > 0 || isHere(asks));
   return html`<div class="tools">
     <nav class="chips" aria-label="Filter by status">
@@ -55,6 +56,7 @@ export function chips(campaign: Campaign, asked: Asked, status: CampaignStatus):
         const path = askedPath(campaign, asked, {
           ...asks,
           waiting: '',
+          result: '',
           search: '',
           ...(asked.sort.by === 'next' ? { sort: { by: 'row' } } : {}),
         });
@@ -66,13 +68,30 @@ export function chips(campaign: Campaign, asked: Asked, status: CampaignStatus):
   </div>`;
 }
 
+/** What talks came to, where the campaign has rules for that: each leads to the people behind it. */
+export function resultChips(campaign: Campaign, asked: Asked, { results }: CampaignStatus): HtmlValue {
+  const shown = Object.entries(results).toSorted(([, one], [, other]) => other - one);
+  if (campaign.rules.results === undefined || shown.length === 0) return null;
+  return html`<div class="tools">
+    <nav class="chips" aria-label="Filter by what the talk came to">
+      ${shown.map(([result, talks]) => {
+        const isHere = asked.result === result;
+        const path = askedPath(campaign, asked, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
+        return html`<a class="chip" href="${path}" ${isHere ? html`aria-current="page"` : null}
+          >${capital(printable(result).replaceAll('_', ' '))} <span class="n">${talks.toLocaleString('en')}</span></a
+        > `;
+      })}
+    </nav>
+  </div>`;
+}
+
 /** How many people are asked for, where that is known without counting them. */
 export function countAsked(
-  { state, outcome, waiting, search, sort }: Asked,
+  { state, outcome, waiting, result, search, sort }: Asked,
   status: CampaignStatus,
   groups: readonly WaitingGroup[],
 ): number | null {
-  if (search !== '') return null;
+  if (search !== '' || result !== '') return null;
   if (waiting !== '') return groups.find(({ rule }) => rule === waiting)?.rows ?? null;
   if (sort.by === 'next') return status.waiting;
   if (sort.by === 'last' && state === '' && outcome === '') return null;

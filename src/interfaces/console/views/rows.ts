@@ -17,7 +17,7 @@ import { askedPath, columnsOf, fieldsOf, queryOf, readAsked, type Asked } from '
 import { listCells } from '../core/cells.ts';
 import { drawer } from '../people/drawer.ts';
 import { lastCallOf, nextCallOf, statusOf } from '../people/standing.ts';
-import { chips, countAsked, tools } from '../people/tools.ts';
+import { chips, countAsked, resultChips, tools } from '../people/tools.ts';
 
 const pageSize = 50;
 /** Where it takes longer, what people wait for is offered by the next look. */
@@ -59,6 +59,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     tabs: campaignNav(campaign, 'rows'),
     body: [
       chips(campaign, asked, status),
+      resultChips(campaign, asked, status),
       tools(request, campaign, { asked, waiting }),
       html`<div class="${side === null ? 'people' : 'people with-drawer'}">
         <section class="panel" aria-labelledby="people">
@@ -107,10 +108,10 @@ function moreMenu(request: ViewRequest, campaign: Campaign): HtmlValue {
   ]);
 }
 
-function nothingFound({ search, state, outcome, waiting, after }: Asked, campaign: Campaign): Html {
+function nothingFound({ search, state, outcome, waiting, result, after }: Asked, campaign: Campaign): Html {
   const all = link(rowsPath(campaign.campaignId), 'Clear filters');
   if (search !== '') return empty('No one matches', ['A whole ID, or # and a row such as #12, finds one person. ', all]);
-  if (state !== '' || outcome !== '' || waiting !== '' || after !== '') return empty('No one matches', all);
+  if (state !== '' || outcome !== '' || waiting !== '' || result !== '' || after !== '') return empty('No one matches', all);
   return empty('Nobody is in this campaign', 'Its list was empty. Change the list to one with people.');
 }
 

@@ -98,13 +98,14 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   const unruled = census.unruled();
   const records = isOffline ? leftOut : await checkRecords(config, rules);
   const accountLines = ledger.state.asked ? ledger.state.accountLines : null;
+  const service = isOffline ? leftOut : await checkService(config, rules);
   const report: CheckReport = {
     ...preflight.report(),
     records,
     ...preflight.outlook({ assumptions, accountLines, records: records.asked ? records : null }),
     withoutRule: unruled,
     law: census.law(),
-    service: isOffline ? leftOut : await checkService(config, rules),
+    service,
     ledger: ledger.state,
     warnings: [
       ...campaignWarnings(rules),
@@ -112,6 +113,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
       ...unruledWarnings(rules, unruled),
       ...zoneDataWarnings(zoneDataRelease, now),
       ...(await hookWarnings(config, { rules, isOffline })),
+      ...(service.asked ? service.notes : []),
       ...ledger.warnings,
     ],
   };

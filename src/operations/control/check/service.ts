@@ -25,6 +25,8 @@ export type ServiceState =
       callers: Pick<CallerStanding, 'phoneNumberId' | 'fault' | 'verified'>[];
       /** Why it would take no call at all, and what to do; null when it would. */
       refusal: string | null;
+      /** What is odd although it would. */
+      notes: readonly string[];
     };
 
 const limitMs = 5_000;
@@ -65,6 +67,7 @@ export function checkService(config: Config, caller: Caller): Promise<ServiceSta
       agentId: caller.agentId,
       callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
       refusal: check.ok ? null : check.reason,
+      notes: check.ok ? check.notes : [],
     };
   });
 }

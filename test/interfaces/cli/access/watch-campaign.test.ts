@@ -43,6 +43,7 @@ function snapshot(done: number, more: Partial<Snapshot> = {}, state: Campaign['s
       waiting: 35 - done,
       nextDueAt: null,
       outcomes: { completed: done },
+      results: {},
       dispositions: { answered: done, busy: 2 },
       unresolved: 0,
       batches: {},

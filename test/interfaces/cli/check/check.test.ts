@@ -252,3 +252,20 @@ test('a service that is not there, or for which there is no key, is told', async
   const nobody = readConfig({ SVC_BASE_URL: 'http://127.0.0.1:1', SVC_API_KEY: 'sk_any' });
   expect(await checkRecords(nobody, rules)).toMatchObject({ asked: false });
 });
+
+test('a key for which a campaign looks in its records and which the agent does not have is named, with the nearest', async () => {
+  const world = await createServiceWorld({ dialect: 'extended' });
+  const rules = [
+    'opt_out: [{ collected: opt_out, equals: true }]',
+    'results: [{ result: yes_they_come, collected: apointment, equals: confirmed }, { result: nobody, evaluation: right_person, equals: failure }, { result: cut, talk_under: 5s }]',
+  ];
+  const campaign = minimalCampaign.replace('agent_1', 'agent_reminders').replace('pn_1', 'pn_main');
+  const yaml = `${campaign}${rules.join('\n')}\n`;
+  const { campaignPath } = await writeCampaign(yaml, 'name,phone\nAna,+12125550101\n');
+  const io = captureIo(() => monday, false, { SVC_BASE_URL: world.sandbox.url, SVC_API_KEY: 'sk_sandbox_ok' });
+  const { warnings } = await runCheck(io, { ...options, campaignPath });
+  expect(warnings.filter((text) => text.startsWith('results') || text.startsWith('opt_out'))).toEqual([
+    'results: agent agent_reminders collects no value "apointment", so this rule never holds. Did you mean "appointment"?',
+    'results: agent agent_reminders is evaluated by no criterion "right_person", so this rule never holds',
+  ]);
+});

@@ -164,6 +164,7 @@ const status: CampaignStatus = {
   waiting: 1_688,
   nextDueAt: begin + 10 * minuteMs,
   outcomes: { completed: 298, rejected: 14 },
+  results: {},
   dispositions: { answered: 298, busy: 2 },
   unresolved: 0,
   batches: {},

@@ -72,7 +72,7 @@ test('--by chooses the tables, --json prints them for programs', async () => {
 test.each([
   [
     ['spring', '--by', 'hours'],
-    /--by: there is no "hours"\. Did you mean hour\? Possible are outcome, disposition, attempt, hour, week, day, zone/,
+    /--by: there is no "hours"\. Did you mean hour\? Possible are outcome, disposition, result, attempt, hour, week, day, zone/,
   ],
   [['sprung'], /no campaign "sprung"\. Did you mean spring\?/],
 ])('%j is refused with what is possible', async (args, says) => {

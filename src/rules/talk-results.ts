@@ -1,0 +1,96 @@
+import type { ConversationFacts } from './conversation-facts.ts';
+
+/** A value that a call is asked for: a collected one, or an evaluation, and what it may equal. */
+export interface ValueRule {
+  source: 'collected' | 'evaluation';
+  key: string;
+  values: readonly (string | number | boolean)[];
+}
+
+/** Names what a talk came to. Every condition that it has must hold. */
+export interface ResultRule {
+  result: string;
+  /** Null: no value is asked for. */
+  value: ValueRule | null;
+  /** The talk was shorter; null: however long it was. */
+  talkUnderMs: number | null;
+  /** This is what the campaign is for. */
+  goal: boolean;
+}
+
+/** Of a talk that no rule describes, and of one whose analysis never came. No rule may be called so. */
+export const resultsBesides = { unruled: 'other', untold: 'none' } as const;
+
+/**
+ * Whether a record says so. Comparison is by text without case and surrounding blanks, so `true` and `"True"` are equal, while `yes`
+ * counts only where it is listed. What is not there equals nothing.
+ */
+export function saysSo(facts: Pick<ConversationFacts, 'collected' | 'evaluation'>, { source, key, values }: ValueRule): boolean {
+  const said = valueNamed(facts[source], key);
+  return said !== null && values.some((value) => comparable(value) === said);
+}
+
+/** What a talk came to: the first rule that describes it. `lastedMs`: how long the call lasted, 0 where its record names no time. */
+export function resultOfTalk(
+  facts: Pick<ConversationFacts, 'collected' | 'evaluation'>,
+  lastedMs: number,
+  rules: readonly ResultRule[],
+): string {
+  const found = rules.find(
+    ({ value, talkUnderMs }) =>
+      (value === null || saysSo(facts, value)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
+  );
+  if (found !== undefined) return found.result;
+  const isTold = facts.collected !== null || facts.evaluation !== null || rules.every(({ value }) => value === null);
+  return isTold ? resultsBesides.unruled : resultsBesides.untold;
+}
+
+/** A share of something that was counted, with the interval in which its true value lies in 95 of 100 such counts (Wilson 1927). */
+export interface CountedShare {
+  count: number;
+  of: number;
+  /** 0 to 1, as are the others; null: there is nothing to take a share of. */
+  share: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** Of the standard normal distribution, for 95 of 100. */
+const z = 1.959964;
+
+/** `of`: everything that was counted; where it is 0, there is no share. */
+export function countedShare(count: number, of: number): CountedShare {
+  if (of === 0) return { count, of, share: null, low: null, high: null };
+  const share = count / of;
+  const middle = share + (z * z) / (2 * of);
+  const half = z * Math.sqrt((share * (1 - share)) / of + (z * z) / (4 * of * of));
+  const whole = 1 + (z * z) / of;
+  return { count, of, share, low: Math.max(0, (middle - half) / whole), high: Math.min(1, (middle + half) / whole) };
+}
+
+/** Of how many that came to something (by what) it was what the campaign is for; null: it has no such rule. */
+export function goalShare(
+  rules: readonly ResultRule[] | undefined,
+  counts: Readonly<Record<string, number>>,
+  of?: number,
+): CountedShare | null {
+  const goals = new Set((rules ?? []).flatMap(({ result, goal }) => (goal ? [result] : [])));
+  if (goals.size === 0) return null;
+  const sum = (names: readonly string[]): number => names.reduce((all, name) => all + (counts[name] ?? 0), 0);
+  return countedShare(sum([...goals]), of ?? sum(Object.keys(counts)));
+}
+
+function valueNamed(results: Record<string, unknown> | null, key: string): string | null {
+  if (results === null || !Object.hasOwn(results, key)) return null;
+  const entry = results[key];
+  if (typeof entry !== 'object' || entry === null) return comparable(entry);
+  // Comparable services wrap the result: `{ value, rationale }` when collected, `{ result, rationale }` when evaluated.
+  if ('value' in entry) return comparable(entry.value);
+  return 'result' in entry ? comparable(entry.result) : null;
+}
+
+/** A plain value as text to compare; null: it is none. */
+export function comparable(value: unknown): string | null {
+  if (typeof value === 'string') return value.trim().toLowerCase();
+  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
+}

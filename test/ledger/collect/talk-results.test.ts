@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { readAggregates } from '../../../src/ledger/aggregates.ts';
+import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
+import { readEvents } from '../../../src/ledger/events.ts';
+import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
+import { readCampaignReport } from '../../../src/ledger/read/campaign-report.ts';
+import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import type { ResultRule } from '../../../src/rules/talk-results.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+const people = numbers(7);
+const [yes = '', no = '', quick = '', untold = '', silent = '', machine = '', out = ''] = people;
+const rule = (result: string, more: Partial<ResultRule>): ResultRule => ({ result, value: null, talkUnderMs: null, goal: false, ...more });
+const results = [
+  rule('confirmed', { value: { source: 'collected', key: 'confirmed', values: [true] }, goal: true }),
+  rule('cut_off', { talkUnderMs: 10_000 }),
+];
+
+/** All are called; what the records say of the talks is the test's to tell. */
+async function callAll(dialect: TestDialect): Promise<Scenario> {
+  const rows = buildRows(people, (index) => `Guest ${index}`);
+  const price = { perMinuteMicros: 120_000, currency: 'USD' };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { results, price } });
+  await scenario.dial(1);
+  return scenario;
+}
+
+const record = (name: string, number: string, more: Partial<ConversationFacts>) => ({
+  ...answered(`conv_${name}`, number, noon + 5_000),
+  durationMs: 60_000,
+  ...more,
+});
+const records = [
+  record('yes', yes, { collected: { confirmed: true } }),
+  record('no', no, { collected: { confirmed: false } }),
+  record('quick', quick, { collected: {}, durationMs: 4_000 }),
+  record('untold', untold, { collected: null, evaluation: null }),
+  // Nobody spoke: values that the agent noted down all the same are no result.
+  record('silent', silent, { collected: { confirmed: true }, userTurns: 0, callResult: 'answered' }),
+  record('machine', machine, { collected: { confirmed: true }, callResult: 'voicemail' }),
+  record('out', out, { collected: { confirmed: true, opt_out: true } }),
+];
+const late = noon + 60 * minuteMs;
+
+async function came(scenario: Scenario) {
+  return (await scenario.recipients()).map(({ outcome, result }) => [outcome, result]);
+}
+
+async function violations({ store }: Scenario) {
+  return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
+}
+
+test.for(dialects)('what a talk came to is told of talks alone, everywhere alike: %s', async (dialect) => {
+  const scenario = await callAll(dialect);
+  const { store } = scenario;
+  await scenario.sweep(noon + 2 * minuteMs, records);
+  for (const minute of [20, 40, 60]) await scenario.sweep(noon + minute * minuteMs, records);
+  expect(await came(scenario)).toEqual([
+    ['completed', 'confirmed'],
+    ['completed', 'other'],
+    ['completed', 'cut_off'],
+    ['completed', 'none'],
+    ['completed', null],
+    ['exhausted', null],
+    ['opted_out', null],
+  ]);
+  const counts = { confirmed: 1, other: 1, cut_off: 1, none: 1 };
+  const campaign = await scenario.campaign();
+  expect(await readStatus(store.db, campaign)).toMatchObject({ results: counts });
+  const report = await readCampaignReport(store, campaign, late);
+  expect(Object.fromEntries((report.result ?? []).map(({ value, count }) => [value, count]))).toEqual(counts);
+  expect(report.goal).toMatchObject({ talks: { count: 1, of: 4, share: 0.25 }, people: { count: 1, of: 7 } });
+  expect(report.cost?.perGoal).toBeCloseTo(report.cost?.amount ?? 0);
+  const rows = await readCampaignRows(store.db, 'spring', { results: ['confirmed', 'none'] }, late);
+  expect(rows.map(({ row, result }) => [row, result])).toEqual([[1, 'confirmed'], [4, 'none']]); // prettier-ignore
+  const named = [];
+  for await (const row of readResults(store.db, 'spring', { ...everyResult, results: ['cut_off'] })) named.push([row.row, row.result]);
+  expect(named).toEqual([[3, 'cut_off']]);
+  const told = await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1_000, types: ['attempt.result'] });
+  expect(told).toHaveLength(4);
+  expect(JSON.stringify(told)).not.toContain('true');
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a result comes once, with the analysis: %s', async (dialect) => {
+  const scenario = await callAll(dialect);
+  const one = (more: Partial<ConversationFacts>, at: number) => scenario.sweep(at, [record('yes', yes, more)]);
+  await one({ collected: null, status: 'processing' }, noon + minuteMs);
+  expect((await came(scenario))[0]?.[1]).toBeNull();
+  await one({ collected: { confirmed: true } }, noon + 3 * minuteMs);
+  expect((await came(scenario))[0]).toEqual(['completed', 'confirmed']);
+  // What is complete is not read again.
+  await one({ collected: { confirmed: false } }, noon + 5 * minuteMs);
+  expect((await came(scenario))[0]).toEqual(['completed', 'confirmed']);
+  const { db } = scenario.store;
+  const told = await readEvents(db, 'spring', { afterSeq: 0, limit: 1_000, types: ['attempt.result'] });
+  expect(told.map(({ data }) => data)).toEqual([{ result: 'confirmed' }]);
+  expect(await readAggregates(db, 'spring', ['result'])).toMatchObject([{ value: 'confirmed', count: 1 }]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test('the judge reads results by itself, and finds one that its record does not bear out', async () => {
+  const scenario = await callAll('sqlite');
+  await scenario.sweep(noon + 2 * minuteMs, records);
+  const { db } = scenario.store;
+  const forge = (result: string | null) => db.updateTable('attempts').set({ result }).where('e164', '=', no).execute();
+  await forge('confirmed');
+  expect(new Set((await violations(scenario)).map(([name]) => name))).toEqual(new Set(['calls_differ', 'record_contradicts']));
+  await forge('other');
+  await db.updateTable('recipients').set({ result: null }).where('e164', '=', yes).execute();
+  expect((await violations(scenario)).map(([name]) => name)).toEqual(['rows_differ']);
+});

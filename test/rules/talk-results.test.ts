@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { countedShare, goalShare, resultOfTalk, type ResultRule } from '../../src/rules/talk-results.ts';
+
+const rule = (result: string, more: Partial<ResultRule>): ResultRule => ({ result, value: null, talkUnderMs: null, goal: false, ...more });
+const rules = [
+  rule('confirmed', { value: { source: 'collected', key: 'confirmed', values: ['yes', true] }, goal: true }),
+  rule('wrong_person', { value: { source: 'evaluation', key: 'right_person', values: ['failure'] } }),
+  rule('hung_up', { value: { source: 'collected', key: 'confirmed', values: ['no'] }, talkUnderMs: 10_000 }),
+  rule('cut_off', { talkUnderMs: 10_000 }),
+];
+const told = (collected: Record<string, unknown> | null, evaluation: Record<string, unknown> | null = null, lastedMs = 60_000) =>
+  resultOfTalk({ collected, evaluation }, lastedMs, rules);
+
+test('the first rule that describes a talk names it', () => {
+  expect(told({ confirmed: true }, { right_person: 'failure' })).toBe('confirmed');
+  expect(told({ confirmed: { value: ' YES ', rationale: 'said so' } })).toBe('confirmed');
+  expect(told({ confirmed: 'no' }, { right_person: { result: 'failure' } })).toBe('wrong_person');
+  expect(told({ confirmed: 'no' }, null, 9_999)).toBe('hung_up');
+  expect(told({ confirmed: 'no' }, null, 10_000)).toBe('other');
+  expect(told({}, {}, 9_999)).toBe('cut_off');
+});
+
+test('what is missing or is no plain value equals nothing, and a length that is not told is not short', () => {
+  expect(told({ other: 'yes' })).toBe('other');
+  expect(told({ confirmed: { value: ['yes'] } })).toBe('other');
+  expect(told({ confirmed: null })).toBe('other');
+  expect(told({ __proto__: { confirmed: 'yes' } })).toBe('other');
+  expect(told({}, {}, 0)).toBe('other');
+});
+
+test('a talk without any analysis is told from one that no rule describes, where a rule asks for values', () => {
+  expect(told(null)).toBe('none');
+  expect(told(null, null, 5_000)).toBe('cut_off');
+  expect(resultOfTalk({ collected: null, evaluation: null }, 60_000, [rule('cut_off', { talkUnderMs: 10_000 })])).toBe('other');
+});
+
+test('a share comes with the interval of Wilson for 95 of 100', () => {
+  // Reckoned apart from the code.
+  const rounded = ({ share, low, high }: ReturnType<typeof countedShare>) =>
+    [share, low, high].map((each) => Math.round((each ?? NaN) * 1e4) / 1e4);
+  expect(rounded(countedShare(9, 37))).toEqual([0.2432, 0.1336, 0.4012]);
+  expect(rounded(countedShare(0, 50))).toEqual([0, 0, 0.0713]);
+  expect(rounded(countedShare(5, 5))).toEqual([1, 0.5655, 1]);
+  expect(countedShare(0, 0)).toEqual({ count: 0, of: 0, share: null, low: null, high: null });
+});
+
+test('the goal is counted over all its results, and only where a rule is one', () => {
+  expect(goalShare(rules, { confirmed: 3, other: 1, none: 1 })).toMatchObject({ count: 3, of: 5 });
+  expect(goalShare(rules, { confirmed: 3 }, 12)).toMatchObject({ count: 3, of: 12, share: 0.25 });
+  expect(goalShare(rules.slice(1), { cut_off: 3 })).toBeNull();
+  expect(goalShare(undefined, {})).toBeNull();
+});
