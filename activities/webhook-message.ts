@@ -30,7 +30,7 @@ async function writeData(
   told: WebhookEvent,
   { seq, campaignId: campaign }: CampaignEvent,
 ): Promise<Record<string, unknown> | null> {
-  if (told.type !== 'row.ended' && told.type !== 'row.reopened') {
+  if (!('recipientId' in told)) {
     const { type, reason, resumesAt } = told;
     const resumes = { resumes_at: resumesAt === null ? null : new Date(resumesAt).toISOString() };
     return { campaign, reason, ...(type === 'campaign.paused' ? resumes : {}) };
@@ -38,6 +38,6 @@ async function writeData(
   const row = await readToldRow(db, told.recipientId, seq);
   if (row === null) return null;
   const { attempts, ...ids } = row;
-  const end = told.type === 'row.ended' ? { outcome: told.outcome, reason: told.reason } : {};
+  const end = told.type === 'row.ended' ? { outcome: told.outcome, reason: told.reason } : told.type === 'row.result' ? { result: told.result } : {}; // prettier-ignore
   return { campaign, ...ids, ...end, attempts };
 }

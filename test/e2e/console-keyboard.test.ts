@@ -154,7 +154,7 @@ browserTest(
     };
     const seconds = conversations.reduce((sum, each) => sum + each.call_duration_secs, 0);
     expect(seconds).toBeGreaterThan(0);
-    expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12 });
+    expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12, perGoal: null });
     await page.reload();
     await page
       .locator('#key-figures')

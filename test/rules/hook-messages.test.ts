@@ -82,6 +82,7 @@ test.each<[NewEvent, string | null]>([
   ],
   [{ ...base, type: 'recipient.corrected', data: { outcome: null, numberChanged: false, hash: 'x', cells: 'x' } }, null],
   [{ ...base, type: 'attempt.settled', data: { disposition: 'answered', detail: null, counted: true } }, null],
+  [{ ...base, type: 'attempt.result', data: { result: 'confirmed' } }, 'row.result'],
   [state('draft', 'scheduled'), null],
   [state('draft', 'running'), 'campaign.started'],
   [state('scheduled', 'running'), 'campaign.started'],
@@ -98,7 +99,7 @@ test.each<[NewEvent, string | null]>([
 });
 
 test('every pause, every end and every type is told by some event', () => {
-  const told = new Set<string>(['row.ended', 'row.reopened']);
+  const told = new Set<string>(['row.ended', 'row.reopened', 'row.result']);
   for (const [from, next] of Object.entries(campaignTransitions))
     for (const to of next) told.add(readWebhookEvent(state(from as CampaignState, to))?.type ?? '');
   told.delete('');

@@ -6,6 +6,7 @@ import type { Outcome } from '../outcome.ts';
 export const webhookEventTypes = [
   'row.ended',
   'row.reopened',
+  'row.result',
   'campaign.started',
   'campaign.paused',
   'campaign.resumed',
@@ -23,6 +24,8 @@ export type WebhookEvent =
   | { type: 'row.ended'; recipientId: string; outcome: Outcome; reason: string | null }
   /** Its outcome is taken back: it may be called again. */
   | { type: 'row.reopened'; recipientId: string }
+  /** The record of its talk is complete, and a rule of the campaign says what it came to. */
+  | { type: 'row.result'; recipientId: string; result: string }
   | {
       type: CampaignEventType;
       reason: string | null;
@@ -37,6 +40,7 @@ export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
     const { outcome, reason } = event.data;
     return outcome === null ? { type: 'row.reopened', recipientId } : { type: 'row.ended', recipientId, outcome, reason };
   }
+  if (event.type === 'attempt.result') return { type: 'row.result', recipientId, result: event.data.result };
   // A correction takes back the outcome that there was.
   if (event.type === 'recipient.retried' || event.type === 'recipient.corrected')
     return event.data.outcome === null ? null : { type: 'row.reopened', recipientId };

@@ -151,7 +151,7 @@ function ownFiles(ownId: string, folder: string): OwnFiles {
         "variables: { values: { name: '{{ name }}' } }",
         'hours: any',
         'law: off',
-        ...(yaml.some((line) => line.startsWith('opt_out')) ? [] : ['opt_out: [{ collected: asked_to_stop, equals: true }]']),
+        ...(yaml.some((line) => line.startsWith('opt_out')) ? [] : ['opt_out: [{ collected: opt_out, equals: never }]']),
         ...yaml,
       ];
       writeFileSync(join(folder, 'campaign.yaml'), `${file.join('\n')}\n`);

@@ -86,6 +86,28 @@ test('rejected rows are corrected where they stand; what is still wrong is told,
   expect(await acted()).toEqual(['fix', 'numbers_shown', 'fix']);
 });
 
+test('people are listed by what their talk came to, and every page says it in the same words', async () => {
+  const value = { source: 'collected' as const, key: 'comes', values: [true] };
+  const results = [{ result: 'will_come', value, talkUnderMs: null, goal: true }];
+  const { scenario, console } = await openWorld({ rules: { pacing: { batchSize: 2 }, results } });
+  await scenario.dial(1);
+  const records = (await scenario.attempts()).map(({ e164 }, at) => ({
+    ...answered(`conv_${at}`, e164, noon + 5_000),
+    collected: { comes: at === 0 },
+  }));
+  await scenario.sweep(noon + minuteMs, records);
+  console.api.at = noon + 2 * minuteMs;
+  const all = await console.get('/campaigns/spring/rows');
+  expect(all.text).toMatch(/href="[^"]*result=will_come"[^>]*>Will come <span class="n">1<\/span>/);
+  const { text } = await console.get('/campaigns/spring/rows?result=will_come');
+  expect(text).toContain('/rows?person=1');
+  expect(text).not.toContain('/rows?person=2');
+  expect(text).toMatch(/will come/);
+  expect((await console.get('/campaigns/spring/rows?result=nothing')).text).toContain('No one matches');
+  expect((await console.get('/campaigns/spring/rows/1')).text).toContain('came to: will come');
+  expect((await console.get('/campaigns/spring')).text).toMatch(/50%[\s\S]*1 of 2 talks, likely 9 to 91%/);
+});
+
 test('whoever may only look is not shown numbers, and has no button for them', async () => {
   const { console, acted } = await openWorld();
   expect((await console.get('/campaigns/spring/rows', 'read')).text).not.toContain('Show numbers');

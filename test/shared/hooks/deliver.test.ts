@@ -44,37 +44,46 @@ const byHand = { webhookId, by: 'person', now: noon, nowReal: noon };
 test.for(dialects)('a webhook is told of rows and campaigns in the order of the log: %s', async (dialect) => {
   const hook = await startHookServer(taken);
   const store = await openTestStore(dialect);
-  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+  const results = [{ result: 'reached', value: null, talkUnderMs: 3_600_000, goal: false }];
+  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 }, results } });
   const { url } = await addTestWebhook(store, hook.url);
   expect(url).toBe(hook.url);
   const running = startDelivery(store);
   const [first = ''] = await scenario.dial(1);
   const [attempt] = (await scenario.attempts()).filter(({ attempt_id: id }) => id === first);
-  await scenario.sweep(noon + 60_000, [answered('conv_1', attempt?.e164 ?? '', noon + 10_000)]);
+  await scenario.sweep(noon + 60_000, [{ ...answered('conv_1', attempt?.e164 ?? '', noon + 10_000), durationMs: 20_000 }]);
   await store.transaction((tx) =>
     changeCampaignState(tx, { campaignId: 'spring', now: noon + 61_000 }, { to: 'paused', reason: 'the key is refused' }),
   );
   await endCampaign(store, { campaignId: 'spring', now: noon + 62_000 }, { why: 'cancelled' });
   await scenario.plan(2);
-  await until('five rows have ended', () => hook.calls.length >= 6);
+  await until('five rows have ended', () => hook.calls.length >= 7);
   await running.stop();
   const messages = readMessages(hook.calls);
-  expect(messages.slice(0, 2)).toMatchObject([
+  expect(messages.slice(0, 3)).toMatchObject([
     {
       type: 'row.ended',
       timestamp: '2030-01-15T12:01:00.000Z',
       data: { campaign: 'spring', row: 1, id: null, outcome: 'completed', reason: 'answered', attempts: 1 },
     },
     {
+      type: 'row.result',
+      timestamp: '2030-01-15T12:01:00.000Z',
+      data: { campaign: 'spring', row: 1, id: null, result: 'reached', attempts: 1 },
+    },
+    {
       type: 'campaign.paused',
       data: { campaign: 'spring', reason: 'the key is refused', resumes_at: null },
     },
   ]);
-  expect(messages.slice(2).map(({ type, data }) => [type, data['outcome'], data['attempts']])).toEqual(
+  expect(messages.slice(3).map(({ type, data }) => [type, data['outcome'], data['attempts']])).toEqual(
     Array.from({ length: 4 }, () => ['row.ended', 'cancelled', 0]),
   );
   const page = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
-  for (const [index, name] of ['row.ended', 'campaign.paused'].entries()) {
+  for (const [index, name] of [
+    [0, 'row.ended'],
+    [2, 'campaign.paused'],
+  ] as const) {
     const documented = JSON.parse(page.split(`\`\`\`json ${name}\n`)[1]?.split('```')[0] ?? '{}') as object;
     const { id: _id, ...body } = messages[index] ?? { id: '' };
     expect(Object.keys(documented)).toEqual(Object.keys(body));
