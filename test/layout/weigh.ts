@@ -6,12 +6,12 @@ export type Weight = Record<keyof typeof mostOf, number>;
 
 /** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
 export const mostOf = {
-  'production lines': 94_500,
-  'production files': 830,
+  'production lines': 91_800,
+  'production files': 812,
   'production files of at most 40 lines': 80,
   'sandbox lines': 18_400,
-  'test lines': 84_000,
-  'test files': 535,
+  'test lines': 80_700,
+  'test files': 523,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
 };
