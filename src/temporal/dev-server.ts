@@ -44,6 +44,13 @@ export interface DevServerInput {
 export class DevServerError extends Error {
   override readonly name = 'DevServerError' as const;
   readonly isBadInput = false;
+  /** It has crashed by itself, and may come up the next time. */
+  readonly hasCrashed: boolean;
+
+  constructor(message: string, { hasCrashed = false } = {}) {
+    super(message);
+    this.hasCrashed = hasCrashed;
+  }
 }
 
 /**
@@ -58,7 +65,7 @@ const tuning = [
 ].flatMap((value) => ['--dynamic-config-value', value]);
 const journal = ['journal_mode=wal', 'synchronous=normal'].flatMap((value) => ['--sqlite-pragma', value]);
 
-const portTries = 3;
+const startTries = 3;
 
 /** Starts a tuned dev server, once its program is found or fetched, and waits until it serves its namespace. Throws DevServerError. */
 export async function startDevServer(input: DevServerInput): Promise<DevServer> {
@@ -88,8 +95,9 @@ async function startOnPorts(input: DevServerInput, program: string, lock: Proces
     try {
       return await startServer({ ...input, port, uiPort, namespace: input.namespace ?? 'default', ui: input.ui ?? true }, program, lock);
     } catch (error) {
-      const taken = error instanceof DevServerError && /address already in use/i.test(error.message);
-      if (!taken || tries === portTries || !chosen.includes(0)) throw error;
+      if (!(error instanceof DevServerError) || tries === startTries) throw error;
+      const isTaken = /address already in use/i.test(error.message) && chosen.includes(0);
+      if (!isTaken && !error.hasCrashed) throw error;
     }
   }
 }
@@ -162,7 +170,7 @@ async function waitUntilServing(server: ServerProcess, address: string, input: S
       );
   try {
     while (!(await Promise.race([ask(), server.ended.then(() => false)]))) {
-      if (server.hasEnded()) throw new DevServerError(describeEnd(server, await server.ended));
+      if (server.hasEnded()) throw new DevServerError(describeEnd(server, await server.ended), { hasCrashed: server.hasCrashed() });
       if (Date.now() > deadline) {
         server.kill();
         await server.ended;

@@ -5,11 +5,13 @@ import { childEnvironment } from '../shared/config.ts';
 
 export interface ServerProcess {
   pid: number;
-  /** The last lines it wrote, newest last. */
+  /** The last lines it wrote, newest last; before them the line with which it crashed, however long the trace behind it is. */
   lastLines(): string[];
   /** Settles when the process has ended, with a sentence on how. */
   ended: Promise<string>;
   hasEnded(): boolean;
+  /** Whether it ended with a crash of its own, which has nothing to do with what it was asked for. */
+  hasCrashed(): boolean;
   /** Asks it to stop and kills it after ten seconds. */
   stop(): Promise<void>;
   /** SIGKILL, at once. */
@@ -60,6 +62,7 @@ export async function spawnServer(
     lastLines: () => [...lines],
     ended,
     hasEnded: () => !running,
+    hasCrashed: () => !running && lines.some(isCrash),
     kill: killNow,
     stop: async () => {
       if (!running) return;
@@ -85,6 +88,11 @@ function startWatchdog(pid: number): ChildProcess | null {
   return watchdog;
 }
 
+/** Whether a program written in Go says in this line that it has crashed. */
+function isCrash(line: string): boolean {
+  return /^\s*(panic|fatal error): /.test(line);
+}
+
 function collectLines(stream: NodeJS.ReadableStream, lines: string[], onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
@@ -93,7 +101,7 @@ function collectLines(stream: NodeJS.ReadableStream, lines: string[], onLine: (l
     rest = parts.pop() ?? '';
     for (const line of parts.filter((part) => part.trim() !== '')) {
       lines.push(line);
-      if (lines.length > keptLines) lines.shift();
+      if (lines.length > keptLines) lines.splice(isCrash(lines[0] ?? '') ? 1 : 0, 1);
       onLine(line);
     }
   });

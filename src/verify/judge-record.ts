@@ -64,9 +64,14 @@ export function resultBy({ results }: JudgedRules, { state, final, facts: told, 
   return asksForValues && facts.collected == null && facts.evaluation == null ? 'none' : 'other';
 }
 
-/** A value as it may stand, bare or wrapped, as comparable text. */
+/** A value as it may stand, bare or wrapped once, as comparable text. */
 function plain(value: unknown): string | null {
-  if (typeof value === 'object' && value !== null) return plain('value' in value ? value.value : 'result' in value ? value.result : null);
+  const inner =
+    typeof value === 'object' && value !== null ? ('value' in value ? value.value : 'result' in value ? value.result : null) : value;
+  return asText(inner);
+}
+
+function asText(value: unknown): string | null {
   if (typeof value === 'string') return value.trim().toLowerCase();
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
 }

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
+import { buildRow } from '../support/campaign-rules.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
 import { until } from '../support/until.ts';
 
@@ -155,6 +158,21 @@ test('rows that were rejected are corrected after the end, and called in another
     status: 200,
     body: { round: null, rows: [{ code: 'not_rejected' }, {}, {}] },
   });
+  // The server dies when the row is in line, and before its round begins: the same request again begins it.
+  const e164 = numberAt(4);
+  const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
+  const row = { ...buildRow(5, e164, [e164, 'Guest 5']), country: 'US' };
+  const editor = new RecipientEditor(store, { campaignId: id, restore: false, dryRun: false, fixes: true });
+  const { at } = await store.db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('at').as('at'))
+    .executeTakeFirstOrThrow();
+  expect(await editor.apply([row], at)).toMatchObject([{ result: 'corrected' }]);
+  await store.close();
+  const again = await ask(path, { json: { rows: [{ row: 5, cells: { phone: e164 } }] } });
+  expect(again.body).toMatchObject({ round: 3, rows: [{ row: 5, result: 'unchanged' }] });
+  await ended();
+  expect(calls()).toEqual([good, wrong, twin, last, e164].toSorted());
   expect(await world.run('verify', id)).toMatchObject(proven);
   server.interrupt();
   expect((await server.ended).code).toBe(0);

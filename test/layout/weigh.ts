@@ -10,7 +10,7 @@ export const mostOf = {
   'production files': 812,
   'production files of at most 40 lines': 80,
   'sandbox lines': 18_400,
-  'test lines': 80_700,
+  'test lines': 80_800,
   'test files': 523,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,

@@ -93,3 +93,9 @@ export function buildRow(row: number, e164: string, cells: string[] = []) {
 export function buildRows(numbers: readonly string[], nameOf: (index: number) => string): ImportRow[] {
   return numbers.map((e164, index) => buildRow(index + 1, e164, [e164, nameOf(index)]));
 }
+
+/** What talks come to, by a value that the sandbox's agent collects and by their length: the judge compares it with each record. */
+export const talkResults: NonNullable<CampaignRules['results']> = [
+  { result: 'confirmed', value: { source: 'collected', key: 'appointment', values: ['confirmed'] }, talkUnderMs: null, goal: true },
+  { result: 'short', value: null, talkUnderMs: 30_000, goal: false },
+];

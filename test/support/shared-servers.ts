@@ -30,8 +30,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   let temporal: Promise<DevServer> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
   const door = await listen(async (path) => {
-    if (path === '/temporal') return (await (temporal ??= startDevServer({ config: readConfig(), ui: false }))).address;
-    return (await (postgres ??= startPostgresServer())).url;
+    // One that did not come up is started anew for the next that asks.
+    if (path === '/temporal') {
+      temporal ??= startDevServer({ config: readConfig(), ui: false });
+      temporal.catch(() => (temporal = undefined));
+      return (await temporal).address;
+    }
+    postgres ??= startPostgresServer();
+    postgres.catch(() => (postgres = undefined));
+    return (await postgres).url;
   });
   project.provide('sharedServers', `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
   return async () => {

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { resolveTemporal, startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
+import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';
 
 const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
@@ -108,6 +109,19 @@ test('a port that was taken in the meantime is replaced by another', async () =>
   const starts = (await readFile(join(folder, 'starts'), 'utf8')).trim().split('\n');
   const ports = starts.map((line) => /--port (\d+)/.exec(line)?.[1]);
   expect(new Set(ports).size).toBe(3);
+});
+
+test('a server that crashes by itself is started again, and one that always does is told by what it crashed with', async () => {
+  const folder = await makeFolder();
+  const { path: real } = await resolveTemporalBinary({ config: readConfig() });
+  const crash = `echo "panic: assignment to entry in nil map" >&2; i=0; while [ $i -lt 40 ]; do echo "trace $i" >&2; i=$((i+1)); done; exit 2`;
+  const count = `echo start >> '${folder}/starts'`;
+  const input = await makeServer(`${count}; if [ $(wc -l < '${folder}/starts') -lt 3 ]; then ${crash}; fi; exec '${real}' "$@"`);
+  const server = await startDevServer(input);
+  await server.stop();
+  const broken = await makeServer(`${count}; ${crash}`);
+  await expect(startDevServer(broken)).rejects.toThrow(/exit code 2.*\n {2}panic: assignment to entry in nil map\n.*trace 39/s);
+  expect((await readFile(join(folder, 'starts'), 'utf8')).trim().split('\n')).toHaveLength(6);
 });
 
 test('the server is tuned, and gets neither secrets nor the settings of clients', async () => {

@@ -2,7 +2,7 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
 import type { Mix } from '../activities/mixes/drive-campaign.ts';
-import { buildRow, buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { buildRow, buildRules, hourMs, minuteMs, talkResults } from '../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';
 import { reportedKinds, reportingSide, type ReportedSide } from './reporting.ts';
@@ -85,6 +85,7 @@ function buildMix(
   const postFaults = kills ? drawPostFaults(random) : { faults: [], hangs: [] };
   const { dialect = random.pick(['spec', 'extended']), firstMessage = template, records = {}, lateRings } = traits;
   const rules = buildRules({
+    results: talkResults,
     firstMessage,
     list: { ...buildRules().list, columns: ['phone', 'name', 'n'] },
     pacing: {

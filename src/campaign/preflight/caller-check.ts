@@ -80,12 +80,8 @@ function explainMissingKeys({ agentId, optOut = [], results = [] }: Caller, keys
   const missing = asked.flatMap(([setting, { source, key }]) => {
     if (keys[source].includes(key)) return [];
     const what = source === 'collected' ? 'collects no value' : 'is evaluated by no criterion';
-    return [
-      `${setting}: agent ${agentId} ${what} ${JSON.stringify(key)}, so this rule never holds.${didYouMean(key, keys[source])}`.replace(
-        /\.$/,
-        '',
-      ),
-    ];
+    const nearest = didYouMean(key, keys[source]);
+    return [`${setting}: agent ${agentId} ${what} ${JSON.stringify(key)}, so this rule never holds${nearest && `.${nearest}`}`];
   });
   return [...new Set(missing)];
 }

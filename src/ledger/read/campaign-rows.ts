@@ -42,7 +42,6 @@ export interface RowQuery {
   states?: readonly CampaignRow['state'][];
   outcomes?: readonly Outcome[];
   reasons?: readonly string[];
-  /** What the last talk came to. */
   results?: readonly string[];
   /** The rule that keeps it waiting, as `readWaiting` names them. */
   waitingFor?: string;
@@ -278,6 +277,7 @@ function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
   return { ...nothingSaid, ...terms } as ShownTerms;
 }
 
+/** Shorter ones are found in nearly every row. */
 const fewestCharacters = 2;
 
 function matching(db: Queries, { text: written, everywhere }: RowSearch): RawBuilder<SqlBool> {

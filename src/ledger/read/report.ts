@@ -191,11 +191,10 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
     .where('result', 'is not', null)
     .groupBy('result')
     .execute();
-  const counts = (lines: readonly { name: string | null; count: number }[]) =>
-    Object.fromEntries(lines.map(({ name, count }) => [name ?? '', count]));
-  const ended = aggregates.filter((row) => row.kind === 'outcome' && (calledOutcomes as readonly string[]).includes(row.value));
-  const ofTalks = goalShare(rules.results, counts(talks.map(({ value, count }) => ({ name: value, count }))));
-  const ofPeople = goalShare(rules.results, counts(rows.map(({ result, count }) => ({ name: result, count }))), ended.reduce((sum, row) => sum + row.count, 0)); // prettier-ignore
+  const called = aggregates.filter((row) => row.kind === 'outcome' && (calledOutcomes as readonly string[]).includes(row.value));
+  const people = called.reduce((sum, row) => sum + row.count, 0);
+  const ofTalks = goalShare(rules.results, Object.fromEntries(talks.map(({ value, count }) => [value, count])));
+  const ofPeople = goalShare(rules.results, Object.fromEntries(rows.map(({ result, count }) => [result, count])), people);
   return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
 }
 

@@ -5,6 +5,7 @@ import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
+import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
@@ -37,21 +38,21 @@ export interface ResultFilter {
   /** Of the latest attempt. */
   dispositions: readonly string[] | null;
   reasons: readonly string[] | null;
-  /** Of the last talk; default: null. */
-  results?: readonly string[] | null;
+  /** Of the last talk. */
+  results: readonly string[] | null;
   /** Only rows that have changed at this instant (service time) or later. */
   changedSince: number | null;
   /** Only rows behind this one; default: all. */
   afterRow?: number;
 }
 
-export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, changedSince: null };
+export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, results: null, changedSince: null };
 
 const rowsPerRead = 500;
 
 /** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
 export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = everyResult): AsyncGenerator<RecipientResult> {
-  const { dispositions, reasons, results = null, changedSince, afterRow = 0 } = filter;
+  const { dispositions, reasons, results, changedSince, afterRow = 0 } = filter;
   const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
   let after = afterRow;
   for (;;) {
@@ -166,6 +167,13 @@ export async function readResultKeys(db: Queries, campaignId: string): Promise<{
   const aggregates = await readAggregates(db, campaignId);
   const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
   return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
+}
+
+/** Which columns the results of a campaign have. */
+export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
+  const { collected, evaluation } = await readResultKeys(db, campaignId);
+  const hasResults = rules.results !== undefined;
+  return { columns: rules.list.columns, collectedKeys: collected, evaluationKeys: evaluation, hasResults };
 }
 
 /** A conversation of a campaign, for reading it at the service. */

@@ -85,6 +85,7 @@ async function fixedCells(
     const found = known.get(fix.row);
     if (found === undefined) throw new UsageError(`Campaign ${campaignId} has no row ${fix.row}. Nothing was changed.`);
     const cells = JSON.parse(found.cells) as string[];
+    const given = new Set<string>();
     for (const [name, value] of Object.entries(fix.cells)) {
       const column = theColumn(name, columns);
       if (column === null)
@@ -96,9 +97,10 @@ async function fixedCells(
           `Row ${fix.row}: ${quoteCell(name)} is longer than ${longestCell} characters. Shorten it; nothing was changed.`,
         );
       cells[columns.indexOf(column)] = value;
+      given.add(column);
     }
     // Nothing of a row is trusted whose cells may have shifted.
-    const isWhole = found.reason !== 'malformed_row' || columns.every((column) => column in fix.cells);
+    const isWhole = found.reason !== 'malformed_row' || given.size === columns.length;
     return { row: fix.row, cells: isWhole ? cells.slice(0, columns.length) : [] };
   });
 }

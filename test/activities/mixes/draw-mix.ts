@@ -2,7 +2,7 @@ import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { noon } from '../../sandbox/harness.ts';
-import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRows, buildRules, hourMs, minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { chaosPoints, reportPoints, type ChaosPoint, type ChaosStrike } from './chaos.ts';
 import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
 
@@ -122,6 +122,7 @@ export function drawMix(seed: number | string): Mix {
   const sameNames = random.chance(0.2);
   const batchSize = random.pick([20, 8, 5, 3]);
   const rules = buildRules({
+    results: talkResults,
     retry: { ...buildRules().retry, maxAttempts: random.pick([2, 2, 3]) },
     firstMessage: sameLines
       ? 'Hello, this is about your appointment.'

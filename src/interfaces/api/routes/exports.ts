@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { everyResult, readResultKeys, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
+import { everyResult, readResultColumns, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
 import { resultsAsJson } from '../../../presentation/results/text.ts';
@@ -51,16 +51,8 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     const campaign = await requireCampaign(store, params.campaign);
     const { campaignId } = campaign;
     await noteNumbersShown(context, request, campaignId);
-    const { collected, evaluation } = await readResultKeys(store.db, campaignId);
     const filter = filterOf(query);
-    const table = {
-      columns: campaign.rules.list.columns,
-      collectedKeys: collected,
-      evaluationKeys: evaluation,
-      hasResults: campaign.rules.results !== undefined,
-      format: params.format,
-      csv: { safeCells, bom },
-    };
+    const table = { ...(await readResultColumns(store.db, campaign)), format: params.format, csv: { safeCells, bom } };
     return reply
       .type(resultTypes[params.format])
       .header('content-disposition', `attachment; filename="${campaignId}-results.${params.format}"`)

@@ -4,7 +4,14 @@ import { writeResults, type WriteResultsInput, type ResultsFormat, resultsSheet 
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
-import { everyResult, lastChange, readReasons, readResultKeys, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
+import {
+  everyResult,
+  lastChange,
+  readReasons,
+  readResultColumns,
+  readResults,
+  type ResultFilter,
+} from '../../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, type OpenCampaign, connected } from '../../../operations/control/control.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -158,13 +165,9 @@ export async function writeCampaignResults(
   path: string,
   { filter = everyResult, ...settings }: WritingChoices = {},
 ): Promise<number> {
-  const { collected, evaluation } = await readResultKeys(store.db, campaign.campaignId);
   return writeResults({
-    columns: campaign.rules.list.columns,
+    ...(await readResultColumns(store.db, campaign)),
     rows: readResults(store.db, campaign.campaignId, filter),
-    collectedKeys: collected,
-    evaluationKeys: evaluation,
-    hasResults: campaign.rules.results !== undefined,
     path,
     stdout: io.stdout,
     ...settings,

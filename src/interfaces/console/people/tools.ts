@@ -7,7 +7,7 @@ import type { Outcome } from '../../../rules/outcome.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { waitingText } from '../../../presentation/words/causes.ts';
+import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { hidden } from '../core/fields.ts';
 import { rowsPath } from '../core/links.ts';
 import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
@@ -78,7 +78,7 @@ export function resultChips(campaign: Campaign, asked: Asked, { results }: Campa
         const isHere = asked.result === result;
         const path = askedPath(campaign, asked, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
         return html`<a class="chip" href="${path}" ${isHere ? html`aria-current="page"` : null}
-          >${capital(printable(result).replaceAll('_', ' '))} <span class="n">${talks.toLocaleString('en')}</span></a
+          >${capital(reasonText(result))} <span class="n">${talks.toLocaleString('en')}</span></a
         > `;
       })}
     </nav>
