@@ -282,6 +282,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       // People by what their talk came to, a page at a time in the order of the list.
       'create index recipients_result on recipients (campaign_id, result, row_number) where result is not null',
     ),
+    '017-asked-calls': run('alter table attempts add column asks text', 'alter table attempts add column asks_at bigint'),
   };
   return { getMigrations: async () => migrations };
 }

@@ -4,6 +4,7 @@ import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceApi } from '../rules/service-api.ts';
+import type { AfterTalk } from '../rules/talk-results.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { ControlRequestRow } from './control-requests.ts';
 
@@ -169,6 +170,9 @@ export interface Database extends ServiceTables {
     evidence: string | null;
     /** What the talk came to, by the rules of the campaign. */
     result: string | null;
+    /** By its own record, read to its end, the talk asks for another call, not before this instant; null: it does not, see `endsRow`. */
+    asks: AfterTalk['kind'] | null;
+    asks_at: number | null;
     /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
     screened: string | null;
     screened_at: number | null;

@@ -6,6 +6,7 @@ import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
+import type { AfterTalk } from './talk-results.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
 
@@ -117,8 +118,8 @@ export interface EventData {
   'attempt.matched': { conversation: string; evidence: string; by?: 'person' };
   /** `report`: there is no record of it, only what the service says of the call itself. */
   'attempt.settled': CallEnd & { by?: 'report' };
-  /** What the talk came to, by the rules of the campaign: a word of its file. */
-  'attempt.result': { result: string };
+  /** What the talk came to: a word of the campaign file. `asks`: it asks for another call, and does not end its row. */
+  'attempt.result': { result: string; asks?: AfterTalk['kind'] };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
   /** Of its last calls, how many there were and how many failed. */

@@ -16,6 +16,33 @@ export interface ResultRule {
   talkUnderMs: number | null;
   /** This is what the campaign is for. */
   goal: boolean;
+  /** Absent: such a talk ends its row. */
+  next?: AfterTalk;
+}
+
+/** What follows a talk that does not end its row: another call, so long after the record told. */
+export interface AfterTalk {
+  kind: 'retry';
+  afterMs: number;
+}
+
+/** What a talk came to, and what follows; null: nothing, it ends its row. */
+export interface TalkResult {
+  result: string;
+  next: AfterTalk | null;
+}
+
+/**
+ * Whether a call ends its row for good. Nobody who answered is dialled again, unless their own record, read to its end, asks for it: only
+ * such a record writes `asks`, and a wish not to be called again outranks it.
+ */
+export function endsRow({ disposition, asks }: { disposition: string | null; asks: string | null }): boolean {
+  return disposition === 'opted_out' || (disposition === 'answered' && asks === null);
+}
+
+/** Whether a talk may be followed by another call, so that its row has no outcome before its record has been read to its end. */
+export function mayAskForCalls(rules: readonly ResultRule[] | undefined): boolean {
+  return rules?.some(({ next }) => next !== undefined) ?? false;
 }
 
 /** Of a talk that no rule describes, and of one whose analysis never came. No rule may be called so. */
@@ -30,19 +57,22 @@ export function saysSo(facts: Pick<ConversationFacts, 'collected' | 'evaluation'
   return said !== null && values.some((value) => comparable(value) === said);
 }
 
-/** What a talk came to: the first rule that describes it. `lastedMs`: how long the call lasted, 0 where its record names no time. */
+/**
+ * What a talk came to: the first rule that describes it. `lastedMs`: how long the call lasted, 0 where its record names no time. What no
+ * rule describes asks for nothing.
+ */
 export function resultOfTalk(
   facts: Pick<ConversationFacts, 'collected' | 'evaluation'>,
   lastedMs: number,
   rules: readonly ResultRule[],
-): string {
+): TalkResult {
   const found = rules.find(
     ({ value, talkUnderMs }) =>
       (value === null || saysSo(facts, value)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
   );
-  if (found !== undefined) return found.result;
+  if (found !== undefined) return { result: found.result, next: found.next ?? null };
   const isTold = facts.collected !== null || facts.evaluation !== null || rules.every(({ value }) => value === null);
-  return isTold ? resultsBesides.unruled : resultsBesides.untold;
+  return { result: isTold ? resultsBesides.unruled : resultsBesides.untold, next: null };
 }
 
 /** A share of something that was counted, with the interval in which its true value lies in 95 of 100 such counts (Wilson 1927). */

@@ -20,8 +20,9 @@ export interface AttemptBook {
   /** What else is said of its end. */
   detail: string | null;
   counted: boolean;
-  /** What the talk came to. */
+  /** What the talk came to, and what it asks for: another call; null: nothing. */
   result: string | null;
+  asks: string | null;
   /** Which budget of its recipient it uses up. */
   budget: number;
   conversation: string | null;

@@ -71,6 +71,7 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
   }
   if (ended !== null && attempt.state === ended) compare('the end', row.settled_at, attempt.endedAt);
   compare('the result', row.result, attempt.result);
+  compare('what it asks for', row.asks, attempt.asks);
   compare('the record', row.conversation_id, attempt.conversation);
   compare('the evidence', row.evidence, attempt.evidence);
   if (row.conversation_id !== null && row.owner !== id)
@@ -78,7 +79,10 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
   const says = recordAgainst(campaign.rules, row);
   if (says !== null) violate('record_contradicts', `call ${id} ended as ${row.disposition}, and its record says ${says}`);
   const came = resultBy(campaign.rules, row);
-  if (came !== row.result) violate('record_contradicts', `call ${id} came to ${row.result}, and its record says ${came}`);
+  if ((came?.result ?? null) !== row.result)
+    violate('record_contradicts', `call ${id} came to ${row.result}, and its record says ${came?.result ?? null}`);
+  if ((came?.asks ?? null) !== row.asks)
+    violate('record_contradicts', `call ${id} asks for ${row.asks}, and its record for ${came?.asks ?? null}`);
   const misplaced = misplacedBy(judge, row);
   if (misplaced !== null) violate('record_ignored', `conversation ${row.conversation_id} belongs to call ${id}, and ${misplaced}`);
 }

@@ -166,6 +166,7 @@ export function planAttempt(line: JudgedLine): void {
     state: null,
     disposition: null,
     result: null,
+    asks: null,
     detail: null,
     counted: false,
     budget: campaign.budgets.get(recipientId) ?? 0,

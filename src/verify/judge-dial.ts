@@ -84,6 +84,8 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   if (data['by'] === 'report') takeReport(line, attempt);
   attempt.endedAt = wasMade ? at : (attempt.endedAt ?? at);
   attempt.disposition = textOf(data['disposition']);
+  attempt.result = null;
+  attempt.asks = null;
   attempt.detail = textOf(data['detail']);
   if (wasMade && attempt.call !== null) numbers.place(attempt.call);
   judgeCounted(line, attempt, recipientId);

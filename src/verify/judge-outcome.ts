@@ -1,12 +1,21 @@
 import type { LoggedEvent } from './log.ts';
 import { textOf } from './judged-rules.ts';
-import { callsOf, countedOf, forgetDelays, rowNumber, type CampaignBook, type JudgedLine, type PendingOutcome } from './campaign-book.ts';
+import {
+  callsOf,
+  countedOf,
+  forgetDelays,
+  rowNumber,
+  type AttemptBook,
+  type CampaignBook,
+  type JudgedLine,
+  type PendingOutcome,
+} from './campaign-book.ts';
 
 const givenUp = 'given_up';
 /** Lines that stand right behind the outcome that they bring, in the same transaction. */
-const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
+const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released', 'attempt.result'];
 /** Lines after which an outcome may be another one. Logs of the first schema tell in no other way that an outcome was taken back. */
-const mayFollow: readonly LoggedEvent['type'][] = ['attempt.planned', 'attempt.settled', 'attempt.corrected'];
+const mayFollow: readonly LoggedEvent['type'][] = ['attempt.planned', 'attempt.settled', 'attempt.corrected', 'attempt.result'];
 
 /** An outcome that the log tells of is kept until the next line of its row: only then is it known what it follows from. */
 export function noteOutcome(line: JudgedLine): void {
@@ -69,7 +78,7 @@ function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: 
   const { reason } = data;
   const calls = callsOf(campaign, rowId);
   const ends = calls.flatMap(({ disposition }) => disposition ?? []);
-  const talk = calls.find(isTalk)?.disposition;
+  const talk = calls.find(isLastWord)?.disposition;
   if (talk != null && !reached.includes(outcome)) return `a call of it ended as ${talk}`;
   if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
@@ -99,11 +108,16 @@ export function isTalk({ disposition }: { disposition: string | null }): boolean
   return disposition === 'answered' || disposition === 'opted_out';
 }
 
+/** A talk after which nobody is called: only a record of its own, read to its end, may have asked for more. */
+function isLastWord(attempt: AttemptBook): boolean {
+  return isTalk(attempt) && (attempt.disposition === 'opted_out' || attempt.asks === null);
+}
+
 /** Nobody is called again who was reached: by the outcome, or by a call whose outcome the log does not tell. */
 export function judgeReached({ campaign, event: { attemptId }, violate }: JudgedLine, rowId: string): void {
   const outcome = campaign.outcomes.get(rowId) ?? '';
   if (reached.includes(outcome))
     return violate('reached_dialled', `call ${attemptId} was placed although the outcome was ${outcome} already`);
-  const talk = callsOf(campaign, rowId).find(isTalk)?.disposition;
+  const talk = callsOf(campaign, rowId).find(isLastWord)?.disposition;
   if (talk != null) violate('reached_dialled', `call ${attemptId} was placed although a call before it ended as ${talk}`);
 }

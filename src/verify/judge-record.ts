@@ -49,19 +49,20 @@ function says({ collected, evaluation }: Facts, { source, key, values }: SaidRul
   return said !== null && values.some((value) => plain(value) === said);
 }
 
-/** What the talk of a call came to by the record that it owns; null: it was none, or the record tells no result yet. */
-export function resultBy({ results }: JudgedRules, { state, final, facts: told, disposition }: AttemptRow): string | null {
+/** What the talk of a call came to by the record that it owns, and what it asks for; null: it was none, or the record tells nothing yet. */
+export function resultBy({ results }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
+  const { state, final, facts: told, disposition } = row;
   if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || told === null) return null;
   const facts = JSON.parse(told) as Facts;
   if ((facts.userTurns ?? 0) === 0) return null;
   const { durationMs, startedAt, endedAt } = facts;
   const lasted = durationMs ?? (startedAt == null || endedAt == null ? 0 : endedAt - startedAt);
-  for (const { result, value, talkUnderMs } of results) {
+  for (const { result, value, talkUnderMs, next } of results) {
     const isShort = talkUnderMs === null || (lasted > 0 && lasted < talkUnderMs);
-    if (isShort && (value === null || says(facts, value))) return result;
+    if (isShort && (value === null || says(facts, value))) return { result, asks: next?.kind ?? null };
   }
   const asksForValues = results.some(({ value }) => value !== null);
-  return asksForValues && facts.collected == null && facts.evaluation == null ? 'none' : 'other';
+  return { result: asksForValues && facts.collected == null && facts.evaluation == null ? 'none' : 'other', asks: null };
 }
 
 /** A value as it may stand, bare or wrapped once, as comparable text. */

@@ -44,6 +44,14 @@ export interface SaidRule {
   values: readonly unknown[];
 }
 
+/** What a talk came to, and what it asks for then. */
+export interface JudgedResult {
+  result: string;
+  value: SaidRule | null;
+  talkUnderMs: number | null;
+  next?: { kind: string; afterMs: number };
+}
+
 const untold = {
   agentId: '',
   calendar: { hours: null, closedOn: [] } as Calendar,
@@ -62,7 +70,7 @@ const untold = {
   preDial: null as object | null,
   optOut: [] as readonly SaidRule[],
   /** The first that describes a talk names what it came to. */
-  results: [] as readonly { result: string; value: SaidRule | null; talkUnderMs: number | null }[],
+  results: [] as readonly JudgedResult[],
   /** Where there are any, fields that no contract names decide how a call ended. */
   dispositions: [] as readonly unknown[],
   timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },

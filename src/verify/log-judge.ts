@@ -270,6 +270,12 @@ function noteResult({ campaign, event, data, violate }: JudgedLine): void {
   if (attempt.result !== null) violate('log_incomplete', `call ${event.attemptId} came to ${attempt.result}, and then to ${result}`);
   if (attempt.disposition !== 'answered') violate('cause_missing', `call ${event.attemptId} came to ${result}, and nobody had answered it`);
   attempt.result = result;
+  attempt.asks = textOf(data['asks']);
+  if (attempt.asks === null) return;
+  const asking = campaign.rules.results.flatMap((rule) => (rule.result === result && rule.next?.kind === attempt.asks ? [rule.next] : []));
+  if (asking.length === 0 || attempt.conversation === null)
+    return violate('cause_missing', `call ${event.attemptId} asks for another (${attempt.asks}), and no rule or record says so`);
+  attempt.retryFrom = event.at + Math.min(...asking.map(({ afterMs }) => afterMs));
 }
 
 function match({ campaign, event, data, violate }: JudgedLine): void {

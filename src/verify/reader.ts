@@ -131,7 +131,7 @@ export async function readAttempts(db: Queries, scope: Scope) {
     .select(['attempts.posted_at', 'attempts.settled_at', 'attempts.disposition', 'attempts.detail'])
     .select(['attempts.counted', 'attempts.conversation_id', 'conversations.facts', 'conversations.final'])
     .select(['attempts.recipient_id', 'attempts.number', 'attempts.agent_id', 'attempts.person', 'attempts.evidence'])
-    .select('attempts.result')
+    .select(['attempts.result', 'attempts.asks'])
     .select(['attempts.opening_line', 'conversations.attempt_id as owner'])
     .where((eb) => ('ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after)))
     .orderBy('attempts.attempt_id')

@@ -16,24 +16,28 @@ export function campaignOf({ requestId }: Pick<CallTruth, 'requestId'>): string 
 }
 
 /** One person may answer two campaigns; an opt-out holds for all of them. */
-function ruleBroken(earlier: Facts, later: Facts): CallRule | null {
+function ruleBroken(earlier: Facts, later: Facts, isAsked: boolean): CallRule | null {
   if (later.acceptedAt < (earlier.endedAt ?? Infinity)) return 'two calls at once';
   if (earlier.optedOut) return 'called after an opt-out';
   const [one, other] = [campaignOf(earlier), campaignOf(later)];
   const isOneCampaign = one === undefined || other === undefined || one === other;
-  return earlier.result === 'answered' && isOneCampaign ? 'called after an answer' : null;
+  return earlier.result === 'answered' && isOneCampaign && !isAsked ? 'called after an answer' : null;
 }
 
-/** Each two calls to one person of which the later breaks a promise. `personOf`: by number, unless a person has several. */
+/**
+ * Each two calls to one person of which the later breaks a promise. `personOf`: by number, unless a person has several. `asksAgain`:
+ * whether the person asked in a call for another one; nobody does when left out.
+ */
 export function* judgeCalls<Call extends Facts>(
   calls: readonly Call[],
   personOf: (call: Call) => string | undefined = ({ to }) => to,
+  asksAgain: (call: Call) => boolean = () => false,
 ): Generator<{ rule: CallRule; earlier: Call; later: Call }> {
   const byPerson = new Map<string | undefined, Call[]>();
   for (const later of calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
     const before = byPerson.get(personOf(later)) ?? [];
     for (const earlier of before) {
-      const rule = ruleBroken(earlier, later);
+      const rule = ruleBroken(earlier, later, asksAgain(earlier));
       if (rule !== null) yield { rule, earlier, later };
     }
     byPerson.set(personOf(later), [...before, later]);

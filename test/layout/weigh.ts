@@ -6,12 +6,12 @@ export type Weight = Record<keyof typeof mostOf, number>;
 
 /** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
 export const mostOf = {
-  'production lines': 91_800,
-  'production files': 812,
+  'production lines': 93_800,
+  'production files': 822,
   'production files of at most 40 lines': 80,
-  'sandbox lines': 18_400,
-  'test lines': 80_800,
-  'test files': 523,
+  'sandbox lines': 18_500,
+  'test lines': 82_500,
+  'test files': 530,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
 };

@@ -191,6 +191,7 @@ test('reading makes no schema', async () => {
     '014-token-use',
     '015-campaign-files',
     '016-talk-results',
+    '017-asked-calls',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -41,6 +41,8 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'campaigns drop column api',
     'campaigns drop column file',
     'attempts drop column result',
+    'attempts drop column asks',
+    'attempts drop column asks_at',
     'recipients drop column result',
   ];
   const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];

@@ -9,7 +9,7 @@ const rules = [
   rule('cut_off', { talkUnderMs: 10_000 }),
 ];
 const told = (collected: Record<string, unknown> | null, evaluation: Record<string, unknown> | null = null, lastedMs = 60_000) =>
-  resultOfTalk({ collected, evaluation }, lastedMs, rules);
+  resultOfTalk({ collected, evaluation }, lastedMs, rules).result;
 
 test('the first rule that describes a talk names it', () => {
   expect(told({ confirmed: true }, { right_person: 'failure' })).toBe('confirmed');
@@ -31,7 +31,10 @@ test('what is missing or is no plain value equals nothing, and a length that is 
 test('a talk without any analysis is told from one that no rule describes, where a rule asks for values', () => {
   expect(told(null)).toBe('none');
   expect(told(null, null, 5_000)).toBe('cut_off');
-  expect(resultOfTalk({ collected: null, evaluation: null }, 60_000, [rule('cut_off', { talkUnderMs: 10_000 })])).toBe('other');
+  expect(resultOfTalk({ collected: null, evaluation: null }, 60_000, [rule('cut_off', { talkUnderMs: 10_000 })])).toEqual({
+    result: 'other',
+    next: null,
+  });
 });
 
 test('a share comes with the interval of Wilson for 95 of 100', () => {

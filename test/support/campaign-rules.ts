@@ -99,3 +99,12 @@ export const talkResults: NonNullable<CampaignRules['results']> = [
   { result: 'confirmed', value: { source: 'collected', key: 'appointment', values: ['confirmed'] }, talkUnderMs: null, goal: true },
   { result: 'short', value: null, talkUnderMs: 30_000, goal: false },
 ];
+
+/** What the agent was told by somebody who is to be called again. */
+export const askingResult: NonNullable<CampaignRules['results']>[number] = {
+  result: 'asked',
+  value: { source: 'collected', key: 'appointment', values: ['reschedule', 'declined'] },
+  talkUnderMs: null,
+  goal: false,
+  next: { kind: 'retry', afterMs: 10 * minuteMs },
+};

@@ -2,7 +2,8 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
 import type { Mix } from '../activities/mixes/drive-campaign.ts';
-import { buildRow, buildRules, hourMs, minuteMs, talkResults } from '../support/campaign-rules.ts';
+import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
+import { askingResult, buildRow, buildRules, hourMs, minuteMs, talkResults } from '../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';
 import { reportedKinds, reportingSide, type ReportedSide } from './reporting.ts';
@@ -55,7 +56,9 @@ export function drawWorld(
   const people = drawPeople(random, crowd);
   const traits = kind.draw(random, people, databaseUrl !== undefined);
   const kills = !apart && (traits.kills === true || random.chance(0.3));
-  const drawn = buildMix(random, people, traits, { apart, kills });
+  // Drawn apart, too: in half of them one who will not come is called again.
+  const results = new Random('asks', name, seed).chance(0.5) ? [askingResult, ...talkResults] : talkResults;
+  const drawn = buildMix(random, people, { ...traits, results }, { apart, kills });
   // Drawn apart, so that it changes nothing else of a seed.
   const dialect = new Random('dialect', api, name, seed).chance(0.5) ? ({ dialect: 'published' } as const) : {};
   const { mix, ...reported } =
@@ -79,13 +82,13 @@ export function drawWorld(
 function buildMix(
   random: Random,
   people: Person[],
-  traits: Traits,
+  traits: Traits & { results: NonNullable<CampaignRules['results']> },
   { apart, kills }: { apart: boolean; kills: boolean },
 ): Omit<Mix, 'seed'> {
   const postFaults = kills ? drawPostFaults(random) : { faults: [], hangs: [] };
   const { dialect = random.pick(['spec', 'extended']), firstMessage = template, records = {}, lateRings } = traits;
   const rules = buildRules({
-    results: talkResults,
+    results: traits.results,
     firstMessage,
     list: { ...buildRules().list, columns: ['phone', 'name', 'n'] },
     pacing: {

@@ -143,4 +143,32 @@ export const guardsOfRows: readonly Guard[] = [
       name: 'a round ends only when nothing of it is left',
     },
   },
+  {
+    name: 'a talk ends its row',
+    keeps: 'Whatever put a row in line, nobody is dialled after a talk whose record does not ask for another call.',
+    edits: [edit('src/rules/talk-results.ts', " || (disposition === 'answered' && asks === null)")],
+    worlds: [],
+    test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'never followed by a call' },
+  },
+  {
+    name: 'only a complete record asks for a call',
+    keeps: 'What a record shows before its analysis has come decides nothing.',
+    edits: [edit('src/rules/correlation/record.ts', 'const isTalk = final && disposition?', 'const isTalk = disposition?')],
+    worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],
+    test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'before the record has been read to its end' },
+  },
+  {
+    name: 'a row waits for its record',
+    keeps: 'A row whose talk may ask for another call has no outcome before its record is complete.',
+    edits: [edit('src/ledger/collect/record-results.ts', ' && (row.final === 0 || becameFinal)', ' && row.final === 1 && becameFinal')],
+    worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],
+    test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'before the record has been read to its end' },
+  },
+  {
+    name: 'only their own record asks for a call',
+    keeps: 'Where another record may be that of the call, a person decides whether it is made.',
+    edits: [edit('src/ledger/doubt/dial-guard.ts', '(answersCount || row.asks !== null)', 'answersCount')],
+    worlds: ['namesakes', 'altered', 'shortened', 'mixed', 'barge_in'],
+    test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'somebody else’s' },
+  },
 ];

@@ -1,12 +1,21 @@
 import { expect, test } from 'vitest';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { Drive } from '../activities/mixes/drive-campaign.ts';
-import { minuteMs } from '../support/campaign-rules.ts';
-import { drawWorld, settleMs } from './draw-world.ts';
+import type { ResultRule } from '../../src/rules/talk-results.ts';
+import { askingResult, minuteMs } from '../support/campaign-rules.ts';
+import { drawWorld, settleMs, type World } from './draw-world.ts';
 import { countGivenUp, judgeWorld } from './judge-world.ts';
 
-const world = drawWorld(1, 'apart_bare_records');
+const drawn = drawWorld(1, 'apart_bare_records');
+const world = withResults([]);
+const asking = withResults([askingResult]);
+
 const [ada = '', ben = ''] = world.people.map(({ e164 }) => e164);
+
+function withResults(results: ResultRule[]): World {
+  const campaigns = drawn.mix.campaigns.map((plan) => ({ ...plan, rules: { ...plan.rules, results } }));
+  return { ...drawn, mix: { ...drawn.mix, campaigns } };
+}
 
 /** A call of the first campaign, a minute long. */
 function call(to: string, acceptedAt: number, more: Partial<CallTruth> = {}): CallTruth {
@@ -21,12 +30,17 @@ function call(to: string, acceptedAt: number, more: Partial<CallTruth> = {}): Ca
     listedAt: acceptedAt,
     result: 'no_answer',
     optedOut: false,
+    collected: {},
     ...more,
   };
 }
 
 function rulesBroken(...calls: CallTruth[]): [string, boolean][] {
-  return judgeWorld(world, calls, []).flatMap(({ rule, straggler, to }) => (to === null ? [] : [[rule, straggler]]));
+  return rulesIn(world, ...calls);
+}
+
+function rulesIn(given: World, ...calls: CallTruth[]): [string, boolean][] {
+  return judgeWorld(given, calls, []).flatMap(({ rule, straggler, to }) => (to === null ? [] : [[rule, straggler]]));
 }
 
 const later = 30 * minuteMs;
@@ -36,6 +50,12 @@ test('the judge of the worlds names each broken promise', () => {
   expect(rulesBroken(call(ada, 0), call(ada, later), call(ben, 5, answered))).toEqual([]);
   expect(rulesBroken(call(ada, 0, answered), call(ada, later))).toEqual([['called after an answer', false]]);
   expect(rulesBroken(call(ada, 0), call(ada, 5_000))).toEqual([['two calls at once', false]]);
+  // Asked for by what they said, and only in a world that has a rule for it.
+  const asked = { ...answered, collected: { appointment: 'declined' } };
+  expect(rulesBroken(call(ada, 0, asked), call(ada, later))).toEqual([['called after an answer', false]]);
+  expect(rulesIn(asking, call(ada, 0, asked), call(ada, later))).toEqual([]);
+  expect(rulesIn(asking, call(ada, 0, answered), call(ada, later))).toEqual([['called after an answer', false]]);
+  expect(rulesIn(asking, call(ada, 0, { ...asked, optedOut: true }), call(ada, later))).toEqual([['called after an opt-out', false]]);
   const optOut = call(ada, 0, { ...answered, optedOut: true });
   const otherCampaign = { requestId: 'second/1/1/1' };
   expect(rulesBroken(optOut, call(ada, later, otherCampaign))).toEqual([['called after an opt-out', false]]);

@@ -30,13 +30,19 @@ export function judgeWorld(world: World, calls: readonly CallTruth[], recipients
         what: `${campaignId}: ${stored.length} of ${rows.length} rows are there, ${open.length} of them without an outcome`,
       });
   }
-  for (const { rule, earlier, later } of judgeCalls(ours)) {
+  for (const { rule, earlier, later } of judgeCalls(ours, undefined, (call) => asksAgain(world, call))) {
     // That the service made two batches of a request, nobody can undo.
     if (world.reported?.isTwice === true && earlier.requestId === later.requestId) continue;
     const straggler = isStraggler(earlier, ours);
     breaches.push({ rule, to: later.to, straggler, what: `${nameOf(later)} after ${nameOf(earlier)}` });
   }
   return breaches;
+}
+
+/** By what the person said, whatever its record shows: such talks do not end their row in a world that has a rule for them. */
+export function asksAgain({ mix }: World, { collected }: CallTruth): boolean {
+  const asked = mix.campaigns[0]?.rules.results?.find(({ next }) => next !== undefined)?.value;
+  return asked != null && asked.values.some((value) => value === collected[asked.key]);
 }
 
 export function nameOf({ requestId, nth }: CallTruth): string {

@@ -1,16 +1,18 @@
 import { readRules } from '../../rules/campaign-rules.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { readRecord } from '../../rules/correlation/record.ts';
+import { mayAskForCalls, type TalkResult } from '../../rules/talk-results.ts';
 import { isCutLine, isNearLine, wordingOf } from '../../rules/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
 import { lockCampaign } from '../locks.ts';
 import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
-import { settleAttempts } from '../rows/settle.ts';
+import { decideAfterTalk, settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
 import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
 import { appendEvents } from '../events.ts';
+import type { NewEvent } from '../../rules/events.ts';
 import type { ConversationRow } from '../schema.ts';
 
 /** When the agent was last, and first, heard to begin a call with the words that it was given, and when it was last cut off. */
@@ -94,11 +96,16 @@ export async function settleFromRecord(
   const judged = { finished: row.finished === 1, final: row.final === 1 };
   const rules = readRules(attempt.rules);
   const { disposition: result, talkResult } = readRecord(facts, rules, judged);
+  const at = { campaignId: attempt.campaign_id, now };
+  // What the talk asks for decides what follows, and a record that is not final has not told it.
+  const isAwaited = result?.disposition === 'answered' && mayAskForCalls(rules.results) && (row.final === 0 || becameFinal);
   if (row.finished === 1 && result !== null) {
-    await settleAttempts(tx, { campaignId: attempt.campaign_id, now }, [{ attemptId: row.attempt_id, result }]);
+    await settleAttempts(tx, at, [{ attemptId: row.attempt_id, result, isAwaited }]);
     await updateBatch(tx, attempt.batch_id, { progress_at: now });
   }
-  if (talkResult !== null) await noteTalkResult(tx, row.attempt_id, talkResult, now);
+  const told = talkResult === null ? null : await noteTalkResult(tx, row.attempt_id, talkResult, now);
+  if (isAwaited && row.final === 1) await decideAfterTalk(tx, at, row.attempt_id);
+  if (told !== null) await appendEvents(tx, [told]);
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);
     const { recipient_id: recipientId } = attempt;
@@ -110,16 +117,20 @@ export async function settleFromRecord(
   }
 }
 
-/** Notes what came of a call that was settled as a talk. A record that is final and owned stays as it is, so this is said once. */
-async function noteTalkResult(tx: Tx, attemptId: string, result: string, now: number): Promise<void> {
+/**
+ * Notes what came of a call that was settled as a talk, and answers the line of the log that tells it. A record that is final and owned
+ * stays as it is, so this is said once; null: it was said before.
+ */
+async function noteTalkResult(tx: Tx, attemptId: string, { result, next }: TalkResult, now: number): Promise<NewEvent | null> {
   const [attempt] = (await selectTalk(tx, { attemptId })).rows;
-  if (attempt === undefined) return;
+  if (attempt === undefined) return null;
   const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId, number } = attempt;
-  await updateAttempt(tx, attemptId, { result });
+  await updateAttempt(tx, attemptId, { result, ...(next === null ? {} : { asks: next.kind, asks_at: now + next.afterMs }) });
   const [later] = (await selectLaterTalk(tx, { recipientId, number })).rows;
   if (later === undefined) await updateRecipient(tx, recipientId, { result, changed_at: now });
   await changeAggregates(tx, campaignId, [{ kind: 'result', value: result, delta: 1 }]);
-  await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data: { result } }]);
+  const data = { result, ...(next === null ? {} : { asks: next.kind }) };
+  return { at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data };
 }
 
 const selectTalk = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>

@@ -161,7 +161,9 @@ async function judgeEarlier(
     // A talk that was found by number or words may be another one than that in which they opted out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
     const ofAgent = earlier.filter(
-      (row) => row.agent_id === agentId && (isOpenQuestion(row) || isMadeTwice(row) || (answersCount && isWeaklyAnswered(row))),
+      (row) =>
+        row.agent_id === agentId &&
+        (isOpenQuestion(row) || isMadeTwice(row) || ((answersCount || row.asks !== null) && isWeaklyAnswered(row))),
     );
     if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
@@ -214,7 +216,12 @@ interface Asked {
 }
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
-  if (row.disposition === 'answered') return doubt?.undecided === true ? 'sweep' : null;
+  if (row.disposition === 'answered') {
+    // Whoever asked for this call may be somebody else, as long as another record may be this one's.
+    if (row.asks !== null && doubt !== undefined && doubt.candidates.length > 0)
+      return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
+    return doubt?.undecided === true ? 'sweep' : null;
+  }
   // The key of the request is asked first (see `findGivenBack`).
   const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
   // A report that has not told of the rest of its batch yet may still tell whose the record is.

@@ -4,9 +4,9 @@ import { callingAttemptStates } from '../../rules/ledger.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import { settleAsUnknown } from '../rows/settle.ts';
+import { decideAfterTalk, settleAsUnknown } from '../rows/settle.ts';
 import { lastReadAt } from '../collect/sweeps.ts';
-import type { At } from '../tx.ts';
+import type { At, Tx } from '../tx.ts';
 
 /** The service's list must not have been readable for this long (service time) before open calls may be given up. */
 const unreadableForMs = 3_600_000;
@@ -55,6 +55,20 @@ export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId:
     await sql`
       update conversations set final = 1
       where final = 0 and attempt_id in (select attempt_id from attempts where campaign_id = ${campaignId})`.execute(tx);
+    for (const attemptId of await findAwaited(tx, campaignId)) await decideAfterTalk(tx, { campaignId, now }, attemptId);
     return { kind: 'given_up', calls: attemptIds.length };
   });
+}
+
+/** Calls that have ended, and of whose rows nothing was decided before their records were read to the end. */
+async function findAwaited(tx: Tx, campaignId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .innerJoin('attempts', 'attempts.attempt_id', 'recipients.last_attempt_id')
+    .select('attempts.attempt_id')
+    .where('recipients.campaign_id', '=', campaignId)
+    .where('recipients.state', '=', 'open')
+    .where('attempts.state', '=', 'settled')
+    .execute();
+  return rows.map((row) => row.attempt_id);
 }

@@ -2,6 +2,7 @@ import { compareAndSetBatch } from '../batch-state.ts';
 import { openAttemptStates, unsentStates } from '../../rules/ledger.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { NewEvent } from '../../rules/events.ts';
+import { endsRow } from '../../rules/talk-results.ts';
 import { appendEvents } from '../events.ts';
 import { batchStateEvent } from '../batch-moves.ts';
 import { attemptsOf } from '../reads.ts';
@@ -58,17 +59,18 @@ export async function releaseAttempts(
   await appendEvents(tx, events);
 }
 
-/** The outcome of those who were reached in a call, by recipient. */
+/** The outcome of those whose row a call has ended, by recipient. */
 export async function findTalks(tx: Tx, recipientIds: readonly string[]): Promise<Map<string, 'completed' | 'opted_out'>> {
   const rows = await tx
     .selectFrom('attempts')
-    .select(['recipient_id', 'disposition'])
+    .select(['recipient_id', 'disposition', 'asks'])
     .where('recipient_id', 'in', recipientIds)
     .where('disposition', 'in', ['answered', 'opted_out'])
     // An opt-out comes last, and holds.
     .orderBy('disposition')
     .execute();
-  return new Map(rows.map((row) => [row.recipient_id, row.disposition === 'opted_out' ? 'opted_out' : 'completed']));
+  const talks = rows.filter(endsRow);
+  return new Map(talks.map((row) => [row.recipient_id, row.disposition === 'opted_out' ? 'opted_out' : 'completed']));
 }
 
 /** Releases every attempt of a batch that holds a slot; the recipients go back in line at once. */

@@ -3,6 +3,7 @@ import type { Outcome } from '../../rules/outcome.ts';
 import type { AttemptResult } from '../../rules/disposition.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { afterAttempt } from '../../rules/attempts/retry-schedule.ts';
+import { endsRow } from '../../rules/talk-results.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { appendEvents } from '../events.ts';
 import { prepared } from '../prepared.ts';
@@ -20,7 +21,7 @@ const uncountedTooOften = 'uncounted_too_often';
 const selectAttemptsTo = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
   tx
     .selectFrom('attempts')
-    .select(['number', 'state', 'disposition', 'counted', 'reason'])
+    .select(['number', 'state', 'disposition', 'counted', 'reason', 'asks'])
     .where('recipient_id', '=', recipientId)
     .where('state', '!=', 'released')
     .orderBy('number'),
@@ -28,6 +29,16 @@ const selectAttemptsTo = prepared((tx: Tx, { recipientId }: { recipientId: strin
 
 const selectPlaced = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
   tx.selectFrom('attempts').selectAll().where('attempt_id', '=', attemptId).where('state', '!=', 'released'),
+);
+
+const selectLastResult = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
+  tx
+    .selectFrom('attempts')
+    .select('result')
+    .where('recipient_id', '=', recipientId)
+    .where('result', 'is not', null)
+    .orderBy('number', 'desc')
+    .limit(1),
 );
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
@@ -47,7 +58,7 @@ async function tally(
     countedAfter: ofBudget.filter((row) => row.number > until && row.counted === 1).length,
     uncountedInARow,
     sameDisposition: before.filter((row) => row.disposition === disposition).length + 1,
-    reached: settled.some((row) => row.disposition === 'answered' && row.number !== until),
+    reached: settled.some((row) => row.number !== until && endsRow(row)),
     optedOut: settled.some((row) => row.disposition === 'opted_out' && row.number !== until),
     // One that is planned or open decides for itself when it ends.
     isLatest: attempts.every((row) => row.number <= until),
@@ -61,11 +72,13 @@ interface Settled {
   attempt: AttemptRow;
   result: AttemptResult;
   by?: 'report' | undefined;
+  /** What it came to is still to be told, by a record that is to be read to its end. */
+  isAwaited?: boolean | undefined;
   now: number;
 }
 
 /** Decides what follows for the recipient from an attempt that has just been settled or corrected. */
-async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): Promise<boolean> {
+async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false, now }: Settled): Promise<boolean> {
   const { campaignId, rules } = campaign;
   const { recipient_id: recipientId, attempt_id: attemptId, number } = attempt;
   const recipient = await requireRecipient(tx, recipientId);
@@ -78,6 +91,7 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
     settledAt: now,
     zones: JSON.parse(recipient.zones) as string[],
     attemptId,
+    asksAt: attempt.asks_at,
     rules: rules.retry,
   });
   // An attempt of an earlier budget is corrected without a bearing on this one.
@@ -89,6 +103,8 @@ async function decideNext(tx: Tx, { campaign, attempt, result, now }: Settled): 
   const finish = (outcome: Outcome, reason: string) => finishRecipients(tx, { campaignId, now }, [{ recipientId, outcome, reason }]);
   const isLast = recipient.last_attempt_id === attemptId;
   if (counts.optedOut) await finish('opted_out', 'opted_out');
+  // Out of line, and without an outcome, until its record has been read to its end.
+  else if (isAwaited && isLast && counts.isLatest && recipient.outcome === null) await updateRecipient(tx, recipientId, { state: 'open' });
   else if (next.kind === 'final' && (next.outcome === 'completed' || next.outcome === 'opted_out')) {
     // Reached after all: this outranks a waiting retry. A newer call that is already open is left to its own end.
     if (recipient.state !== 'open' || isLast) await finish(next.outcome, next.reason);
@@ -122,6 +138,8 @@ export interface Settlement {
   result: AttemptResult;
   /** The service's report says so, and there is no record. */
   by?: 'report';
+  /** What follows is decided when its record has been read to its end, see `decideAfterTalk`. */
+  isAwaited?: boolean;
 }
 
 /**
@@ -131,10 +149,19 @@ export interface Settlement {
 export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   const campaign = await requireCampaign(tx, campaignId);
-  for (const { attemptId, result, by } of settlements) {
+  for (const { attemptId, result, by, isAwaited } of settlements) {
     const [attempt] = (await selectPlaced(tx, { attemptId })).rows;
-    if (attempt !== undefined) await settleOne(tx, { campaign, attempt, result, by, now });
+    if (attempt !== undefined) await settleOne(tx, { campaign, attempt, result, by, isAwaited, now });
   }
+}
+
+/** Decides what follows for those whose call was settled, and whose record tells no more. Repeating it changes nothing. */
+export async function decideAfterTalk(tx: Tx, { campaignId, now }: At, attemptId: string): Promise<void> {
+  const [attempt] = (await selectPlaced(tx, { attemptId })).rows;
+  if (attempt?.disposition == null || attempt.state !== 'settled') return;
+  const { disposition, detail, counted } = attempt;
+  const result: AttemptResult = { disposition, detail, counted: counted === 1 };
+  await decideNext(tx, { campaign: await requireCampaign(tx, campaignId), attempt, result, now });
 }
 
 /** As `settleAttempts`, where nobody knows what became of the calls: they count as made. */
@@ -162,10 +189,17 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     detail: result.detail,
     counted: result.counted ? 1 : 0,
     evidence: by,
+    // What was taken for another end came to nothing, and asks for nothing.
+    ...(corrected ? { result: null, asks: null, asks_at: null } : {}),
   });
   const countsAs = await decideNext(tx, settled);
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];
+  if (attempt.result !== null) {
+    changes.push({ kind: 'result', value: attempt.result, delta: -1 });
+    const [last] = (await selectLastResult(tx, { recipientId: attempt.recipient_id })).rows;
+    await updateRecipient(tx, attempt.recipient_id, { result: last?.result ?? null });
+  }
   if (corrected && attempt.disposition !== null) changes.push({ kind: 'disposition', value: attempt.disposition, delta: -1 });
   await changeAggregates(tx, attempt.campaign_id, changes);
   const { campaign_id: campaignId, recipient_id: recipientId, attempt_id: attemptId, batch_id: batchId } = attempt;

@@ -34,6 +34,8 @@ export interface SettledAttempt {
   zones: readonly string[];
   /** Names the attempt, so that its jitter is its own. */
   attemptId: string;
+  /** The talk asks for another call, not before this instant; absent or null: it does not. */
+  asksAt?: number | null;
   rules: CampaignRules['retry'];
 }
 
@@ -60,7 +62,9 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
     return final('unresolved', detail);
   switch (disposition) {
     case 'answered':
-      return final('completed', detail ?? 'answered');
+      // One that asks for more calls than the budget has is over.
+      if (attempt.asksAt == null || isUsedUp(attempt.countedAttempts, rules)) return final('completed', detail ?? 'answered');
+      return { kind: 'retry', at: attempt.asksAt, countsAs };
     case 'opted_out':
       return final('opted_out', 'opted_out');
     case 'invalid_number':
@@ -82,9 +86,12 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
     key: attempt.attemptId,
   });
   if (at === null && disposition === 'unknown') return final('unresolved', 'unknown');
-  const counted = attempt.countedAttempts + (overdue ? 1 : 0);
-  // With a budget that is renewed they wait for that.
-  if (counted >= rules.maxAttempts && rules.resetAfterMs === null) return final('exhausted', 'attempts_used_up');
+  if (isUsedUp(attempt.countedAttempts + (overdue ? 1 : 0), rules)) return final('exhausted', 'attempts_used_up');
   if (at === null) return final('exhausted', `no_retry_after_${disposition}`);
   return { kind: 'retry', at, countsAs };
+}
+
+/** With a budget that is renewed they wait for that. */
+function isUsedUp(counted: number, { maxAttempts, resetAfterMs }: CampaignRules['retry']): boolean {
+  return counted >= maxAttempts && resetAfterMs === null;
 }

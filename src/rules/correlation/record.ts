@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../campaign-rules.ts';
 import type { ConversationFacts } from '../conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../disposition.ts';
-import { comparable, resultOfTalk, saysSo } from '../talk-results.ts';
+import { comparable, resultOfTalk, saysSo, type TalkResult } from '../talk-results.ts';
 
 /** What repeated reads of one record have shown so far. */
 export interface RecordReads {
@@ -60,7 +60,7 @@ export interface RecordEvidence {
    * What the talk came to, by the rules of the campaign; null: it has none, nobody was talked to, the record is not final, or the callee
    * asked not to be called again, which outranks everything else in it.
    */
-  talkResult: string | null;
+  talkResult: TalkResult | null;
   talk: RecordedTalk;
   /** Words of either side. */
   spoken: boolean;

@@ -29,6 +29,8 @@ const optOutRule = z
 
 const resultFix = 'write { result: confirmed, collected: key, equals: value }, with evaluation or talk_under as you need them';
 const resultNameFix = 'write a name of small letters, digits and _, at most 40, beginning with a letter';
+const thenFix = 'write stop or retry';
+const afterFix = 'write then: retry and after: 2h together, or neither';
 const taken: readonly string[] = Object.values(resultsBesides);
 // prettier-ignore
 const result = {
@@ -40,6 +42,9 @@ const result = {
   equals: { schema: equals.optional(), help: 'The value or values that mean it.' },
   talk_under: { schema: duration(1000).optional(), help: 'The call lasted less than this, such as 10s.' },
   goal: { schema: z.boolean({ error: 'write true or false' }).default(false), help: 'This is what the campaign is for.' },
+  then: { schema: z.literal(['stop', 'retry'], { error: thenFix }).default('stop'),
+    help: 'What follows: stop (the row ends) or retry (another call, within the same attempts).' },
+  after: { schema: duration(60_000).optional(), help: 'How long after the record has told it, with then: retry.' },
 } as const satisfies SettingGroup;
 const resultRule = z
   .strictObject(shapeOf(result), { error: resultFix })
@@ -47,7 +52,8 @@ const resultRule = z
   .refine(({ collected, evaluation, equals: values }) => (values === undefined) === ((collected ?? evaluation) === undefined), {
     error: resultFix,
   })
-  .refine(({ equals: values, talk_under: under }) => values !== undefined || under !== undefined, { error: resultFix });
+  .refine(({ equals: values, talk_under: under }) => values !== undefined || under !== undefined, { error: resultFix })
+  .refine(({ then, after }) => (then === 'retry') === (after !== undefined), { error: afterFix });
 
 const pointerFix = 'write a JSON pointer into the record, such as /metadata/termination_reason';
 /** RFC 6901: each part after a slash, with ~0 and ~1 for ~ and /. */
@@ -104,7 +110,7 @@ export const recordSettings = {
   opt_out: { schema: listOf(optOutRule, optOutFix), rules: 'optOut', settings: optOut,
     help: 'Rules that find a request not to be called again in the results of a call.' },
   results: { schema: listOf(resultRule, resultFix), settings: result,
-    help: 'What a talk came to: the first rule whose conditions all hold. Nothing is decided by it.' },
+    help: 'What a talk came to: the first rule whose conditions all hold, and what follows.' },
   dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
     help: 'What fields that no contract names say about the call.' },
   correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
@@ -121,9 +127,12 @@ export function recordRules(
     dispositions: written.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),
     correlation: rulesOf(correlation, written.correlation),
   });
-  const results = written.results.map(({ result: name, goal, equals: values, talk_under: talkUnderMs = null, ...rule }): ResultRule => {
-    return { result: name, value: values === undefined ? null : valueRule(rule, values), talkUnderMs, goal };
-  });
+  const results = written.results.map(
+    ({ result: name, goal, equals: values, talk_under: talkUnderMs = null, after: afterMs, ...rule }): ResultRule => {
+      const next = afterMs === undefined ? {} : { next: { kind: 'retry', afterMs } as const };
+      return { result: name, value: values === undefined ? null : valueRule(rule, values), talkUnderMs, goal, ...next };
+    },
+  );
   return { ...rules, ...(own === undefined ? {} : { price: own }), ...(results.length === 0 ? {} : { results }) };
 }
 

@@ -1,12 +1,20 @@
 import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../state/call.ts';
+import { assess } from '../conversation/assess.ts';
 import { talkOf } from '../conversation/talk-of.ts';
+import type { CollectedValue } from '../state/talk.ts';
 
-const turnCounts = new WeakMap<CallCourse, number>();
+interface Said {
+  turns: number;
+  collected: Readonly<Record<string, CollectedValue>>;
+}
+
+const known = new WeakMap<CallCourse, Said>();
 
 /** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
 export function tellCall(seed: string, call: Call, now: number) {
   const { course } = call;
-  const known = course !== null && now >= (course.answeredAt ?? course.endedAt);
+  const isTold = course !== null && now >= (course.answeredAt ?? course.endedAt);
+  const said = saidIn(seed, call);
   return {
     callId: call.callId,
     batchId: call.batchId,
@@ -20,11 +28,13 @@ export function tellCall(seed: string, call: Call, now: number) {
     dialedAt: call.dialedAt,
     endedAt: course !== null && !isOpen(call, now) ? course.endedAt : null,
     state: stateOf(call, now),
-    result: known ? course.result : null,
-    silent: known && course.silent,
-    optedOut: known && course.optedOut,
+    result: isTold ? course.result : null,
+    silent: isTold && course.silent,
+    optedOut: isTold && course.optedOut,
     conversationId: call.recordedAt === null ? null : call.conversationId,
-    transcriptTurns: countTurns(seed, call),
+    transcriptTurns: said.turns,
+    /** What the agent was told, by the ids of its items, whatever its record shows of it; empty before the call is over. */
+    collected: said.collected,
     openingLine: call.openingLine,
     /** When its record comes, or came, into the list; null while or where there is none. */
     listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
@@ -35,11 +45,14 @@ export function tellCall(seed: string, call: Call, now: number) {
 export type CallTruth = ReturnType<typeof tellCall>;
 
 /** Judges ask for all calls again and again, so what cannot change any more is kept. */
-function countTurns(seed: string, call: Call): number {
-  if (call.course === null || call.course.endedAt === Infinity) return 0;
-  const known = turnCounts.get(call.course);
-  if (known !== undefined) return known;
-  const count = talkOf(seed, call).turns.length;
-  turnCounts.set(call.course, count);
-  return count;
+function saidIn(seed: string, call: Call): Said {
+  const { course, agent } = call;
+  if (course === null || course.endedAt === Infinity) return { turns: 0, collected: {} };
+  const kept = known.get(course);
+  if (kept !== undefined) return kept;
+  const talk = talkOf(seed, call);
+  const items = Object.entries(assess(agent?.platform ?? {}, talk).collected);
+  const said = { turns: talk.turns.length, collected: Object.fromEntries(items.map(([id, { value }]) => [id, value])) };
+  known.set(course, said);
+  return said;
 }

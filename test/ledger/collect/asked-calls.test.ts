@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { readAggregates } from '../../../src/ledger/aggregates.ts';
+import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import type { ResultRule } from '../../../src/rules/talk-results.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+const [ada = ''] = numbers(1);
+const rule = (result: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
+  result,
+  value: { source: 'collected', key: 'said', values: [value] },
+  talkUnderMs: null,
+  goal: false,
+  ...more,
+});
+const again = { kind: 'retry', afterMs: 2 * hourMs } as const;
+const results = [rule('cut_off', 'later', { next: again }), rule('confirmed', 'yes', { goal: true })];
+
+async function begin(dialect: TestDialect, rules: RulesChanges = {}): Promise<Scenario> {
+  const rows = buildRows([ada], () => 'Ada');
+  return beginProven(await openCleanStore(dialect), { rows, rules: { results, ...rules } });
+}
+
+const talk = (name: string, at: number, more: Partial<ConversationFacts> = {}) => ({
+  ...answered(name, ada, at),
+  collected: { said: 'later' },
+  ...more,
+});
+const analysing = { collected: null, evaluation: null, status: 'processing' } as const;
+
+async function row(scenario: Scenario) {
+  const [first] = await scenario.recipients();
+  return first;
+}
+
+async function violations({ store }: Scenario) {
+  return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
+}
+
+test.for(dialects)('whoever asks for it in their own record is called again when it is due, and not after that: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  const told = noon + 2 * minuteMs;
+  await scenario.sweep(told, [talk('one', noon + 5_000)]);
+  expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'cut_off', due_at: told + 2 * hourMs });
+  expect(await scenario.plan(2, told + 2 * hourMs - 1)).toMatchObject({ kind: 'wait', reason: 'due', until: told + 2 * hourMs });
+  await scenario.dial(2, told + 2 * hourMs);
+  const second = talk('two', told + 2 * hourMs + 5_000, { collected: { said: 'yes' } });
+  await scenario.sweep(told + 3 * hourMs, [second]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'confirmed' });
+  expect((await scenario.attempts()).map(({ result, asks }) => [result, asks])).toEqual([['cut_off', 'retry'], ['confirmed', null]]); // prettier-ignore
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('nothing is decided before the record has been read to its end: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const [first = ''] = await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { ...analysing, status: 'done' })]);
+  expect(await scenario.attempts()).toMatchObject([{ attempt_id: first, state: 'settled', disposition: 'answered', asks: null }]);
+  expect(await row(scenario)).toMatchObject({ state: 'open', outcome: null });
+  expect(await scenario.plan(2, noon + 3 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { unread: 1 } });
+  await scenario.sweep(noon + 4 * minuteMs, [talk('one', noon + 5_000, { collected: { said: 'yes' } })]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'answered', result: 'confirmed' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('an analysis that never comes, and a call in which nobody spoke, ask for nothing: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  const never = talk('one', noon + 5_000, { ...analysing, status: 'done' });
+  for (const minute of [2, 10, 20]) await scenario.sweep(noon + minute * minuteMs, [never]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'none' });
+  const silent = await begin(dialect);
+  await silent.dial(1);
+  await silent.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { userTurns: 0 })]);
+  expect(await row(silent)).toMatchObject({ state: 'done', outcome: 'completed', result: null });
+  expect(await violations(silent)).toEqual([]);
+});
+
+test.for(dialects)('a wish not to be called again outranks one for a call, also in the same record: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { collected: { said: 'later', opt_out: true } })]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'opted_out', result: null });
+  expect(await scenario.plan(2, noon + 5 * hourMs)).toMatchObject({ kind: 'done' });
+});
+
+test.for(dialects)('what people ask for is called out of the same attempts, and ends with them: %s', async (dialect) => {
+  const scenario = await begin(dialect, { retry: { maxAttempts: 2 } });
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
+  const at = noon + 3 * hourMs;
+  await scenario.dial(2, at);
+  await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000)]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'answered', result: 'cut_off' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('whoever asked and was then not reached ends as not reached: %s', async (dialect) => {
+  const scenario = await begin(dialect, { retry: { maxAttempts: 2 } });
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
+  const at = noon + 3 * hourMs;
+  await scenario.dial(2, at);
+  await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000, { callResult: 'no_answer', userTurns: 0, agentTurns: 0 })]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'exhausted', result: 'cut_off' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a talk that asks for nothing is never followed by a call, whatever put its row in line: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
+  const at = noon + 3 * hourMs;
+  // The word of its record is all that it stands in line by.
+  await scenario.store.db.updateTable('attempts').set({ asks: null }).where('number', '=', 1).execute();
+  await scenario.plan(2, at);
+  expect(await scenario.post(2, at)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'reached_by_earlier_attempt' });
+});
+
+test.for(dialects)('a record that may be somebody else’s asks for nothing: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  // Neither number nor reference tell whose it is: only the words with which it began.
+  const words = { calleeNumber: null, openingLine: 'Hello Ada' };
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, words)]);
+  expect(await scenario.attempts()).toMatchObject([{ evidence: 'opening_line', asks: 'retry' }]);
+  // Another record turns up that may be hers as well.
+  const at = noon + 3 * hourMs;
+  await scenario.sweep(at - minuteMs, [talk('two', noon + 6_000, { ...words, collected: {} })]);
+  await scenario.plan(2, at);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'records_not_told_apart', result: null });
+  expect(await readAggregates(scenario.store.db, 'spring', ['result'])).toEqual([]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('an answer that a report alone tells asks for nothing: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const [first = ''] = await scenario.dial(1);
+  const result = { disposition: 'answered' as const, detail: null, counted: true };
+  const at = { campaignId: 'spring', now: noon + minuteMs };
+  await scenario.store.transaction((tx) => settleAttempts(tx, at, [{ attemptId: first, result, by: 'report' }]));
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
+});
+
+test.for(dialects)('whoever gives up reading records ends the rows that waited for them: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { ...analysing, status: 'done' })]);
+  expect(await row(scenario)).toMatchObject({ state: 'open' });
+  await giveUpOpen(scenario.store, { campaignId: 'spring', now: noon + 9 * hourMs }, agentId);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
+});
+
+test('the judge finds a call that was asked for by no record, and one before its time', async () => {
+  const scenario = await begin('sqlite');
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { collected: { said: 'yes' } })]);
+  const { db } = scenario.store;
+  await db.updateTable('recipients').set({ state: 'waiting', outcome: null, due_at: noon }).execute();
+  await db.updateTable('attempts').set({ asks: 'retry', asks_at: noon }).execute();
+  await scenario.dial(2, noon + 5 * minuteMs);
+  const found = new Set((await violations(scenario)).map(([name]) => name));
+  expect([...found]).toEqual(expect.arrayContaining(['reached_dialled', 'calls_differ', 'record_contradicts']));
+  const early = await begin('sqlite');
+  await early.dial(1);
+  await early.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
+  await early.store.db.updateTable('recipients').set({ due_at: noon }).execute();
+  await early.dial(2, noon + 5 * minuteMs);
+  expect(new Set((await violations(early)).map(([name]) => name))).toEqual(new Set(['retry_too_early']));
+});
