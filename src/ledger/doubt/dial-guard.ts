@@ -160,11 +160,9 @@ async function judgeEarlier(
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
     // A talk that was found by number or words may be another one than that in which they opted out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
-    const ofAgent = earlier.filter(
-      (row) =>
-        row.agent_id === agentId &&
-        (isOpenQuestion(row) || isMadeTwice(row) || ((answersCount || row.asks !== null) && isWeaklyAnswered(row))),
-    );
+    const isAsked = (row: EarlierAttempt): boolean =>
+      isOpenQuestion(row) || isMadeTwice(row) || ((answersCount || row.asks !== null) && isWeaklyAnswered(row));
+    const ofAgent = earlier.filter((row) => row.agent_id === agentId && isAsked(row));
     if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
@@ -216,19 +214,16 @@ interface Asked {
 }
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
-  if (row.disposition === 'answered') {
-    // Whoever asked for this call may be somebody else, as long as another record may be this one's.
-    if (row.asks !== null && doubt !== undefined && doubt.candidates.length > 0)
-      return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
-    return doubt?.undecided === true ? 'sweep' : null;
-  }
+  // Whoever asked for a call may be somebody else, as long as another record may be this one's.
+  const candidates = row.disposition === 'answered' && row.asks === null ? [] : (doubt?.candidates ?? []);
   // The key of the request is asked first (see `findGivenBack`).
   const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
   // A report that has not told of the rest of its batch yet may still tell whose the record is.
   const isReported = row.evidence === 'report';
-  if (doubt !== undefined && doubt.candidates.length > 0 && (isKeyAsked || (isReported && row.untold_open > 0))) return 'sweep';
-  if (doubt !== undefined && doubt.candidates.length > 0) return { kind: 'doubt', earlier: row, candidates: doubt.candidates };
+  if (candidates.length > 0 && (isKeyAsked || (isReported && row.untold_open > 0))) return 'sweep';
+  if (candidates.length > 0) return { kind: 'doubt', earlier: row, candidates };
   if (doubt?.undecided === true) return 'sweep';
+  if (row.disposition === 'answered') return null;
   // What follows is for the machine alone; a person has decided to dial again.
   if (row.reason === 'redial') return null;
   if (isMadeTwice(row)) return { kind: 'doubt', earlier: row, candidates: [] };

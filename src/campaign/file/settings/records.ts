@@ -42,6 +42,7 @@ const result = {
   equals: { schema: equals.optional(), help: 'The value or values that mean it.' },
   talk_under: { schema: duration(1000).optional(), help: 'The call lasted less than this, such as 10s.' },
   goal: { schema: z.boolean({ error: 'write true or false' }).default(false), help: 'This is what the campaign is for.' },
+  // oxlint-disable-next-line unicorn/no-thenable -- the word of the campaign file; what stands there is no function
   then: { schema: z.literal(['stop', 'retry'], { error: thenFix }).default('stop'),
     help: 'What follows: stop (the row ends) or retry (another call, within the same attempts).' },
   after: { schema: duration(60_000).optional(), help: 'How long after the record has told it, with then: retry.' },
