@@ -4,7 +4,8 @@ import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceApi } from '../rules/service-api.ts';
-import type { AfterTalk } from '../rules/talk-results.ts';
+import type { EndedPromise } from '../rules/callbacks/callback-time.ts';
+import type { Asks } from '../rules/talk-results.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { ControlRequestRow } from './control-requests.ts';
 
@@ -138,6 +139,8 @@ export interface Database extends ServiceTables {
     taken_out_at: number | null;
     /** What the last talk with it came to, by the rules of the campaign; null: there was none, or its record is not final. */
     result: string | null;
+    /** The open promise to call this recipient back, for which it stands in line; null: there is none. */
+    promise_id: string | null;
     /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
     words_key: string | null;
   };
@@ -171,7 +174,7 @@ export interface Database extends ServiceTables {
     /** What the talk came to, by the rules of the campaign. */
     result: string | null;
     /** By its own record, read to its end, the talk asks for another call, not before this instant; null: it does not, see `endsRow`. */
-    asks: AfterTalk['kind'] | null;
+    asks: Asks | null;
     asks_at: number | null;
     /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
     screened: string | null;
@@ -241,6 +244,30 @@ export interface Database extends ServiceTables {
     /** When a look-up told for certain that the request was never carried out, and never will be; null: none has. */
     absent_at: number | null;
   };
+  /** Promises to call somebody back, and what became of them. */
+  promises: {
+    promise_id: string;
+    campaign_id: string;
+    recipient_id: string;
+    e164: string;
+    /** Open: the call is requested from `due_at` on and before `until`. Both null where it is unclear. */
+    state: 'open' | 'unclear' | EndedPromise;
+    due_at: number | null;
+    until: number | null;
+    /** What the wall of the callee shows then, such as `2030-11-30 17:00`; null: an instant was said. */
+    local: string | null;
+    /** What their record says, shortened. */
+    said: string | null;
+    /** The call in which they asked for it; null: a person did. */
+    from_attempt: string | null;
+    made_at: number;
+    made_by: string | null;
+    /** Of an open one: what kept it last from being called. */
+    reason: string | null;
+    /** The call by which it ended. */
+    kept_by: string | null;
+    ended_at: number | null;
+  };
   suppressions: {
     e164: string;
     /** `account` or a campaign id. */
@@ -273,6 +300,7 @@ export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 
 export type RecipientRow = Row<'recipients'>;
 export type AttemptRow = Row<'attempts'>;
+export type PromiseRow = Row<'promises'>;
 export type BatchRow = Row<'batches'>;
 export type RoundRow = Row<'rounds'>;
 export type ConversationRow = Row<'conversations'>;

@@ -1,3 +1,4 @@
+import type { CallbackRules } from './callbacks/callback-time.ts';
 import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
@@ -181,6 +182,8 @@ export interface CampaignRules {
   optOut: ValueRule[];
   /** What a talk came to, the first rule that describes it; absent: nothing is asked. */
   results?: readonly ResultRule[];
+  /** What is done about people who ask to be called back; absent: no record is read for it. */
+  callback?: CallbackRules;
   dispositions: readonly DispositionRule[];
   /** JSON pointers to where else a record says whose call it is. */
   correlation: { calleeNumber: readonly string[]; batchId: readonly string[]; reference: readonly string[] };

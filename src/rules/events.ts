@@ -6,6 +6,7 @@ import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
+import type { EndedPromise, UnclearReason } from './callbacks/callback-time.ts';
 import type { AfterTalk } from './talk-results.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
@@ -48,6 +49,13 @@ export interface Firing {
   scheduledAt: number;
   /** Null when the campaign was started. Holds no number and no cell of a list. */
   failure: string | null;
+}
+
+/** `until`: the call is requested from `dueAt` on and before this instant, or the promise is not kept. */
+interface CallbackTimes {
+  promise: string;
+  dueAt: number;
+  until: number;
 }
 
 /** A clock that was set while the campaign ran. */
@@ -120,6 +128,13 @@ export interface EventData {
   'attempt.settled': CallEnd & { by?: 'report' };
   /** What the talk came to: a word of the campaign file. `asks`: it asks for another call, and does not end its row. */
   'attempt.result': { result: string; asks?: AfterTalk['kind'] };
+  /** Somebody is to be called back: by their own record, or by the word of a person. */
+  'callback.promised': CallbackTimes & { by?: 'person' };
+  /** It was put off, or the row was corrected. */
+  'callback.moved': CallbackTimes;
+  /** Nobody can tell when they want to be called back; a person decides. */
+  'callback.unclear': { promise: string; reason: UnclearReason };
+  'callback.ended': { promise: string; state: EndedPromise; reason: string | null };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
   /** Of its last calls, how many there were and how many failed. */

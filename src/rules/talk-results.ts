@@ -20,11 +20,11 @@ export interface ResultRule {
   next?: AfterTalk;
 }
 
-/** What follows a talk that does not end its row: another call, so long after the record told. */
-export interface AfterTalk {
-  kind: 'retry';
-  afterMs: number;
-}
+/** What follows a talk that does not end its row: another call, so long after the record told, or when the person asks to be called back. */
+export type AfterTalk = { kind: 'retry'; afterMs: number } | { kind: 'callback' };
+
+/** Who asks for another call after a talk: the record, by a rule of the campaign, or a person who has them called back. */
+export type Asks = AfterTalk['kind'] | 'person';
 
 /** What a talk came to, and what follows; null: nothing, it ends its row. */
 export interface TalkResult {
@@ -111,12 +111,17 @@ export function goalShare(
 }
 
 function valueNamed(results: Record<string, unknown> | null, key: string): string | null {
+  return comparable(plainValueNamed(results, key));
+}
+
+/** The value that stands under a key, out of the wrapping that services have for it; null: none does. May be no plain value. */
+export function plainValueNamed(results: Record<string, unknown> | null, key: string): unknown {
   if (results === null || !Object.hasOwn(results, key)) return null;
   const entry = results[key];
-  if (typeof entry !== 'object' || entry === null) return comparable(entry);
+  if (typeof entry !== 'object' || entry === null) return entry;
   // Comparable services wrap the result: `{ value, rationale }` when collected, `{ result, rationale }` when evaluated.
-  if ('value' in entry) return comparable(entry.value);
-  return 'result' in entry ? comparable(entry.result) : null;
+  if ('value' in entry) return entry.value;
+  return 'result' in entry ? entry.result : null;
 }
 
 /** A plain value as text to compare; null: it is none. */

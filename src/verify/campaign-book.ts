@@ -1,4 +1,5 @@
 import type { LoggedEvent } from './log.ts';
+import type { PromiseBook } from './judge-asked.ts';
 import type { ScreeningBook } from './judge-dial.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
@@ -110,6 +111,8 @@ export interface CampaignBook {
   moved: Set<string>;
   /** Recipients that have lost their outcome and wait again. */
   requeued: Set<string>;
+  /** By their ids. */
+  promises: Map<string, PromiseBook>;
   /** How often a person had a row retried. */
   budgets: Map<string, number>;
   /** The attempts of each recipient, in order. */
@@ -166,6 +169,7 @@ export function openBook(
     pending: new Map(),
     moved: new Set(),
     requeued: new Set(),
+    promises: new Map(),
     budgets: new Map(),
     calls: new Map(),
     open: new Set(),

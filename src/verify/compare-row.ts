@@ -81,7 +81,7 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
   const came = resultBy(campaign.rules, row);
   if ((came?.result ?? null) !== row.result)
     violate('record_contradicts', `call ${id} came to ${row.result}, and its record says ${came?.result ?? null}`);
-  if ((came?.asks ?? null) !== row.asks)
+  if (!mayAsk(row.asks, came?.asks ?? null))
     violate('record_contradicts', `call ${id} asks for ${row.asks}, and its record for ${came?.asks ?? null}`);
   const misplaced = misplacedBy(judge, row);
   if (misplaced !== null) violate('record_ignored', `conversation ${row.conversation_id} belongs to call ${id}, and ${misplaced}`);
@@ -90,4 +90,9 @@ export function compareCall({ judge, campaign, id, violate }: Compared, row: Att
 function ownerOf({ facts, owner }: AttemptRow): string {
   if (facts === null) return 'is not in the tables';
   return owner === null ? 'belongs to nobody in the tables' : `belongs to call ${owner} in the tables`;
+}
+
+/** Whether a call may ask for this by its record. When somebody wants to be called back may be unclear, and a person may say so, too. */
+function mayAsk(asks: string | null, told: string | null): boolean {
+  return asks === 'person' || asks === told || (told === 'callback' && (asks === null || asks === 'retry'));
 }

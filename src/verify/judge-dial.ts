@@ -1,3 +1,4 @@
+import { judgePromised } from './judge-asked.ts';
 import { rowNumber, rowOf, type AttemptBook, type JudgedLine } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
@@ -31,6 +32,7 @@ export function dial(
   judgeWithdrawn(line, recipientId);
   judgeScreened(line);
   judgeReached(line, recipientId);
+  judgePromised(line, recipientId);
   if (attempt.state !== null) violate('dialled_twice', `call ${attemptId} was placed again after its end`);
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;

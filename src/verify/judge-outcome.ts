@@ -13,7 +13,7 @@ import {
 
 const givenUp = 'given_up';
 /** Lines that stand right behind the outcome that they bring, in the same transaction. */
-const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released', 'attempt.result'];
+const bringsOutcome: readonly LoggedEvent['type'][] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
 /** Lines after which an outcome may be another one. Logs of the first schema tell in no other way that an outcome was taken back. */
 const mayFollow: readonly LoggedEvent['type'][] = ['attempt.planned', 'attempt.settled', 'attempt.corrected', 'attempt.result'];
 
@@ -43,10 +43,16 @@ export function noteOutcome(line: JudgedLine): void {
 }
 
 /** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
-export function takePending({ campaign, event }: JudgedLine, rowId: string): { pending: PendingOutcome; brought: boolean } | null {
+export function takePending({ campaign, event, data }: JudgedLine, rowId: string): { pending: PendingOutcome; brought: boolean } | null {
   const pending = campaign.pending.get(rowId);
   const brought = pending !== undefined && pending.line.event.at === event.at && bringsOutcome.includes(event.type);
-  if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type)) campaign.moved.add(rowId);
+  if (
+    !brought &&
+    campaign.outcomes.has(rowId) &&
+    mayFollow.includes(event.type) &&
+    (event.type !== 'attempt.result' || data['asks'] !== undefined)
+  )
+    campaign.moved.add(rowId);
   if (pending === undefined) return null;
   campaign.pending.delete(rowId);
   return { pending, brought };

@@ -49,7 +49,7 @@ export interface JudgedResult {
   result: string;
   value: SaidRule | null;
   talkUnderMs: number | null;
-  next?: { kind: string; afterMs: number };
+  next?: { kind: string; afterMs?: number };
 }
 
 const untold = {
@@ -71,6 +71,8 @@ const untold = {
   optOut: [] as readonly SaidRule[],
   /** The first that describes a talk names what it came to. */
   results: [] as readonly JudgedResult[],
+  /** What is done about people of whom nobody can tell when to call them back. */
+  callback: null as { unclear: string } | null,
   /** Where there are any, fields that no contract names decide how a call ended. */
   dispositions: [] as readonly unknown[],
   timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },

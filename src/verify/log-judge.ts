@@ -2,6 +2,7 @@ import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
+import { endPromise, judgeLost, notePromise, noteResult } from './judge-asked.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
 import { moveCampaign, judgeDebts, judgeEnd, TimeBook } from './judge-campaign.ts';
 import { adjustLimits, linesBeyond } from './judge-limits.ts';
@@ -85,6 +86,7 @@ export class LogJudge {
       const lacks: Violate = (rule, what) => this.#violations.push({ rule, campaignId, seq: null, at: null, what });
       judgeDebts(campaign, lacks);
       judgeEnd(campaign, lacks);
+      judgeLost({ campaign, violate: lacks });
     }
     for (const event of [...this.#unlisted.values()].flat()) {
       const what = `a person opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
@@ -189,6 +191,13 @@ export class LogJudge {
       case 'attempt.result':
         noteResult(line);
         break;
+      case 'callback.promised':
+      case 'callback.moved':
+        notePromise(line);
+        break;
+      case 'callback.ended':
+        endPromise(line);
+        break;
       case 'attempt.released':
         release(line, findAttempt(campaign, event.attemptId));
         break;
@@ -214,6 +223,7 @@ export class LogJudge {
         judgeEdit(line);
         break;
       // They tell of nothing that is judged, or were taken before.
+      case 'callback.unclear':
       case 'account.adjusted':
       case 'account.pace':
       case 'clock.stepped':
@@ -261,21 +271,6 @@ function withBatch({ campaign, event, violate }: JudgedLine, judge: (batch: Batc
   const batch = campaign.batches.get(event.batchId ?? '');
   if (batch === undefined) violate('log_incomplete', `${event.type} of a batch that was never planned`);
   else judge(batch);
-}
-
-function noteResult({ campaign, event, data, violate }: JudgedLine): void {
-  const attempt = findAttempt(campaign, event.attemptId);
-  if (attempt === undefined) return violate('log_incomplete', `call ${event.attemptId} came to something and was never planned`);
-  const result = textOf(data['result']);
-  if (attempt.result !== null) violate('log_incomplete', `call ${event.attemptId} came to ${attempt.result}, and then to ${result}`);
-  if (attempt.disposition !== 'answered') violate('cause_missing', `call ${event.attemptId} came to ${result}, and nobody had answered it`);
-  attempt.result = result;
-  attempt.asks = textOf(data['asks']);
-  if (attempt.asks === null) return;
-  const asking = campaign.rules.results.flatMap((rule) => (rule.result === result && rule.next?.kind === attempt.asks ? [rule.next] : []));
-  if (asking.length === 0 || attempt.conversation === null)
-    return violate('cause_missing', `call ${event.attemptId} asks for another (${attempt.asks}), and no rule or record says so`);
-  attempt.retryFrom = event.at + Math.min(...asking.map(({ afterMs }) => afterMs));
 }
 
 function match({ campaign, event, data, violate }: JudgedLine): void {

@@ -10,6 +10,8 @@ export const logRules = {
   miscounted: 'a call uses up the budget unless it is proven that nobody picked up',
   retry_too_early: 'nobody is planned or called again before the delay that the end of the last call asks for',
   reached_dialled: 'nobody is called again who was reached or opted out',
+  promise_broken_early: 'no number is called before the instant that was promised to it, in whatever campaign',
+  promise_lost: 'every promise to call somebody back is kept in its time, or told as one that was not',
   withdrawn_dialled: 'nobody is called whom a person withdrew and did not put back',
   open_changed: 'no row is changed while a call to its recipient is planned or open, or withdrawn unless its service gives calls back',
   unscreened_dialled: 'nobody is called without a fresh yes of the pre-dial hook, where the campaign has one',

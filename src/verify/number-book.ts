@@ -1,3 +1,5 @@
+import type { PromiseBook } from './judge-asked.ts';
+
 /** A call that may have been placed, by whatever campaign. */
 export interface PlacedCall {
   attemptId: string;
@@ -22,6 +24,7 @@ export class NumberBook {
   readonly #byNumber = new Map<string, PlacedCall[]>();
   readonly #byPerson = new Map<string, PlacedCall[]>();
   readonly #open = new Map<string, string>();
+  readonly #promises = new Map<string, PromiseBook>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
     const key = `${scope} ${number}`;
@@ -74,6 +77,15 @@ export class NumberBook {
     };
     changeIn(this.#byNumber, number);
     if (person !== null) changeIn(this.#byPerson, person);
+  }
+
+  /** The last promise to call a number back, over all campaigns. */
+  promise(number: string, promise: PromiseBook): void {
+    this.#promises.set(number, promise);
+  }
+
+  promisedTo(number: string): PromiseBook | undefined {
+    return this.#promises.get(number);
   }
 
   openCall(number: string): string | undefined {

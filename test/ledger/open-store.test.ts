@@ -192,6 +192,7 @@ test('reading makes no schema', async () => {
     '015-campaign-files',
     '016-talk-results',
     '017-asked-calls',
+    '018-promises',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -42,6 +42,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'campaigns drop column file',
     'attempts drop column result',
     'attempts drop column asks',
+    'recipients drop column promise_id',
     'attempts drop column asks_at',
     'recipients drop column result',
   ];
@@ -50,6 +51,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   const later = ['posts drop column absent_at', 'agents drop column naming_run'];
   for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
   for (const made of [
+    'table promises',
     'table list_orders',
     'table list_cells',
     'index recipients_standing',

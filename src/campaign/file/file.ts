@@ -12,6 +12,7 @@ import { timingRules, timeRules } from './settings/times.ts';
 import { breakerRules, pacingRules } from './settings/pacing.ts';
 import { capRules } from './settings/caps.ts';
 import { hookRules } from './settings/hooks.ts';
+import { callbackRules } from './settings/callbacks.ts';
 import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
 import { rulesOf } from './settings/setting.ts';
@@ -111,6 +112,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
     breaker: breakerRules(settings),
     ...hookRules(settings),
     ...recordRules(settings),
+    ...callbackRules(settings),
     timing: timingRules(settings),
     ...rulesOf(doubtSettings, settings),
   };

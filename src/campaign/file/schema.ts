@@ -7,6 +7,7 @@ import { capSettings, needlessCaps } from './settings/caps.ts';
 import { hookSettings } from './settings/hooks.ts';
 import { type JsonShape, shapeOf, type SettingGroup, type Written } from './settings/setting.ts';
 import { listSettings } from './settings/list.ts';
+import { callbackSettings } from './settings/callbacks.ts';
 import { recordSettings } from './settings/records.ts';
 import { doubtSettings, retrySettings } from './settings/retry.ts';
 import { wordSettings, textsIn } from './settings/words.ts';
@@ -25,6 +26,7 @@ export const campaignSettings = {
   ...breakerSettings,
   ...hookSettings,
   ...recordSettings,
+  ...callbackSettings,
   ...advancedSettings,
 } as const satisfies SettingGroup;
 
@@ -47,6 +49,9 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   for (const [index, { by }] of settings.caps.entries())
     if (by === 'person' && settings.list.id === undefined)
       problem(['caps', index, 'by'], 'name the column of the person with list.id, or count by number');
+  for (const [index, { then }] of settings.results.entries())
+    if (then === 'callback' && settings.callback === undefined)
+      problem(['results', index, 'then'], 'say with callback: where the record tells when, such as callback: { at: callback_at }');
   for (const { index, fix } of needlessCaps(settings.caps)) problem(['caps', index], fix);
   for (const { path, fix } of literalSecrets(settings)) context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;

@@ -1,7 +1,7 @@
 import { readRules } from '../../rules/campaign-rules.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { readRecord } from '../../rules/correlation/record.ts';
-import { mayAskForCalls, type TalkResult } from '../../rules/talk-results.ts';
+import { mayAskForCalls, type AfterTalk, type TalkResult } from '../../rules/talk-results.ts';
 import { isCutLine, isNearLine, wordingOf } from '../../rules/correlation/line-words.ts';
 import { changeAggregates, groupsOf } from '../aggregates.ts';
 import type { ReadRow } from '../doubt/conversations.ts';
@@ -12,8 +12,10 @@ import { decideAfterTalk, settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
 import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
 import { appendEvents } from '../events.ts';
-import type { NewEvent } from '../../rules/events.ts';
-import type { ConversationRow } from '../schema.ts';
+import { requireCampaign } from '../rows/campaigns.ts';
+import { promiseFromTalk, type Asked } from '../rows/promises.ts';
+import { requireRecipient } from '../rows/recipients.ts';
+import type { AttemptRow, ConversationRow } from '../schema.ts';
 
 /** When the agent was last, and first, heard to begin a call with the words that it was given, and when it was last cut off. */
 async function noteOwnWords(
@@ -103,9 +105,8 @@ export async function settleFromRecord(
     await settleAttempts(tx, at, [{ attemptId: row.attempt_id, result, isAwaited }]);
     await updateBatch(tx, attempt.batch_id, { progress_at: now });
   }
-  const told = talkResult === null ? null : await noteTalkResult(tx, row.attempt_id, talkResult, now);
+  if (talkResult !== null) await noteTalkResult(tx, { attemptId: row.attempt_id, facts, now }, talkResult);
   if (isAwaited && row.final === 1) await decideAfterTalk(tx, at, row.attempt_id);
-  if (told !== null) await appendEvents(tx, [told]);
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);
     const { recipient_id: recipientId } = attempt;
@@ -117,26 +118,42 @@ export async function settleFromRecord(
   }
 }
 
-/**
- * Notes what came of a call that was settled as a talk, and answers the line of the log that tells it. A record that is final and owned
- * stays as it is, so this is said once; null: it was said before.
- */
-async function noteTalkResult(tx: Tx, attemptId: string, { result, next }: TalkResult, now: number): Promise<NewEvent | null> {
+/** Notes what came of a call that was settled as a talk. A record that is final and owned stays as it is, so this is said once. */
+async function noteTalkResult(
+  tx: Tx,
+  { attemptId, facts, now }: { attemptId: string; facts: ConversationFacts; now: number },
+  { result, next }: TalkResult,
+): Promise<void> {
   const [attempt] = (await selectTalk(tx, { attemptId })).rows;
-  if (attempt === undefined) return null;
+  if (attempt === undefined) return;
   const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId, number } = attempt;
-  await updateAttempt(tx, attemptId, { result, ...(next === null ? {} : { asks: next.kind, asks_at: now + next.afterMs }) });
+  const asked = await whatFollows(tx, { attempt, next, facts, now });
+  await updateAttempt(tx, attemptId, { result, asks: asked?.asks, asks_at: asked?.at });
   const [later] = (await selectLaterTalk(tx, { recipientId, number })).rows;
   if (later === undefined) await updateRecipient(tx, recipientId, { result, changed_at: now });
   await changeAggregates(tx, campaignId, [{ kind: 'result', value: result, delta: 1 }]);
-  const data = { result, ...(next === null ? {} : { asks: next.kind }) };
-  return { at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data };
+  const data = { result, ...(asked?.asks === undefined ? {} : { asks: asked.asks }) };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data }]);
+  await asked?.write?.();
+}
+
+/** The call that a talk asks for, and when; null: none. */
+async function whatFollows(
+  tx: Tx,
+  { attempt, next, facts, now }: { attempt: AttemptRow; next: AfterTalk | null; facts: ConversationFacts; now: number },
+): Promise<Asked | null> {
+  if (next === null) return null;
+  if (next.kind === 'retry') return { asks: next.kind, at: now + next.afterMs };
+  const row = await requireRecipient(tx, attempt.recipient_id);
+  // A newer call, or the word of a person, has decided about the row meanwhile.
+  if (row.last_attempt_id !== attempt.attempt_id || row.taken_out_at !== null || row.promise_id !== null) return null;
+  return promiseFromTalk(tx, await requireCampaign(tx, attempt.campaign_id), { attempt, row, facts, now });
 }
 
 const selectTalk = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
   tx
     .selectFrom('attempts')
-    .select(['campaign_id', 'batch_id', 'recipient_id', 'number'])
+    .selectAll()
     .where('attempt_id', '=', attemptId)
     .where('state', '=', 'settled')
     .where('disposition', '=', 'answered')

@@ -5,6 +5,7 @@ import { linesOf, readAccount, type Account } from './account-pace.ts';
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { countDialable, countOnLine, countStarts } from './counters.ts';
 import { findRoundRow } from '../reads.ts';
+import { callbackRank } from '../rows/row-terms.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
 
@@ -183,15 +184,20 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
       due: asking.due,
       nothingElseComing: asking.due < pacing.refillThreshold,
     });
-  const refill = (allowed: number): number => refillAt({ refillThreshold: pacing.refillThreshold, lines: own, allowed });
+  const promised = await readPromised(db, campaign.campaignId, asking.now);
+  // A promise that is due waits for no fuller batch.
+  const refillThreshold = promised.due > 0 ? 1 : pacing.refillThreshold;
+  const refill = (allowed: number): number => refillAt({ refillThreshold, lines: own, allowed });
   const share = account === null ? entitled : Math.min(entitled, account.share);
   // A call that has ended since `now` counts still, though another process may have filled its line.
   const calling = { open: Math.min(open, own), lines: share };
   // Lines that others still hold come free one by one, and are taken as they come.
   const contended = account !== null && account.free < share - open;
-  const count = contended ? fill(open + account.free, 1) : fill(share, refill(share));
+  const free = contended ? account.free : share - open;
+  const filled = contended ? fill(open + account.free, 1) : fill(share, refill(share));
+  const count = Math.min(filled, Math.max(promised.due, free - promised.soon));
+  if (count <= 0 && filled > 0) return { ...calling, count: 0, wait: { reason: 'capacity', until: promised.next } };
   if (count > 0) {
-    const free = contended ? account.free : share - open;
     const limit = contended || share < entitled ? 'share' : 'capacity';
     return { ...calling, count, wait: null, limit: asking.due > free ? limit : null };
   }
@@ -201,4 +207,24 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
   const shared = account !== null && fill(entitled, refill(entitled)) > 0;
   const wait = shared ? { reason: 'share' as const, until: asking.now + timing.pollMs } : { reason: 'capacity' as const, until: null };
   return { ...calling, count: 0, wait };
+}
+
+/** So long before a call back its line is kept free: a full line would make every promise late. */
+const keptFreeMs = 10 * 60_000;
+
+/** Call backs that are due, those that will be soon, and when the next one of these is. */
+async function readPromised(db: Queries, campaignId: string, now: number): Promise<{ due: number; soon: number; next: number | null }> {
+  const row = await db
+    .selectFrom('recipients')
+    .select((eb) => [
+      eb.fn.count<number>(eb.case().when('due_at', '<=', now).then(1).end()).as('due'),
+      eb.fn.count<number>(eb.case().when('due_at', '>', now).then(1).end()).as('soon'),
+      eb.fn.min<number | null>(eb.case().when('due_at', '>', now).then(eb.ref('due_at')).end()).as('next'),
+    ])
+    .where('campaign_id', '=', campaignId)
+    .where('state', '=', 'waiting')
+    .where('rank', '=', callbackRank)
+    .where('due_at', '<=', now + keptFreeMs)
+    .executeTakeFirstOrThrow();
+  return row;
 }

@@ -1,3 +1,4 @@
+import { followCorrection } from './callbacks.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable, refuseUnlessFixable } from './edit-refusal.ts';
 import { judgeEdit, judgeFix, type EditFailure, type EditVerdict, type EditRow } from './edit-verdict.ts';
@@ -214,6 +215,7 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
     const { recipient_id: recipientId } = target;
     const numberChanged = row.e164 !== target.e164;
     await correct(tx, target, { row, outcome, numberChanged, key: keyOf(row.cells), now });
+    if (target.promise_id !== null) await followCorrection(tx, campaign, recipientId, now);
     if (outcome === 'rejected') accepted += 1;
     const data = { outcome, numberChanged, ...hashed(recipientId, row) };
     events.push({ at: now, campaignId, type: 'recipient.corrected', recipientId, data });

@@ -1,7 +1,7 @@
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CallerSorting } from '../../rules/caller-choice.ts';
 import { judgeEligibility, type EligibilityInput } from '../../rules/attempts/eligibility.ts';
-import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
+import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import { readBudgets } from '../limits/attempt-budgets.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../rules/events.ts';
@@ -10,10 +10,11 @@ import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-g
 import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
-import { laterTermsOf } from '../rows/row-terms.ts';
+import { laterTermsOf, placeOf } from '../rows/row-terms.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
-import type { RecipientRow } from '../schema.ts';
+import { openPromisesTo } from '../rows/promises.ts';
+import type { PromiseRow, RecipientRow } from '../schema.ts';
 
 /** Those who are due, in the order in which they are to be called. */
 export async function selectDue(
@@ -37,11 +38,6 @@ async function findBusyNumbers(tx: Tx, numbers: readonly string[]): Promise<Set<
   return new Set(rows.map((row) => row.e164));
 }
 
-/** Where a recipient may be, as far as law is concerned. */
-export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 'regions'>): RecipientPlace {
-  return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
-}
-
 /** What the ledger says of somebody who is to be called: the question for the rules, and what earlier calls leave open. */
 export interface DialFacts {
   question: EligibilityInput;
@@ -59,6 +55,7 @@ export async function readQuestions(
 ): Promise<(row: RecipientRow, numberBusy: boolean) => EligibilityInput> {
   const { campaignId, rules } = campaign;
   const suppressed = await findSuppressed(db, { campaignId, now }, numbersOf(recipients));
+  const promised = new Map((await openPromisesTo(db, numbersOf(recipients))).map((promise) => [promise.e164, promise]));
   const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) });
   const budgetedOf = (row: RecipientRow) => {
     const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
@@ -77,10 +74,18 @@ export async function readQuestions(
     takenOut: row.taken_out_at !== null,
     suppressed: row.e164 !== null && suppressed.has(row.e164),
     numberBusy,
+    promise: promiseTo(row, promised.get(row.e164 ?? '')),
     capsAllowAt: capsAllowAt(calleeOf(row)),
     budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
     attempted: row.called === 1,
   });
+}
+
+/** What is promised to the number of a row: its own call back, or one for another row. */
+function promiseTo(row: RecipientRow, open: PromiseRow | undefined): NonNullable<EligibilityInput['promise']> | null {
+  const isOwn = open !== undefined && open.promise_id === row.promise_id;
+  if (row.promise_id !== null && !isOwn) return 'called_off';
+  return open === undefined || open.due_at === null || open.until === null ? null : { isOwn, dueAt: open.due_at, until: open.until };
 }
 
 /**
@@ -114,6 +119,8 @@ export interface Sorting {
   doubtful: Map<string, DoubtAbout>;
   /** Those that wait for the same thing until the same instant, together. */
   deferrals: Map<string, Deferral>;
+  /** What keeps promises that are due, by their ids. */
+  keptPromises: Map<string, string>;
 }
 
 interface Deferral {
@@ -138,16 +145,21 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
   const { candidates, slots, now, wordsKept, callers } = look;
   const busy = await findBusyNumbers(tx, numbersOf(candidates));
   const standingOf = await readStandings(tx, campaign, { recipients: candidates, planned: 0, now });
-  const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map() };
+  const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map(), keptPromises: new Map() };
   const words = new Set<string>();
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
     if (wordsKept && row.words_key !== null && words.has(row.words_key)) continue;
     const { question, dialBlock } = standingOf(row, row.e164 !== null && busy.has(row.e164));
     const verdict = judgeEligibility(question);
+    // Its time may pass while it waits.
+    const soonest = typeof question.promise === 'object' && question.promise?.isOwn === true ? question.promise.until : Infinity;
+    const wait = (until: number, reason: string): void => {
+      if (row.promise_id !== null) sorting.keptPromises.set(row.promise_id, reason);
+      defer(sorting, row, { until: Math.max(Math.min(until, soonest), now + 1), reason });
+    };
     if (verdict.verdict === 'dial' && dialBlock?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, dialBlock);
-    else if (verdict.verdict === 'dial' && dialBlock?.kind === 'wait')
-      defer(sorting, row, { until: Math.max(dialBlock.until, now + 1), reason: 'evidence' });
+    else if (verdict.verdict === 'dial' && dialBlock?.kind === 'wait') wait(dialBlock.until, 'evidence');
     else if (verdict.verdict === 'dial') {
       if (callers !== null && !callers.takes({ caller: row.caller, ...placeOf(row) })) continue;
       sorting.dial.push(row);
@@ -156,7 +168,7 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     } else if (verdict.verdict === 'final') {
       sorting.finishes.push({ recipientId: row.recipient_id, outcome: verdict.outcome, reason: verdict.reason });
     } else {
-      defer(sorting, row, { until: Math.max(verdict.until, now + 1), reason: verdict.reason });
+      wait(verdict.until, verdict.reason);
     }
   }
   return sorting;

@@ -31,6 +31,8 @@ import { lockCampaign } from '../locks.ts';
 import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
+import { notePromiseDelays } from '../rows/promises.ts';
+import { settlePassedPromises } from './passed-promises.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
 
@@ -120,6 +122,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     await changeCampaignState(tx, input, { to: 'running' });
     return undefined;
   }
+  await settlePassedPromises(tx, campaign, input.now);
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
   // Whatever the wait is for, the end of the campaign is not slept through.
@@ -154,6 +157,7 @@ async function fillBatch(
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);
   await deferRecipients(tx, input, sorting.deferrals.values());
+  await notePromiseDelays(tx, sorting.keptPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
   const mute = rendered.filter(({ texts }) => texts === null);

@@ -4,7 +4,7 @@ import { readCourse, type Course } from './timeline.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
-import { placeOf } from '../plan/candidates.ts';
+import { placeOf } from '../rows/row-terms.ts';
 import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 

@@ -4,7 +4,7 @@ import { localDay, openStretches, wallMinutes, type LocalDay } from '../../rules
 import { localTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { sqlLaterTerm } from '../rows/row-terms.ts';
-import { placeOf } from '../plan/candidates.ts';
+import { placeOf } from '../rows/row-terms.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 

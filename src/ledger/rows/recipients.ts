@@ -6,6 +6,7 @@ import { groupBy } from '../../rules/collections.ts';
 import { partsOf } from '../parts.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
+import { endPromisesOf } from './promises.ts';
 import { updateRecipient } from '../updates.ts';
 import type { RecipientRow } from '../schema.ts';
 
@@ -23,10 +24,13 @@ export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish
   for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
 
-async function readOutcomes(tx: Tx, ids: readonly string[]): Promise<Pick<RecipientRow, 'recipient_id' | 'outcome' | 'reason'>[]> {
+async function readOutcomes(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<Pick<RecipientRow, 'recipient_id' | 'outcome' | 'reason' | 'promise_id'>[]> {
   const [only] = ids;
   if (only !== undefined && ids.length === 1) return (await selectRecipient(tx, { recipientId: only })).rows;
-  const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason']);
+  const query = tx.selectFrom('recipients').select(['recipient_id', 'outcome', 'reason', 'promise_id']);
   return query.where('recipient_id', 'in', ids).execute();
 }
 
@@ -52,6 +56,15 @@ async function finishPart(tx: Tx, { campaignId, now }: At, finishes: readonly Fi
     if (only !== undefined && ended.length === 1) await updateRecipient(tx, only, end);
     else await tx.updateTable('recipients').set(end).where('recipient_id', 'in', ended).execute();
   }
+  await endPromisesOf(
+    tx,
+    { campaignId, now },
+    finishes.map(({ recipientId, reason }) => ({
+      recipient_id: recipientId,
+      promise_id: before.get(recipientId)?.promise_id ?? null,
+      reason,
+    })),
+  );
   await changeAggregates(tx, campaignId, changes);
   await appendEvents(tx, events);
 }

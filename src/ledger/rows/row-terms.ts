@@ -1,5 +1,6 @@
 import { ownTerms, usualPriority, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
 import { sql, type RawBuilder } from 'kysely';
+import type { RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { RecipientRow } from '../schema.ts';
 import { isPostgres, type Queries } from '../tx.ts';
 
@@ -14,6 +15,14 @@ const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'e
  */
 export function rankOf(called: 0 | 1, { priority }: OwnTerms = {}): number {
   return called === 1 ? 0 : (priority ?? usualPriority);
+}
+
+/** The rank of whoever is to be called back: before everybody else, or a promise would queue behind the retries of the morning. */
+export const callbackRank = -1;
+
+/** Where a recipient may be, as far as law is concerned. */
+export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 'regions'>): RecipientPlace {
+  return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
 }
 
 /** The columns of a recipient in which the terms of its row stand. */

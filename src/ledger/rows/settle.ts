@@ -9,6 +9,7 @@ import { appendEvents } from '../events.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
 import { requireCampaign, type Campaign } from './campaigns.ts';
+import { notePromises } from './promises.ts';
 import { finishRecipients, requireRecipient, takeBackOutcome } from './recipients.ts';
 import { rankOf } from './row-terms.ts';
 import { accountScope, addSuppression } from './suppressions.ts';
@@ -83,9 +84,11 @@ async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false
   const { recipient_id: recipientId, attempt_id: attemptId, number } = attempt;
   const recipient = await requireRecipient(tx, recipientId);
   const counts = await tally(tx, recipient, { number, disposition: result.disposition });
+  // An attempt of an earlier budget is corrected without a bearing on this one.
+  const isOfBudget = number > recipient.budget_from;
   const next = afterAttempt({
     result,
-    countedAttempts: counts.countedBefore + (result.counted ? 1 : 0),
+    countedAttempts: counts.countedBefore + (result.counted && isOfBudget ? 1 : 0),
     uncountedInARow: result.counted ? 0 : counts.uncountedInARow + 1,
     sameDisposition: counts.sameDisposition,
     settledAt: now,
@@ -94,8 +97,6 @@ async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false
     asksAt: attempt.asks_at,
     rules: rules.retry,
   });
-  // An attempt of an earlier budget is corrected without a bearing on this one.
-  const isOfBudget = number > recipient.budget_from;
   const counted = counts.countedBefore + counts.countedAfter + (next.countsAs && isOfBudget ? 1 : 0);
   const uncounted = next.countsAs ? 0 : counts.uncountedInARow + 1;
   const placed = recipient.called === 1 || attempt.e164 !== recipient.e164 ? {} : ({ called: 1, rank: rankOf(1) } as const);
@@ -192,6 +193,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     // What was taken for another end came to nothing, and asks for nothing.
     ...(corrected ? { result: null, asks: null, asks_at: null } : {}),
   });
+  await notePromises(tx, attempt, result, now);
   const countsAs = await decideNext(tx, settled);
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];

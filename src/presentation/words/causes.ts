@@ -17,6 +17,7 @@ interface ExclusionText {
 }
 
 const waits: Readonly<Record<Exclude<WaitReason, RowFieldKey>, WaitText>> = {
+  promised: { several: 'a call back was promised for then', one: 'a call back is promised for then' },
   number_busy: { several: 'another campaign has an open call to them', one: 'the number is on another open call' },
   attempt_budget: { several: "a retry's budget of attempts is used up", one: 'its attempts are used up until then' },
   frequency_cap: { several: 'a frequency cap is used up', one: 'a frequency cap is used up until then' },

@@ -1,3 +1,4 @@
+import { reasonText } from './causes.ts';
 import { adjustableTermNames, adjustableTerms, termText } from '../../campaign/file/settings/adjustable.ts';
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import { fullPace } from '../../rules/pacing/pace-control.ts';
@@ -68,6 +69,12 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'attempt.settled': null,
   'attempt.corrected': null,
   'attempt.result': null,
+  'callback.promised': null,
+  'callback.moved': null,
+  'callback.unclear': (event) =>
+    `${rowName(event)} asked for a call back, and when is not clear (${reasonText(event.data.reason)}): decide`,
+  'callback.ended': (event) =>
+    event.data.state === 'missed' ? `${rowName(event)} was not called back in time (${reasonText(event.data.reason ?? 'late')})` : null,
   'batch.planned': null,
   'recipient.deferred': null,
   'recipient.outcome': null,

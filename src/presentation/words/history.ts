@@ -34,6 +34,11 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'attempt.settled': ({ data }, call) => `${call} ended: ${endText(data)}`,
   'attempt.corrected': ({ data }, call) => `${call} corrected to: ${endText(data)}${data.by === 'person' ? ', by an operator' : ''}`,
   'attempt.result': ({ data: { result } }, call) => `${call} came to: ${reasonText(result)}`,
+  'callback.promised': ({ data: { dueAt, by } }) =>
+    `to be called back at ${instantText(dueAt)}${by === 'person' ? ', as an operator said' : ', as they asked'}`,
+  'callback.moved': ({ data: { dueAt } }) => `to be called back at ${instantText(dueAt)} instead`,
+  'callback.unclear': ({ data: { reason } }) => `asked for a call back, and when is not clear: ${reasonText(reason)}`,
+  'callback.ended': ({ data: { state, reason } }) => `call back ${state}${reason === null ? '' : `: ${reasonText(reason)}`}`,
   'operator.acted': ({ data }, call) => `${printable(data.name)}: ${data.action.replaceAll('_', ' ')}, ${call}`,
   'recipient.outcome': ({ data: { outcome, reason } }) =>
     outcome === null ? 'outcome taken back: the row waits again' : `outcome ${outcome}${reason === null ? '' : `: ${reasonText(reason)}`}`,

@@ -27,6 +27,11 @@ export interface EligibilityInput {
   takenOut?: boolean;
   /** Another attempt to the same number is open, in whatever campaign. */
   numberBusy: boolean;
+  /**
+   * What is promised to the number: a call back for this row, or for another one, which then comes first. `called_off`: this row stands in
+   * line for a promise that has ended. Absent or null: nothing.
+   */
+  promise?: { isOwn: boolean; dueAt: number; until: number } | 'called_off' | null;
   /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
   capsAllowAt: number;
   /** The earliest instant at which the budget of attempts allows one more; null: it is used up. */
@@ -39,7 +44,7 @@ export interface EligibilityInput {
 export const withdrawnReason = 'withdrawn';
 
 /** What keeps a recipient until later. */
-export type WaitReason = 'not_before' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' | 'hours';
+export type WaitReason = 'not_before' | 'promised' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' | 'hours';
 
 /** What may keep a recipient for ever, in the order in which a report lists it. */
 export const exclusionReasons = [
@@ -63,7 +68,7 @@ export type Eligibility =
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: the word of a person, campaign and row end,
- * suppression, budget of attempts, the row's own beginning, another open call to the number, frequency caps, calling window. A recipient
+ * suppression, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps, calling window. A recipient
  * who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further
  * attempts fell away.
  */
@@ -76,7 +81,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return { verdict: 'final', outcome: 'expired', reason };
   }
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
-  const { budgetAllowsAt } = input;
+  const { promise = null, budgetAllowsAt } = input;
   if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
   const tooLate = (reason: 'capped_until_end' | 'no_open_window_before_end') =>
@@ -86,6 +91,9 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     if (endsAt === null || rowStartsAt + marginMs < endsAt) return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
     return tooLate('no_open_window_before_end');
   }
+  // Never before the instant that was promised, and never after its time: then it is told, and decided anew.
+  const promised = promisedUntil(promise, at);
+  if (promised !== null) return { verdict: 'wait', until: promised, reason: 'promised' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
 
   if (budgetAllowsAt > at) return { verdict: 'wait', until: budgetAllowsAt, reason: 'attempt_budget' };
@@ -106,6 +114,15 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   }
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   return tooLate('no_open_window_before_end');
+}
+
+/** Until when a promise keeps a row from being called; null: it does not. */
+function promisedUntil(promise: NonNullable<EligibilityInput['promise']> | null, at: number): number | null {
+  if (promise === null) return null;
+  if (promise === 'called_off') return at;
+  const { isOwn, dueAt, until } = promise;
+  if (isOwn) return at < dueAt ? dueAt : at >= until ? at : null;
+  return at < until ? until : null;
 }
 
 /** What lies before a recipient of whom nothing is known that may change: what keeps it, one after the other, until `at`. */

@@ -29,7 +29,7 @@ const optOutRule = z
 
 const resultFix = 'write { result: confirmed, collected: key, equals: value }, with evaluation or talk_under as you need them';
 const resultNameFix = 'write a name of small letters, digits and _, at most 40, beginning with a letter';
-const thenFix = 'write stop or retry';
+const thenFix = 'write stop, retry or callback';
 const afterFix = 'write then: retry and after: 2h together, or neither';
 const taken: readonly string[] = Object.values(resultsBesides);
 // prettier-ignore
@@ -43,8 +43,8 @@ const result = {
   talk_under: { schema: duration(1000).optional(), help: 'The call lasted less than this, such as 10s.' },
   goal: { schema: z.boolean({ error: 'write true or false' }).default(false), help: 'This is what the campaign is for.' },
   // oxlint-disable-next-line unicorn/no-thenable -- the word of the campaign file; what stands there is no function
-  then: { schema: z.literal(['stop', 'retry'], { error: thenFix }).default('stop'),
-    help: 'What follows: stop (the row ends) or retry (another call, within the same attempts).' },
+  then: { schema: z.literal(['stop', 'retry', 'callback'], { error: thenFix }).default('stop'),
+    help: 'What follows: stop (the row ends), retry (another call, within the same attempts) or callback (when they ask for it, see callback).' },
   after: { schema: duration(60_000).optional(), help: 'How long after the record has told it, with then: retry.' },
 } as const satisfies SettingGroup;
 const resultRule = z
@@ -129,8 +129,9 @@ export function recordRules(
     correlation: rulesOf(correlation, written.correlation),
   });
   const results = written.results.map(
-    ({ result: name, goal, equals: values, talk_under: talkUnderMs = null, after: afterMs, ...rule }): ResultRule => {
-      const next = afterMs === undefined ? {} : { next: { kind: 'retry', afterMs } as const };
+    ({ result: name, goal, equals: values, talk_under: talkUnderMs = null, after: afterMs, then, ...rule }): ResultRule => {
+      const next =
+        afterMs !== undefined ? { next: { kind: 'retry', afterMs } as const } : then === 'callback' ? { next: { kind: then } } : {};
       return { result: name, value: values === undefined ? null : valueRule(rule, values), talkUnderMs, goal, ...next };
     },
   );

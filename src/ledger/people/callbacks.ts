@@ -1,0 +1,202 @@
+import { atLocal, faultOf, type UnclearReason } from '../../rules/callbacks/callback-time.ts';
+import { openAttemptStates } from '../../rules/ledger.ts';
+import { RefusedError } from '../ledger-error.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Store } from '../open-ledger.ts';
+import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
+import { callbackRulesOf, endPromise, findOther, movePromise, questionOf, writePromise } from '../rows/promises.ts';
+import { requeueRecipient } from '../rows/recipients.ts';
+import { callbackRank } from '../rows/row-terms.ts';
+import { settlePassedPromises } from '../plan/passed-promises.ts';
+import { findSuppressed } from '../rows/suppressions.ts';
+import type { At, Queries, Tx } from '../tx.ts';
+import { updateRecipient } from '../updates.ts';
+import type { PromiseRow, RecipientRow } from '../schema.ts';
+
+/** Thrown when somebody cannot be called back as asked; the message says why, and what to do. */
+export class CallbackRefusedError extends RefusedError {
+  override readonly name = 'CallbackRefusedError' as const;
+}
+
+/** An instant, or what the wall of the callee shows (`2030-11-30 17:00`). */
+export type CallbackTime = { instant: number } | { local: string };
+
+/** A row of a campaign, and who says what of it. */
+export interface CallbackWish extends At {
+  row: number;
+  by: string;
+}
+
+/** Somebody who is, or was, to be called back. Instants are epoch milliseconds of service time. */
+export interface Callback {
+  row: number;
+  externalId: string | null;
+  state: PromiseRow['state'];
+  dueAt: number | null;
+  until: number | null;
+  /** Open, and its time has passed while nobody could dial. */
+  isLate: boolean;
+  /** What their clock shows then; null: an instant was said. */
+  local: string | null;
+  zones: string[];
+  /** What their record says. */
+  said: string | null;
+  fromAttempt: string | null;
+  madeAt: number;
+  madeBy: string | null;
+  reason: string | null;
+  keptBy: string | null;
+  endedAt: number | null;
+}
+
+/**
+ * Has somebody called back, on a person's word: also after their row has its outcome, as long as the campaign runs. Moves the promise that
+ * there is. Hours, law, do-not-call list, caps and doubt hold as for every call. Throws CallbackRefusedError. Answers the instant.
+ */
+export async function setCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish, time: CallbackTime): Promise<number> {
+  return lockedTransaction(store, campaignId, async (tx) => {
+    const campaign = await requireCampaign(tx, campaignId);
+    if (!['scheduled', 'running', 'paused'].includes(campaign.state))
+      throw new CallbackRefusedError(
+        `Campaign ${campaignId} is ${campaign.state}: nobody is called back. Start another campaign with the row.`,
+      );
+    const row = await findRow(tx, campaignId, number);
+    await refuseRow(tx, campaign, row, now);
+    const read = readTime(campaign, row, { time, now });
+    if ((await findOther(tx, row)) !== null) throw refusal(number, 'promised_elsewhere');
+    const promiseId = row.promise_id;
+    if (promiseId !== null) {
+      await movePromise(tx, { campaign, row, now }, { promiseId, dueAt: read.at, local: read.local });
+      return read.at;
+    }
+    const made = await tx
+      .selectFrom('promises')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('recipient_id', '=', row.recipient_id)
+      .executeTakeFirstOrThrow();
+    const told = { promiseId: `${row.recipient_id}/callback-${made.count + 1}`, said: null, fromAttempt: null, madeBy: by };
+    await writePromise(tx, { campaign, row, now }, { ...told, dueAt: read.at, local: read.local });
+    await requeueRecipient(tx, { campaignId, now }, { ...row, dueAt: read.at });
+    return read.at;
+  });
+}
+
+/**
+ * Takes a promise back, on a person's word: whoever was talked to is not called any more, everybody else as before. Throws
+ * CallbackRefusedError where the row has none.
+ */
+export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish): Promise<void> {
+  await lockedTransaction(store, campaignId, async (tx) => {
+    const campaign = await requireCampaign(tx, campaignId);
+    const row = await findRow(tx, campaignId, number);
+    if (row.promise_id === null) throw new CallbackRefusedError(`Row ${number} has no open call back.`);
+    if (row.state === 'open')
+      throw new CallbackRefusedError(`The call back of row ${number} is planned or open. Look again when it has ended.`);
+    const promise = { promise_id: row.promise_id, recipient_id: row.recipient_id };
+    await endPromise(tx, { campaignId, now }, promise, { state: 'cancelled', reason: `taken_back_by_${by}` });
+    await settlePassedPromises(tx, campaign, now);
+  });
+}
+
+async function findRow(tx: Tx, campaignId: string, number: number): Promise<RecipientRow> {
+  const query = tx.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
+  const row = await query.where('row_number', '=', number).executeTakeFirst();
+  if (row === undefined) throw new CallbackRefusedError(`Campaign ${campaignId} has no row ${number}.`);
+  return row;
+}
+
+const neverAgain = ['opted_out', 'suppressed', 'rejected'];
+
+async function refuseRow(tx: Tx, campaign: Campaign, row: RecipientRow, now: number): Promise<void> {
+  const { row_number: number, outcome, e164 } = row;
+  const open = tx.selectFrom('attempts').select('attempt_id').where('recipient_id', '=', row.recipient_id);
+  const isOpen = row.state === 'open' || (await open.where('state', 'in', openAttemptStates).limit(1).executeTakeFirst()) !== undefined;
+  if (isOpen) throw new CallbackRefusedError(`A call to row ${number} is planned or open. Say it again when it has ended.`);
+  if (row.taken_out_at !== null || row.reason === 'withdrawn')
+    throw new CallbackRefusedError(`Row ${number} was withdrawn. carillon update --restore puts it back in line.`);
+  if (e164 === null || (outcome !== null && neverAgain.includes(outcome)))
+    throw new CallbackRefusedError(`Row ${number} has outcome ${outcome ?? 'none'}: it is never called again.`);
+  if ((await findSuppressed(tx, { campaignId: campaign.campaignId, now }, [e164])).has(e164))
+    throw new CallbackRefusedError(`The number of row ${number} is on the do-not-call list.`);
+}
+
+function readTime(
+  campaign: Campaign,
+  row: RecipientRow,
+  { time, now }: { time: CallbackTime; now: number },
+): { at: number; local: string | null } {
+  const rules = callbackRulesOf(campaign.rules);
+  const question = questionOf(campaign, row, { toldAt: now, now });
+  const read = 'instant' in time ? { at: time.instant, local: null } : atLocal(time.local, question, rules.lateMs);
+  if (typeof read === 'string') throw refusal(row.row_number, read);
+  const fault = read.at <= now ? 'past' : faultOf(read.at, rules, question);
+  if (fault !== null) throw refusal(row.row_number, fault);
+  return read;
+}
+
+const refusals: Readonly<Record<UnclearReason, string>> = {
+  no_time: 'no time was given. Write a date and a time, such as 2030-11-30 17:00',
+  not_understood: 'the time is not understood. Write 2030-11-30 17:00 in their time, or an instant such as 2030-11-30T17:00:00-05:00',
+  ambiguous: 'the time may mean more than one. Write 2030-11-30 17:00',
+  past: 'that time has passed. Write a later one',
+  too_far: 'that is later than callback.horizon allows. Write an earlier time',
+  unknown_timezone: 'their time zone is not known. Write an instant with its offset, such as 2030-11-30T17:00:00-05:00',
+  zones_apart: 'they may live in several zones whose clocks are too far apart. Write an instant with its offset',
+  outside_hours: 'they may not be called then, by hours, law, or the end of the campaign or of their row. Write another time',
+  promised_elsewhere: 'another campaign or row is to call this number back. Cancel that one first',
+};
+
+function refusal(row: number, reason: UnclearReason): CallbackRefusedError {
+  return new CallbackRefusedError(`Row ${row} cannot be called back then: ${refusals[reason]}.`);
+}
+
+/** Who is, and was, to be called back, the next first, then what needs a person, then what is over. */
+export async function listCallbacks(db: Queries, { campaignId, now }: At, states?: readonly PromiseRow['state'][]): Promise<Callback[]> {
+  const rows = await db
+    .selectFrom('promises')
+    .innerJoin('recipients', 'recipients.recipient_id', 'promises.recipient_id')
+    .selectAll('promises')
+    .select(['recipients.row_number', 'recipients.external_id', 'recipients.zones'])
+    .where('promises.campaign_id', '=', campaignId)
+    .$if(states !== undefined, (query) => query.where('promises.state', 'in', states ?? []))
+    .orderBy('promises.due_at')
+    .orderBy('recipients.row_number')
+    .execute();
+  const order: readonly PromiseRow['state'][] = ['open', 'unclear', 'missed', 'late', 'kept', 'cancelled'];
+  return rows
+    .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+    .map((row) => ({
+      row: row.row_number,
+      externalId: row.external_id,
+      state: row.state,
+      dueAt: row.due_at,
+      until: row.until,
+      isLate: row.state === 'open' && (row.until ?? Infinity) <= now,
+      local: row.local,
+      zones: JSON.parse(row.zones) as string[],
+      said: row.said,
+      fromAttempt: row.from_attempt,
+      madeAt: row.made_at,
+      madeBy: row.made_by,
+      reason: row.reason,
+      keptBy: row.kept_by,
+      endedAt: row.ended_at,
+    }));
+}
+
+/** A row was corrected: its promise goes where it leads now, at the same time by the wall of the callee. */
+export async function followCorrection(tx: Tx, campaign: Campaign, recipientId: string, now: number): Promise<void> {
+  const row = await tx.selectFrom('recipients').selectAll().where('recipient_id', '=', recipientId).executeTakeFirstOrThrow();
+  const promiseId = row.promise_id;
+  if (promiseId === null) return;
+  const promise = await tx.selectFrom('promises').selectAll().where('promise_id', '=', promiseId).executeTakeFirstOrThrow();
+  const { local, due_at: dueAt } = promise;
+  const question = questionOf(campaign, row, { toldAt: promise.made_at, now });
+  const read = local === null ? { at: dueAt ?? now, local } : atLocal(local, question, callbackRulesOf(campaign.rules).lateMs);
+  const isFree = (await findOther(tx, row)) === null;
+  if (typeof read !== 'string' && isFree && question.isOpen(Math.max(read.at, now)))
+    return movePromise(tx, { campaign, row, now }, { promiseId, dueAt: read.at, local: read.local });
+  await endPromise(tx, { campaignId: campaign.campaignId, now }, promise, { state: 'missed', reason: 'row_corrected' });
+  await updateRecipient(tx, recipientId, { rank: callbackRank });
+  await settlePassedPromises(tx, campaign, now);
+}

@@ -1,0 +1,318 @@
+import { sql } from 'kysely';
+import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
+import {
+  atLocal,
+  faultOf,
+  readCallback,
+  usualCallback,
+  type CallbackQuestion,
+  type EndedPromise,
+  type UnclearReason,
+} from '../../rules/callbacks/callback-time.ts';
+import { wallTime } from '../../rules/callbacks/local-instant.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { retryAt } from '../../rules/attempts/retry-delay.ts';
+import { windowAt } from '../../rules/hours/calling-window.ts';
+import { calendarsFor } from '../../rules/hours/legal-hours.ts';
+import type { Asks } from '../../rules/talk-results.ts';
+import type { AttemptResult } from '../../rules/disposition.ts';
+import { appendEvents } from '../events.ts';
+import type { At, Queries, Tx } from '../tx.ts';
+import { updateRecipient } from '../updates.ts';
+import type { AttemptRow, PromiseRow, RecipientRow } from '../schema.ts';
+import type { Campaign } from './campaigns.ts';
+import { callbackRank, laterTermsOf, placeOf, rankOf } from './row-terms.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** What a campaign does about promises, also where its file says nothing of them. */
+export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
+  return callback ?? usualCallback;
+}
+
+/** What the rules say of an instant at which somebody is to be called back. */
+export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now }: { toldAt: number; now: number }): CallbackQuestion {
+  const { rules } = campaign;
+  const zones = JSON.parse(row.zones) as string[];
+  const asked = {
+    calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
+    zones,
+    marginMs: rules.timing.dispatchMarginMs,
+    endsAt: earliest(rules.endsAt, row.expires_at),
+  };
+  return { toldAt, zones, now, isOpen: (at) => windowAt({ ...asked, at }).open };
+}
+
+/** What a talk asks for, and when; undefined: nothing. `write` writes what goes with it, once the talk's result stands in the log. */
+export interface Asked {
+  asks?: Exclude<Asks, 'person'>;
+  at?: number;
+  write?: () => Promise<void>;
+}
+
+/**
+ * What a talk asks for whose result is a call back: a promise where it is clear when, else what the campaign does then, at most a person's
+ * decision.
+ */
+export async function promiseFromTalk(
+  tx: Tx,
+  campaign: Campaign,
+  { attempt, row, facts, now }: { attempt: AttemptRow; row: RecipientRow; facts: ConversationFacts; now: number },
+): Promise<Asked> {
+  const { callback, retry } = campaign.rules;
+  if (callback === undefined) return {};
+  const question = questionOf(campaign, row, { toldAt: facts.endedAt ?? attempt.settled_at ?? now, now });
+  const read = readCallback(callback, facts, question);
+  const told = { promiseId: `${attempt.attempt_id}/callback`, said: read.said, fromAttempt: attempt.attempt_id, madeBy: null };
+  const unclear = read.kind === 'unclear' ? read.reason : await findOther(tx, row);
+  if (read.kind === 'clear' && unclear === null) {
+    const write = () => writePromise(tx, { campaign, row, now }, { ...told, dueAt: read.at, local: read.local });
+    return { asks: 'callback', at: read.at, write };
+  }
+  const write = () => writeUnclear(tx, { row, now }, told, unclear ?? 'not_understood');
+  const delay = {
+    delays: retry.delays.no_answer,
+    nth: 1,
+    from: now,
+    zones: question.zones,
+    jitterMs: retry.jitterMs,
+    key: attempt.attempt_id,
+  };
+  const at = callback.unclear === 'ask' ? null : retryAt(delay);
+  return at === null ? { write } : { asks: 'retry', at, write };
+}
+
+/** Whether the number is promised to somebody else: one open promise to each over all campaigns. */
+export async function findOther(tx: Queries, row: RecipientRow): Promise<Extract<UnclearReason, 'promised_elsewhere'> | null> {
+  const [open] = await openPromisesTo(tx, [row.e164 ?? '']);
+  return open === undefined || open.recipient_id === row.recipient_id ? null : 'promised_elsewhere';
+}
+
+/** The open promises to these numbers. */
+export async function openPromisesTo(db: Queries, numbers: readonly string[]): Promise<PromiseRow[]> {
+  if (numbers.length === 0) return [];
+  return db.selectFrom('promises').selectAll().where('e164', 'in', numbers).where('state', '=', 'open').execute();
+}
+
+interface Told {
+  promiseId: string;
+  said: string | null;
+  fromAttempt: string | null;
+  madeBy: string | null;
+}
+
+async function writeUnclear(tx: Tx, { row, now }: { row: RecipientRow; now: number }, told: Told, reason: UnclearReason): Promise<void> {
+  await tx
+    .insertInto('promises')
+    .values({ ...columnsOf(row, told, now), state: 'unclear', reason })
+    .execute();
+  const { campaign_id: campaignId, recipient_id: recipientId } = row;
+  const data = { promise: told.promiseId, reason };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'callback.unclear', recipientId, data }]);
+}
+
+function columnsOf(row: RecipientRow, { promiseId, said, fromAttempt, madeBy }: Told, now: number) {
+  const { campaign_id, recipient_id, e164 } = row;
+  return {
+    ...{ promise_id: promiseId, campaign_id, recipient_id, e164: e164 ?? '', due_at: null, until: null, local: null },
+    ...{ said, from_attempt: fromAttempt, made_at: now, made_by: madeBy, reason: null, kept_by: null, ended_at: null },
+  };
+}
+
+/** Writes a promise and gives its row a budget of attempts of its own. Where the row stands in line is the caller's to write. */
+export async function writePromise(
+  tx: Tx,
+  { campaign, row, now }: { campaign: Campaign; row: RecipientRow; now: number },
+  { dueAt, local, ...told }: Told & { dueAt: number; local: string | null },
+): Promise<void> {
+  const { campaignId, rules } = campaign;
+  const { recipient_id: recipientId } = row;
+  const until = dueAt + callbackRulesOf(rules).lateMs;
+  await tx
+    .insertInto('promises')
+    .values({ ...columnsOf(row, told, now), state: 'open', due_at: dueAt, until, local })
+    .execute();
+  const budget = { budget_from: row.attempts, counted: 0, uncounted_in_row: 0 };
+  await updateRecipient(tx, recipientId, { promise_id: told.promiseId, rank: callbackRank, ...budget, changed_at: now });
+  // Whom a person has called back asked for it as well as if their record said so.
+  if (told.madeBy !== null) {
+    const talks = tx.updateTable('attempts').set({ asks: 'person', asks_at: dueAt }).where('recipient_id', '=', recipientId);
+    await talks.where('disposition', '=', 'answered').where('asks', 'is', null).execute();
+  }
+  const data = { promise: told.promiseId, dueAt, until, ...(told.madeBy === null ? {} : { by: 'person' as const }) };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'callback.promised', recipientId, data }]);
+}
+
+/** Writes another time into an open promise, and puts its row there. */
+export async function movePromise(
+  tx: Tx,
+  { campaign: { campaignId, rules }, row, now }: { campaign: Campaign; row: RecipientRow; now: number },
+  { promiseId, dueAt, local }: { promiseId: string; dueAt: number; local: string | null },
+): Promise<void> {
+  const { recipient_id: recipientId } = row;
+  const until = dueAt + callbackRulesOf(rules).lateMs;
+  const changes = { due_at: dueAt, until, local, e164: row.e164 ?? '', reason: null };
+  await tx.updateTable('promises').set(changes).where('promise_id', '=', promiseId).execute();
+  await updateRecipient(tx, recipientId, { due_at: dueAt, rank: callbackRank, changed_at: now });
+  const data = { promise: promiseId, dueAt, until };
+  await appendEvents(tx, [{ at: now, campaignId, type: 'callback.moved', recipientId, data }]);
+}
+
+interface PromiseEnd {
+  state: EndedPromise;
+  reason: string | null;
+  keptBy?: string;
+}
+
+/** Ends an open promise; its row stands in line as others do from then on. Answers false where it had ended before. */
+export async function endPromise(
+  tx: Tx,
+  { campaignId, now }: At,
+  { promise_id: promiseId, recipient_id: recipientId }: Pick<PromiseRow, 'promise_id' | 'recipient_id'>,
+  { state, reason, keptBy }: PromiseEnd,
+): Promise<boolean> {
+  const ended = await tx
+    .updateTable('promises')
+    .set({ state, reason, kept_by: keptBy ?? null, ended_at: now })
+    .where('promise_id', '=', promiseId)
+    .where('state', '=', 'open')
+    .returning('promise_id')
+    .executeTakeFirst();
+  if (ended === undefined) return false;
+  const data = { promise: promiseId, state, reason };
+  await appendEvents(tx, [
+    { at: now, campaignId, type: 'callback.ended', recipientId, ...(keptBy === undefined ? {} : { attemptId: keptBy }), data },
+  ]);
+  return true;
+}
+
+/** A row stands in line as others do: its promise has ended. */
+export async function leaveCallbackLine(tx: Tx, row: Pick<RecipientRow, 'recipient_id' | 'called' | 'terms'>): Promise<void> {
+  await updateRecipient(tx, row.recipient_id, { promise_id: null, rank: rankOf(row.called, laterTermsOf(row)) });
+}
+
+/** Of rows that get their outcome: their open promises end with them. */
+export async function endPromisesOf(
+  tx: Tx,
+  at: At,
+  rows: readonly (Pick<RecipientRow, 'recipient_id' | 'promise_id'> & { reason: string | null })[],
+): Promise<void> {
+  for (const { recipient_id, promise_id, reason } of rows) {
+    if (promise_id === null) continue;
+    await endPromise(tx, at, { promise_id, recipient_id }, { state: 'cancelled', reason });
+    await updateRecipient(tx, recipient_id, { promise_id: null });
+  }
+}
+
+/**
+ * What the end of a call means for promises: its own has been kept, or is still to be where nobody can have been called; and to whoever was
+ * talked to nobody owes a call any more, in whatever campaign. The rows of those end when their turn comes.
+ */
+export async function notePromises(tx: Tx, attempt: AttemptRow, result: AttemptResult, now: number): Promise<void> {
+  const at = { campaignId: attempt.campaign_id, now };
+  const open = await openPromisesTo(tx, [attempt.e164]);
+  for (const promise of open) {
+    const isOwn = promise.recipient_id === attempt.recipient_id;
+    // The talk in which they asked for it was none.
+    if (promise.from_attempt === attempt.attempt_id && result.disposition !== 'answered') {
+      await endPromise(tx, at, promise, { state: 'cancelled', reason: 'corrected' });
+      await updateRecipient(tx, attempt.recipient_id, { promise_id: null, rank: rankOf(1) });
+      continue;
+    }
+    if (isOwn && (attempt.posted_at ?? 0) >= (promise.due_at ?? 0)) await endOwn(tx, at, { promise, attempt, result });
+    else if (!isOwn && (result.disposition === 'answered' || result.disposition === 'opted_out'))
+      await endPromise(tx, { campaignId: promise.campaign_id, now }, promise, {
+        state: 'cancelled',
+        reason: 'talked_to',
+        keptBy: attempt.attempt_id,
+      });
+  }
+}
+
+async function endOwn(
+  tx: Tx,
+  at: At,
+  { promise, attempt, result }: { promise: PromiseRow; attempt: AttemptRow; result: AttemptResult },
+): Promise<void> {
+  const { disposition } = result;
+  // Nobody picked up, and the carrier says so: it may be tried again while it is in time.
+  if (disposition === 'failed' && !result.counted) return;
+  const keptBy = attempt.attempt_id;
+  const rang = attempt.rang_at ?? attempt.posted_at ?? 0;
+  const end: PromiseEnd =
+    disposition === 'unknown' || disposition === 'invalid_number'
+      ? { state: 'missed', reason: disposition, keptBy }
+      : { state: rang < (promise.until ?? 0) ? 'kept' : 'late', reason: disposition, keptBy };
+  await endPromise(tx, at, promise, end);
+  await updateRecipient(tx, attempt.recipient_id, { promise_id: null, rank: rankOf(1) });
+}
+
+/** Notes what keeps promises from being called, by their ids: the reason where it comes to nothing. */
+export async function notePromiseDelays(tx: Tx, reasons: ReadonlyMap<string, string>): Promise<void> {
+  for (const [promiseId, reason] of reasons)
+    await tx.updateTable('promises').set({ reason }).where('promise_id', '=', promiseId).where('state', '=', 'open').execute();
+}
+
+/** Promises of a campaign whose time has passed, and those that ended while their rows stood in line. */
+export async function findPassed(tx: Tx, campaignId: string, now: number): Promise<{ promise: PromiseRow; row: RecipientRow }[]> {
+  const promises = await tx
+    .selectFrom('promises')
+    .innerJoin('recipients', 'recipients.promise_id', 'promises.promise_id')
+    .selectAll('promises')
+    .where('recipients.campaign_id', '=', campaignId)
+    .where('recipients.state', '=', 'waiting')
+    .where('recipients.rank', '=', callbackRank)
+    .where((eb) => eb.or([eb('promises.state', '!=', 'open'), eb('promises.until', '<=', now)]))
+    .execute();
+  const found = [];
+  for (const promise of promises) {
+    const row = await tx.selectFrom('recipients').selectAll().where('recipient_id', '=', promise.recipient_id).executeTakeFirst();
+    if (row !== undefined) found.push({ promise, row });
+  }
+  return found;
+}
+
+/** The same local time of the next day on which the row may be called; null: none before the promise would be too old. */
+export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: PromiseRow; row: RecipientRow; now: number }) {
+  const rules = callbackRulesOf(campaign.rules);
+  const question = questionOf(campaign, row, { toldAt: now, now });
+  const [zone] = question.zones;
+  if (zone === undefined || promise.due_at === null) return null;
+  for (let wall = wallTime(promise.due_at, zone) + dayMs; ; wall += dayMs) {
+    const local = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
+    const read = atLocal(local, question, rules.lateMs);
+    if (typeof read === 'string' && read !== 'past') return null;
+    if (wall > wallTime(promise.made_at + rules.horizonMs, zone)) return null;
+    if (typeof read !== 'string' && faultOf(read.at, rules, question) === null) return read;
+  }
+}
+
+/** How promises of a campaign stand. `late`: open ones whose time has passed while nobody could dial. */
+export interface PromiseCounts {
+  open: number;
+  late: number;
+  nextDueAt: number | null;
+  unclear: number;
+  ended: Record<EndedPromise, number>;
+}
+
+/** Null: the campaign never had any. */
+export async function countPromises(db: Queries, campaignId: string, now: number): Promise<PromiseCounts | null> {
+  const rows = await db
+    .selectFrom('promises')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count'), eb.fn.min('due_at').as('next')])
+    .select(sql<number>`sum(case when state = 'open' and until <= ${now} then 1 else 0 end)`.as('late'))
+    .where('campaign_id', '=', campaignId)
+    .groupBy('state')
+    .execute();
+  if (rows.length === 0) return null;
+  const of = (state: PromiseRow['state']) => rows.find((row) => row.state === state);
+  const count = (state: PromiseRow['state']): number => of(state)?.count ?? 0;
+  return {
+    open: count('open'),
+    late: Number(of('open')?.late ?? 0),
+    nextDueAt: of('open')?.next ?? null,
+    unclear: count('unclear'),
+    ended: { kept: count('kept'), late: count('late'), missed: count('missed'), cancelled: count('cancelled') },
+  };
+}

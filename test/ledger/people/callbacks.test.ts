@@ -1,0 +1,270 @@
+import { expect, test } from 'vitest';
+import { cancelCallback, CallbackRefusedError, listCallbacks, setCallback } from '../../../src/ledger/people/callbacks.ts';
+import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
+import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
+import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
+import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import type { CallbackRules } from '../../../src/rules/callbacks/callback-time.ts';
+import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
+import type { ResultRule } from '../../../src/rules/talk-results.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+// It is noon in London: seven in the morning in New York, where they live.
+const [ada = '', ben = '', cleo = ''] = numbers(3);
+const dayMs = 24 * hourMs;
+const results: ResultRule[] = [
+  {
+    result: 'callback',
+    value: { source: 'collected', key: 'later', values: [true] },
+    talkUnderMs: null,
+    goal: false,
+    next: { kind: 'callback' },
+  },
+  { result: 'done', value: { source: 'collected', key: 'later', values: [false] }, talkUnderMs: null, goal: true },
+];
+const callback: CallbackRules = {
+  at: { kind: 'at', key: 'callback_at' },
+  words: 'en',
+  lateMs: 30 * minuteMs,
+  missed: 'ask',
+  unclear: 'ask',
+  horizonMs: 14 * dayMs,
+};
+
+interface Given {
+  people?: string[];
+  callback?: Partial<CallbackRules>;
+  rules?: RulesChanges;
+  campaignId?: string;
+}
+
+async function begin(dialect: TestDialect, given: Given = {}, store = openCleanStore(dialect)): Promise<Scenario> {
+  const { people = [ada], rules, campaignId = 'spring' } = given;
+  const rows = people.map((e164, at) => ({ ...buildRow(at + 1, e164, [e164, `Guest ${at}`]), externalId: `id-${at + 1}` }));
+  return beginProven(await store, { campaignId, rows, rules: { results, callback: { ...callback, ...given.callback }, ...rules } });
+}
+
+const talk = (name: string, at: number, said: string | null, more: Partial<ConversationFacts> = {}) => ({
+  ...answered(name, ada, at),
+  collected: said === null ? { later: false } : { later: true, callback_at: said },
+  ...more,
+});
+
+/** Called at noon, and asks to be called back. */
+async function asked(dialect: TestDialect, said: string, given: Given = {}): Promise<Scenario> {
+  const scenario = await begin(dialect, given);
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, said)]);
+  return scenario;
+}
+
+async function row(scenario: Scenario) {
+  const [first] = await scenario.recipients();
+  return first;
+}
+
+async function promises({ store, campaignId }: Scenario, now = noon) {
+  return listCallbacks(store.db, { campaignId, now });
+}
+
+async function violations({ store }: Scenario) {
+  return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
+}
+
+const at5pm = Date.UTC(2030, 0, 15, 22, 0);
+
+test.for(dialects)('a promise is kept at its time, by the clock of the callee, and not before: %s', async (dialect) => {
+  const scenario = await asked(dialect, 'today at 5 pm');
+  expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'callback', due_at: at5pm, rank: -1 });
+  expect(await promises(scenario)).toMatchObject([
+    { row: 1, state: 'open', dueAt: at5pm, until: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
+  ]);
+  expect(await scenario.plan(2, at5pm - 1)).toMatchObject({ kind: 'wait', reason: 'due', until: at5pm });
+  await scenario.dial(2, at5pm);
+  await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, null)]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'done', promise_id: null });
+  expect(await promises(scenario)).toMatchObject([{ state: 'kept', reason: 'answered', keptBy: 'spring/1/2' }]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('whoever does not answer then is called as others are, with a budget of its own: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00', { rules: { retry: { maxAttempts: 2 } } });
+  await scenario.dial(2, at5pm);
+  await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, null, { callResult: 'no_answer', userTurns: 0, agentTurns: 0 })]);
+  expect(await promises(scenario)).toMatchObject([{ state: 'kept', reason: 'no_answer' }]);
+  const again = at5pm + 12 * minuteMs;
+  expect(await row(scenario)).toMatchObject({ state: 'waiting', due_at: again, rank: 0, promise_id: null });
+  await scenario.dial(3, again);
+  await scenario.sweep(again + 2 * minuteMs, [
+    talk('three', again + 5_000, null, { callResult: 'no_answer', userTurns: 0, agentTurns: 0 }),
+  ]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'exhausted' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a worker that was down calls nobody late by habit: it is told, and a person decides: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00');
+  const late = at5pm + 40 * minuteMs;
+  expect(await promises(scenario, late)).toMatchObject([{ state: 'open', isLate: true }]);
+  expect(await scenario.plan(2, late)).toMatchObject({ kind: 'done' });
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'callback_missed', result: 'callback' });
+  expect(await promises(scenario)).toMatchObject([{ state: 'missed', reason: 'late' }]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('one that was planned in time and not sent is not sent late: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00', { callback: { missed: 'retry' } });
+  await scenario.plan(2, at5pm);
+  const late = at5pm + 31 * minuteMs;
+  expect(await scenario.post(2, late)).toMatchObject({ kind: 'verdict', state: 'released' });
+  await scenario.plan(3, late);
+  expect(await promises(scenario)).toMatchObject([{ state: 'missed' }]);
+  // The campaign says to call as after no answer: at once, when a line is free.
+  expect(await scenario.attempts()).toMatchObject([{ state: 'settled' }, { state: 'released' }, { state: 'planned' }]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a missed one is called at the same time of the next day that is open: %s', async (dialect) => {
+  // The 15th is a Tuesday; nobody is called on the 16th.
+  const scenario = await asked(dialect, '2030-01-15 17:00', {
+    callback: { missed: 'next_day' },
+    rules: { calendar: { hours: null, closedOn: ['2030-01-16'] } },
+  });
+  expect(await scenario.plan(2, at5pm + 40 * minuteMs)).toMatchObject({ kind: 'wait', until: at5pm + 2 * dayMs });
+  expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm + 2 * dayMs, local: '2030-01-17 17:00' }]);
+  await scenario.dial(2, at5pm + 2 * dayMs);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('what is not clear is left to a person, with the words; or called as after no answer: %s', async (dialect) => {
+  const scenario = await asked(dialect, 'when I am back');
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'callback' });
+  expect(await promises(scenario)).toMatchObject([{ state: 'unclear', reason: 'not_understood', said: 'when I am back', dueAt: null }]);
+  expect(await violations(scenario)).toEqual([]);
+  const retried = await asked(dialect, 'when I am back', { callback: { unclear: 'retry' } });
+  expect(await row(retried)).toMatchObject({ state: 'waiting', due_at: noon + 12 * minuteMs, rank: 0 });
+  await retried.dial(2, noon + 12 * minuteMs);
+  expect(await violations(retried)).toEqual([]);
+  // Closed at that time: 21:00 would ring at eight in the morning.
+  const hours = { tue: [{ from: 6 * 60, to: 20 * 60 }], wed: [{ from: 8 * 60, to: 20 * 60 }] };
+  const closed = await asked(dialect, 'today at 9 pm', { rules: { calendar: { hours, closedOn: [] } } });
+  expect(await promises(closed)).toMatchObject([{ state: 'unclear', reason: 'outside_hours' }]);
+});
+
+test.for(dialects)('no other campaign calls the number before, and what it hears then calls the promise off: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00');
+  const other = await begin(dialect, { campaignId: 'autumn' }, Promise.resolve(scenario.store));
+  const until = at5pm + 30 * minuteMs;
+  expect(await other.plan(1, noon + hourMs)).toMatchObject({ kind: 'wait', until });
+  // Planned when nothing was promised yet, and to be sent after that.
+  await other.store.db.updateTable('recipients').set({ due_at: noon }).where('campaign_id', '=', 'autumn').execute();
+  await other.store.db.updateTable('promises').set({ state: 'cancelled' }).execute();
+  await other.plan(1, noon + hourMs);
+  await other.store.db.updateTable('promises').set({ state: 'open' }).execute();
+  expect(await other.post(1, noon + hourMs)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a talk with them elsewhere ends the promise, and nobody calls for it: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const other = await begin(dialect, { campaignId: 'autumn' }, Promise.resolve(scenario.store));
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, '2030-01-15 17:00')]);
+  await scenario.store.db.updateTable('promises').set({ state: 'cancelled' }).execute();
+  await other.dial(1, noon + hourMs);
+  await scenario.store.db.updateTable('promises').set({ state: 'open' }).execute();
+  await other.sweep(noon + hourMs + 2 * minuteMs, [talk('two', noon + hourMs + 5_000, null)]);
+  expect(await promises(scenario)).toMatchObject([{ state: 'cancelled', reason: 'talked_to' }]);
+  await scenario.plan(2, at5pm);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'callback_called_off' });
+});
+
+test.for(dialects)('a person who is withdrawn, or put on the do-not-call list, is not called back: %s', async (dialect) => {
+  const withdrawn = await asked(dialect, '2030-01-15 17:00');
+  await withdrawRecipients(withdrawn.store, { campaignId: 'spring', now: noon + hourMs, note: null, dryRun: false }, { rows: [1] });
+  expect(await promises(withdrawn)).toMatchObject([{ state: 'cancelled', reason: 'withdrawn' }]);
+  expect(await violations(withdrawn)).toEqual([]);
+  const suppressed = await asked(dialect, '2030-01-15 17:00');
+  const entry = { scope: 'account', e164: ada, source: 'person', reason: null, expiresAt: null };
+  await suppressed.store.transaction((tx) => addSuppression(tx, entry, noon + hourMs));
+  await suppressed.plan(2, at5pm);
+  expect(await row(suppressed)).toMatchObject({ state: 'done', outcome: 'suppressed' });
+  expect(await promises(suppressed)).toMatchObject([{ state: 'cancelled', reason: 'suppressed' }]);
+});
+
+test.for(dialects)('a campaign that is drained ends its promises, and says so: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00');
+  await scenario.store.transaction((tx) => drainCampaign(tx, { campaignId: 'spring', now: noon + hourMs }, { why: 'drained' }));
+  expect(await scenario.plan(2, noon + hourMs)).toMatchObject({ kind: 'done' });
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'drained' });
+  expect(await promises(scenario)).toMatchObject([{ state: 'cancelled', reason: 'drained' }]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a corrected zone moves the promise with the clock, a corrected number with the row: %s', async (dialect) => {
+  const scenario = await asked(dialect, '2030-01-15 17:00');
+  const editor = new RecipientEditor(scenario.store, { campaignId: 'spring', restore: false, dryRun: false });
+  const moved = { ...buildRow(1, ben, [ben, 'Guest 0']), externalId: 'id-1', zones: ['America/Los_Angeles'], regions: ['CA'] };
+  expect(await editor.apply([moved], noon + hourMs)).toMatchObject([{ result: 'corrected' }]);
+  expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm + 3 * hourMs, local: '2030-01-15 17:00' }]);
+  expect(await row(scenario)).toMatchObject({ due_at: at5pm + 3 * hourMs, rank: -1, e164: ben });
+  await scenario.dial(2, at5pm + 3 * hourMs);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a person has somebody called back, moves it, and takes it back: %s', async (dialect) => {
+  const scenario = await begin(dialect, { people: [ada, ben, cleo] });
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, null)]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
+  const wish = { campaignId: 'spring', row: 1, by: 'Dana', now: noon + 10 * minuteMs };
+  expect(await setCallback(scenario.store, wish, { local: '2030-01-15 16:00' })).toBe(at5pm - hourMs);
+  expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, due_at: at5pm - hourMs, rank: -1 });
+  await setCallback(scenario.store, wish, { instant: at5pm });
+  expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm, madeBy: 'Dana' }]);
+  await expect(setCallback(scenario.store, wish, { local: '2030-01-14 16:00' })).rejects.toThrow(CallbackRefusedError);
+  await expect(setCallback(scenario.store, { ...wish, row: 2 }, { instant: at5pm })).rejects.toThrow('planned or open');
+  await expect(setCallback(scenario.store, { ...wish, row: 9 }, { instant: at5pm })).rejects.toThrow('no row 9');
+  await cancelCallback(scenario.store, wish);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'callback_called_off' });
+  await setCallback(scenario.store, wish, { instant: at5pm });
+  await scenario.dial(2, at5pm);
+  await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, null)]);
+  expect((await promises(scenario)).map(({ state }) => state)).toEqual(['kept', 'cancelled']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test('of two promises to one number the second is left to a person', async () => {
+  const scenario = await begin('sqlite');
+  const other = await begin('sqlite', { campaignId: 'autumn' }, Promise.resolve(scenario.store));
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, '2030-01-15 17:00')]);
+  await other.store.db.updateTable('promises').set({ state: 'cancelled' }).execute();
+  await other.dial(1, noon + 3 * minuteMs);
+  await other.store.db.updateTable('promises').set({ state: 'open' }).execute();
+  await expect(
+    setCallback(other.store, { campaignId: 'spring', row: 1, by: 'Dana', now: noon }, { instant: at5pm + hourMs }),
+  ).resolves.toBe(at5pm + hourMs);
+  await other.store.db.updateTable('promises').set({ state: 'open' }).execute();
+  // The talk itself ends what was promised before; what it asks for is then the only promise.
+  await other.sweep(noon + 5 * minuteMs, [talk('two', noon + 3 * minuteMs + 5_000, '2030-01-15 18:00')]);
+  expect(await promises(scenario)).toMatchObject([{ state: 'cancelled', reason: 'talked_to' }]);
+  expect(await promises(other)).toMatchObject([{ state: 'open', dueAt: at5pm + hourMs }]);
+});
+
+test('the judge finds a call before its time, and a promise that nobody kept', async () => {
+  const early = await asked('sqlite', '2030-01-15 17:00');
+  const { db } = early.store;
+  await db.updateTable('promises').set({ due_at: noon }).execute();
+  await db.updateTable('recipients').set({ due_at: noon }).execute();
+  await early.dial(2, noon + hourMs);
+  expect(new Set((await violations(early)).map(([name]) => name))).toEqual(new Set(['promise_broken_early', 'retry_too_early']));
+  const lost = await asked('sqlite', '2030-01-15 17:00');
+  await lost.store.db.updateTable('promises').set({ until: noon }).execute();
+  await lost.plan(2, noon + hourMs);
+  expect(new Set((await violations(lost)).map(([name]) => name))).toEqual(new Set(['promise_lost']));
+});
