@@ -385,6 +385,7 @@ function withoutSetting(content: Record<string, unknown>, path: string): Record<
 const optionalParents: Readonly<Record<string, object>> = {
   variables: { values: {} },
   price: { per_minute: 0.12, currency: 'USD' },
+  callback: { at: 'callback_at' },
   pre_dial: { url: 'https://hooks.example.com' },
   on_completion: { url: 'https://hooks.example.com' },
   on_pause: { url: 'https://hooks.example.com' },
@@ -394,7 +395,8 @@ const optionalParents: Readonly<Record<string, object>> = {
 function wrongDefaults(text: string): string[] {
   return settingRows(text).flatMap(({ names, value }) =>
     names.filter((path) => {
-      if (path.includes('[]')) return false;
+      // One of three that is needed: the example has it.
+      if (path.includes('[]') || path === 'callback.at') return false;
       const [parent = ''] = path.split('.');
       const base = path.includes('.') && parent in optionalParents ? { ...smallest, [parent]: optionalParents[parent] } : smallest;
       const without = withoutSetting(base, path);

@@ -134,21 +134,6 @@ const sessions: Columns = { hash: 'text key', token_id: 'text', ends_real: 'inte
 
 const rehearsals: Columns = { draft_id: 'text key', campaign_id: 'text?', edition: 'text', report: 'text?' };
 
-// prettier-ignore
-const promises: Columns = {
-  promise_id: 'text key', campaign_id: 'text', recipient_id: 'text', e164: 'text', state: 'text', due_at: 'integer?', until: 'integer?',
-  local: 'text?', said: 'text?', from_attempt: 'text?', made_at: 'integer', made_by: 'text?', reason: 'text?', kept_by: 'text?',
-  ended_at: 'integer?',
-};
-
-const promiseStatements = [
-  'alter table recipients add column promise_id text',
-  // At most one open promise to a number over all campaigns, whatever the code above it does.
-  "create unique index promises_one_open on promises (e164) where state = 'open'",
-  'create index promises_campaign on promises (campaign_id, state, due_at)',
-  'create index promises_recipient on promises (recipient_id, made_at)',
-];
-
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
   for (const [name, columns] of Object.entries(tables)) await createTable(db, name, columns);
   const sequence = dialect === 'sqlite' ? 'integer primary key autoincrement' : 'bigint generated always as identity primary key';
@@ -298,12 +283,16 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       'create index recipients_result on recipients (campaign_id, result, row_number) where result is not null',
     ),
     '017-asked-calls': run('alter table attempts add column asks text', 'alter table attempts add column asks_at bigint'),
-    '018-promises': {
-      async up(db: Kysely<Database>) {
-        await createTable(db, 'promises', promises);
-        for (const statement of promiseStatements) await sql.raw(statement).execute(db);
-      },
-    },
+    '018-promises': run(
+      `create table promises (promise_id text primary key, campaign_id text not null, recipient_id text not null, e164 text not null,
+        state text not null, due_at bigint, until bigint, local text, said text, from_attempt text, made_at bigint not null, made_by text,
+        reason text, kept_by text, ended_at bigint)`,
+      // At most one open promise to a number over all campaigns, whatever the code above it does.
+      "create unique index promises_one_open on promises (e164) where state = 'open'",
+      'create index promises_campaign on promises (campaign_id, state, due_at)',
+      'create index promises_recipient on promises (recipient_id, made_at)',
+      'alter table recipients add column promise_id text',
+    ),
   };
   return { getMigrations: async () => migrations };
 }

@@ -4,7 +4,6 @@ import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceApi } from '../rules/service-api.ts';
-import type { EndedPromise } from '../rules/callbacks/callback-time.ts';
 import type { Asks } from '../rules/talk-results.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { ControlRequestRow } from './control-requests.ts';
@@ -243,30 +242,6 @@ export interface Database extends ServiceTables {
     service_to: number | null;
     /** When a look-up told for certain that the request was never carried out, and never will be; null: none has. */
     absent_at: number | null;
-  };
-  /** Promises to call somebody back, and what became of them. */
-  promises: {
-    promise_id: string;
-    campaign_id: string;
-    recipient_id: string;
-    e164: string;
-    /** Open: the call is requested from `due_at` on and before `until`. Both null where it is unclear. */
-    state: 'open' | 'unclear' | EndedPromise;
-    due_at: number | null;
-    until: number | null;
-    /** What the wall of the callee shows then, such as `2030-11-30 17:00`; null: an instant was said. */
-    local: string | null;
-    /** What their record says, shortened. */
-    said: string | null;
-    /** The call in which they asked for it; null: a person did. */
-    from_attempt: string | null;
-    made_at: number;
-    made_by: string | null;
-    /** Of an open one: what kept it last from being called. */
-    reason: string | null;
-    /** The call by which it ended. */
-    kept_by: string | null;
-    ended_at: number | null;
   };
   suppressions: {
     e164: string;

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { PromiseState } from '../rules/callback-rules.ts';
 
 /** `failing`: nothing was taken for days, and is still tried; `disabled`: the receiver said for good that it wants nothing. */
 export type WebhookState = 'active' | 'failing' | 'paused' | 'disabled';
@@ -178,4 +179,28 @@ export interface ServiceTables {
   sessions: { hash: string; token_id: string; ends_real: number };
   /** The last rehearsal of a draft, and of the campaign that it became. */
   rehearsals: { draft_id: string; campaign_id: string | null; edition: string; report: string | null };
+  /** Promises to call somebody back, and what became of them. */
+  promises: {
+    promise_id: string;
+    campaign_id: string;
+    recipient_id: string;
+    e164: string;
+    /** Open: the call is requested from `due_at` on and before `until`. Both null where it is unclear. */
+    state: PromiseState;
+    due_at: number | null;
+    until: number | null;
+    /** What the wall of the callee shows then, such as `2030-11-30 17:00`; null: an instant was said. */
+    local: string | null;
+    /** What their record says, shortened. */
+    said: string | null;
+    /** The call in which they asked for it; null: a person did. */
+    from_attempt: string | null;
+    made_at: number;
+    made_by: string | null;
+    /** Of an open one: what kept it last from being called. */
+    reason: string | null;
+    /** The call by which it ended. */
+    kept_by: string | null;
+    ended_at: number | null;
+  };
 }

@@ -1,6 +1,6 @@
 import { type CampaignRules, usTerritories } from '../rules/campaign-rules.ts';
 import type { RejectionReason } from '../rules/outcome.ts';
-import { isTimeZoneName } from '../rules/time-zone.ts';
+import { isTimeZoneName } from '../rules/hours/time-zone.ts';
 import { readRegion, regionsOfNumber, zonesOfNumber } from '../shared/geography/number-places.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { readZip, placeOfZip, type ZipPlace } from '../shared/geography/zip-places.ts';

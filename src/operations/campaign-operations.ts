@@ -121,6 +121,24 @@ export const campaignOperations = {
       'Call rows of an ended campaign again in a new round',
       'Unresolved rows may have been called already: they are then called twice.',
     ),
+    listCallbacks: read(
+      'GET /api/v1/campaigns/:campaign/callbacks',
+      'operate',
+      'List promises to call people back, the next one first',
+      'What people said about the time is shown, so this takes the role operate.',
+    ),
+    setCallback: change(
+      'POST /api/v1/campaigns/:campaign/rows/:row/callback',
+      'operate',
+      'Promise to call a row back, or move the promise',
+      'Also after the row has its outcome, as long as the campaign runs. Hours, law, caps and the do-not-call list hold.',
+    ),
+    cancelCallback: change(
+      'DELETE /api/v1/campaigns/:campaign/rows/:row/callback',
+      'operate',
+      'Cancel the promise to call a row back',
+      'If the person was talked to, the row ends; otherwise it is called as before.',
+    ),
     listDoubtful: read(
       'GET /api/v1/campaigns/:campaign/doubtful',
       'operate',

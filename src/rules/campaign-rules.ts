@@ -1,4 +1,4 @@
-import type { CallbackRules } from './callbacks/callback-time.ts';
+import type { CallbackRules } from './callback-rules.ts';
 import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';

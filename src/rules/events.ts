@@ -6,7 +6,7 @@ import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
-import type { EndedPromise, UnclearReason } from './callbacks/callback-time.ts';
+import type { EndedPromise, UnclearReason } from './callback-rules.ts';
 import type { AfterTalk } from './talk-results.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;

@@ -20,7 +20,7 @@ export interface ResultRule {
   next?: AfterTalk;
 }
 
-/** What follows a talk that does not end its row: another call, so long after the record told, or when the person asks to be called back. */
+/** What follows a talk that does not end its row: another call, so long after the record told, or when the person asks for it. */
 export type AfterTalk = { kind: 'retry'; afterMs: number } | { kind: 'callback' };
 
 /** Who asks for another call after a talk: the record, by a rule of the campaign, or a person who has them called back. */

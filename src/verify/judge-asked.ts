@@ -64,6 +64,13 @@ export function notePromise(line: JudgedLine): void {
   if (last !== undefined) last.retryFrom = dueAt;
 }
 
+/** Nobody can tell when: a person decides. */
+export function noteUnclear({ campaign, event: { recipientId = '' }, data, violate }: JudgedLine): void {
+  const promiseId = String(data['promise']);
+  if (campaign.promises.has(promiseId)) return violate('illegal_change', `promise ${promiseId} was made twice`);
+  campaign.promises.set(promiseId, { recipientId, number: null, dueAt: Infinity, until: Infinity, ended: null });
+}
+
 /** A person has somebody called back: that is as good as if their record asked for it. */
 function takeWord({ campaign, violate }: JudgedLine, recipientId: string): void {
   const outcome = campaign.outcomes.get(recipientId);
@@ -101,6 +108,7 @@ export function judgePromised({ numbers, event, data, violate }: JudgedLine, rec
 /** Promises that nobody has told the end of, though their campaign has ended. */
 export function judgeLost({ campaign, violate }: { campaign: JudgedLine['campaign']; violate: Violate }): void {
   if (campaign.state !== 'completed' && campaign.state !== 'cancelled') return;
-  for (const [promiseId, { ended }] of campaign.promises)
-    if (ended === null) violate('promise_lost', `the campaign has ended, and promise ${promiseId} was neither kept nor given up`);
+  for (const [promiseId, { ended, dueAt }] of campaign.promises)
+    if (ended === null && dueAt < Infinity)
+      violate('promise_lost', `the campaign has ended, and promise ${promiseId} was neither kept nor given up`);
 }

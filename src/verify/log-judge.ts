@@ -2,7 +2,7 @@ import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
-import { endPromise, judgeLost, notePromise, noteResult } from './judge-asked.ts';
+import { endPromise, judgeLost, notePromise, noteResult, noteUnclear } from './judge-asked.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
 import { moveCampaign, judgeDebts, judgeEnd, TimeBook } from './judge-campaign.ts';
 import { adjustLimits, linesBeyond } from './judge-limits.ts';
@@ -195,6 +195,9 @@ export class LogJudge {
       case 'callback.moved':
         notePromise(line);
         break;
+      case 'callback.unclear':
+        noteUnclear(line);
+        break;
       case 'callback.ended':
         endPromise(line);
         break;
@@ -223,7 +226,6 @@ export class LogJudge {
         judgeEdit(line);
         break;
       // They tell of nothing that is judged, or were taken before.
-      case 'callback.unclear':
       case 'account.adjusted':
       case 'account.pace':
       case 'clock.stepped':

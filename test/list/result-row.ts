@@ -8,6 +8,7 @@ export const blankResult: ResultRow = {
   reason: null,
   attempts: 0,
   result: null,
+  callback: null,
   disposition: null,
   detail: null,
   conversationId: null,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { readCallback, type CallbackRules, type ReadCallback } from '../../src/rules/callbacks/callback-time.ts';
-import { instantsOf } from '../../src/rules/callbacks/local-instant.ts';
+import type { CallbackRules } from '../../src/rules/callback-rules.ts';
+import { readCallback, type ReadCallback } from '../../src/rules/callbacks/callback-time.ts';
+import { instantsOf } from '../../src/rules/hours/local-time.ts';
 import { readSpokenTime } from '../../src/rules/callbacks/spoken-time.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 

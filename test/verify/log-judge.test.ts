@@ -157,6 +157,31 @@ const takenOut = all(
   (log) => log.filter((event) => event.data?.['outcome'] !== 'exhausted'),
 );
 
+/** An operator has Ben called back; `end`: how the log tells that the promise was kept, by his second call. */
+const promised = (dueAt: number, ...end: Draft[]) =>
+  all(
+    campaignRules({ retry: { ...rules.retry, maxAttempts: 1 }, caps: [] }),
+    before(of('batch.planned', 'spring/1/3'), {
+      at: ten + 20 * minuteMs,
+      type: 'callback.promised',
+      recipientId: 'spring/2',
+      data: { promise: 'ben', dueAt, until: dueAt + 30 * minuteMs, by: 'person' },
+    }),
+    before(ended, ...end),
+  );
+const keptBy = (attemptId: string): Draft => ({
+  at: ten + 75 * minuteMs,
+  type: 'callback.ended',
+  recipientId: 'spring/2',
+  attemptId,
+  data: { promise: 'ben', state: 'kept', reason: 'busy' },
+});
+/** Another campaign calls Ben before that, and he is busy. */
+const autumnCalls = before(of('batch.planned', 'spring/1/3'), ...elsewhere(ben, ten + 40 * minuteMs), {
+  ...settled('autumn/1/1', ten + 45 * minuteMs, 'busy'),
+  campaignId: 'autumn',
+});
+
 /** Each change of a clean log names these rules, and no other. */
 // prettier-ignore
 const corruptions: [rules: LogRule[], what: string, change: Change][] = [
@@ -219,6 +244,12 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
   [['outside_hours'], 'a call that may ring one minute after hours',
     campaignRules({ calendar: { hours: { tue: [{ from: 600, to: 680 }] }, closedOn: [] } })],
   [['suppressed_dialled'], 'a number on the do-not-call list', before(of('batch.planned', 'spring/1/3'), suppression)],
+  [['promise_broken_early'], 'another campaign calls a number before what was promised to it',
+    all(promised(ten + 60 * minuteMs, keptBy('spring/2/2')), autumnCalls)],
+  [['promise_lost'], 'a promise of which nobody tells the end', promised(ten + 60 * minuteMs)],
+  [['promise_lost'], 'a promise that counts as kept, and was called after its time',
+    promised(ten + 30 * minuteMs, keptBy('spring/2/2'))],
+  [['promise_lost'], 'a promise that counts as kept by a call of another row', promised(ten + 60 * minuteMs, keptBy('spring/3/1'))],
   [['withdrawn_dialled'], 'a row that was withdrawn', before(of('batch.planned', 'spring/1/3'),
     { at: ten + 20 * minuteMs, type: 'recipient.withdrawn', recipientId: 'spring/2', data: {} },
     { at: ten + 20 * minuteMs, type: 'campaign.edited', data: { added: 0, corrected: 0, withdrawn: 1 } })],
@@ -288,6 +319,10 @@ function elsewhere(number: string | undefined, at: number): Draft[] {
 
 test('a log in which every promise was kept is proven', () => {
   expect(judge(kept)).toEqual({ violations: [], events: kept.length, calls: 4, campaigns: ['spring'] });
+});
+
+test('a promise that was kept in its time is proven', () => {
+  expect(named(promised(ten + 60 * minuteMs, keptBy('spring/2/2'))([...kept]))).toEqual([]);
 });
 
 test('a row that is withdrawn with its open call ends with that call, where the service gives calls back', () => {

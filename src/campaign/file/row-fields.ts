@@ -5,7 +5,7 @@ import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
 import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { opensInYear } from '../../rules/hours/calling-window.ts';
 import { readOwnHours } from '../../rules/hours/own-hours.ts';
-import { timeZone } from '../../rules/time-zone.ts';
+import { timeZone } from '../../rules/hours/time-zone.ts';
 import { instantForms, readInstant, type InstantKind } from '../../shared/input/cells.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
 import { text, type Setting } from './settings/setting.ts';

@@ -34,6 +34,7 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   resolve: async () => (await import('./rows/resolve.ts')).resolveCommand,
   results: async () => (await import('./results/results.ts')).resultsCommand,
   report: async () => (await import('./results/report.ts')).reportCommand,
+  callback: async () => (await import('./rows/callback.ts')).callbackCommand,
   update: async () => (await import('./rows/update.ts')).updateCommand,
   withdraw: async () => (await import('./rows/withdraw.ts')).withdrawCommand,
   retry: async () => (await import('./rows/retry.ts')).retryCommand,

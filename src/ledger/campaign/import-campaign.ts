@@ -3,7 +3,7 @@ import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { RowTerms } from '../../rules/row-terms.ts';
-import { zoneDataRelease } from '../../rules/time-zone.ts';
+import { zoneDataRelease } from '../../rules/hours/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { rankOf, termColumnsOf } from '../rows/row-terms.ts';

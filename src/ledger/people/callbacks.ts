@@ -1,13 +1,16 @@
-import { atLocal, faultOf, type UnclearReason } from '../../rules/callbacks/callback-time.ts';
+import type { UnclearReason } from '../../rules/callback-rules.ts';
+import { atLocal, faultOf } from '../../rules/callbacks/callback-time.ts';
 import { openAttemptStates } from '../../rules/ledger.ts';
+import { appendEvents } from '../events.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { Store } from '../open-ledger.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
-import { callbackRulesOf, endPromise, findOther, movePromise, questionOf, writePromise } from '../rows/promises.ts';
+import { callbackRulesOf, questionOf } from '../rows/callback-times.ts';
+import { endPromise, findOther, movePromise, writePromise } from '../rows/promises.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
 import { callbackRank } from '../rows/row-terms.ts';
-import { settlePassedPromises } from '../plan/passed-promises.ts';
+import { settlePassedPromises } from '../rows/passed-promises.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
@@ -33,7 +36,7 @@ export interface Callback {
   externalId: string | null;
   state: PromiseRow['state'];
   dueAt: number | null;
-  until: number | null;
+  untilAt: number | null;
   /** Open, and its time has passed while nobody could dial. */
   isLate: boolean;
   /** What their clock shows then; null: an instant was said. */
@@ -65,6 +68,7 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
     const read = readTime(campaign, row, { time, now });
     if ((await findOther(tx, row)) !== null) throw refusal(number, 'promised_elsewhere');
     const promiseId = row.promise_id;
+    await decideUnclear(tx, { campaignId, now }, row.recipient_id);
     if (promiseId !== null) {
       await movePromise(tx, { campaign, row, now }, { promiseId, dueAt: read.at, local: read.local });
       return read.at;
@@ -82,13 +86,15 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
 }
 
 /**
- * Takes a promise back, on a person's word: whoever was talked to is not called any more, everybody else as before. Throws
- * CallbackRefusedError where the row has none.
+ * Takes a promise back, or says that an unclear one comes to nothing, on a person's word: whoever was talked to is not called any more,
+ * everybody else as before. Throws CallbackRefusedError where the row has neither.
  */
 export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish): Promise<void> {
   await lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
     const row = await findRow(tx, campaignId, number);
+    const decided = await decideUnclear(tx, { campaignId, now }, row.recipient_id);
+    if (row.promise_id === null && decided > 0) return;
     if (row.promise_id === null) throw new CallbackRefusedError(`Row ${number} has no open call back.`);
     if (row.state === 'open')
       throw new CallbackRefusedError(`The call back of row ${number} is planned or open. Look again when it has ended.`);
@@ -96,6 +102,23 @@ export async function cancelCallback(store: Store, { campaignId, row: number, by
     await endPromise(tx, { campaignId, now }, promise, { state: 'cancelled', reason: `taken_back_by_${by}` });
     await settlePassedPromises(tx, campaign, now);
   });
+}
+
+/** A person has decided about what was not clear; answers how many that were. */
+async function decideUnclear(tx: Tx, { campaignId, now }: At, recipientId: string): Promise<number> {
+  const ended = await tx
+    .updateTable('promises')
+    .set({ state: 'cancelled', reason: 'decided', ended_at: now })
+    .where('recipient_id', '=', recipientId)
+    .where('state', '=', 'unclear')
+    .returning('promise_id')
+    .execute();
+  const data = { state: 'cancelled', reason: 'decided' } as const;
+  await appendEvents(
+    tx,
+    ended.map(({ promise_id: promise }) => ({ at: now, campaignId, type: 'callback.ended', recipientId, data: { promise, ...data } })),
+  );
+  return ended.length;
 }
 
 async function findRow(tx: Tx, campaignId: string, number: number): Promise<RecipientRow> {
@@ -170,7 +193,7 @@ export async function listCallbacks(db: Queries, { campaignId, now }: At, states
       externalId: row.external_id,
       state: row.state,
       dueAt: row.due_at,
-      until: row.until,
+      untilAt: row.until,
       isLate: row.state === 'open' && (row.until ?? Infinity) <= now,
       local: row.local,
       zones: JSON.parse(row.zones) as string[],

@@ -32,7 +32,7 @@ import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { notePromiseDelays } from '../rows/promises.ts';
-import { settlePassedPromises } from './passed-promises.ts';
+import { settlePassedPromises } from '../rows/passed-promises.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
 

@@ -6,6 +6,7 @@ import { readAccount } from '../limits/account-pace.ts';
 import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import { countPromises, type PromiseCounts } from '../rows/promises.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, countUndecided, type DoubtCounts } from './doubt-counts.ts';
 
@@ -22,6 +23,8 @@ export interface CampaignBrief {
   callers: CallerUse[];
   hooks: HookStanding;
   doubt: DoubtCounts;
+  /** Promises to call people back; null: the campaign never had any. */
+  callbacks: PromiseCounts | null;
   /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
   clocksApartMs: number;
   needs: Need[];
@@ -32,6 +35,8 @@ export type Need =
   | { kind: 'failed' | 'paused'; reason: string | null }
   /** Rows of which nobody knows what became of them; `apart`: of these, those whose records were not told apart. */
   | { kind: 'unresolved'; rows: number; apart: number }
+  /** Promises whose time is not clear, or has passed. */
+  | { kind: 'callbacks'; unclear: number; late: number }
   | { kind: 'caller_out'; phoneNumberId: string; reason: string }
   | { kind: 'hook_silent'; since: number }
   | { kind: 'hook_failed'; hook: 'on_completion' | 'on_pause' }
@@ -53,6 +58,7 @@ export async function readCampaignBrief(db: Queries, campaign: Campaign, now: nu
     callers: await readCallerUse(db, campaign),
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
+    callbacks: await countPromises(db, campaign.campaignId, now),
     clocksApartMs: isOver(campaign) ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
   };
   return { ...facts, needs: needsOf(facts) };
@@ -64,13 +70,16 @@ function isOver(campaign: Campaign): boolean {
 }
 
 function needsOf(view: Omit<CampaignBrief, 'needs'>): Need[] {
-  const { campaign, callers, hooks, doubt, clocksApartMs } = view;
+  const { campaign, callers, hooks, doubt, callbacks, clocksApartMs } = view;
   const { state, stateReason: reason } = campaign;
   const rows = countUndecided(doubt.unresolved);
   return [
     ...(state === 'failed' ? [{ kind: 'failed', reason } as const] : []),
     ...(state === 'paused' && reason !== pausedByPerson ? [{ kind: 'paused', reason } as const] : []),
     ...(rows === 0 ? [] : [{ kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 } as const]),
+    ...(callbacks === null || hasEnded(campaign) || callbacks.unclear + callbacks.late === 0
+      ? []
+      : [{ kind: 'callbacks', unclear: callbacks.unclear, late: callbacks.late } as const]),
     ...(hasEnded(campaign) ? [] : callers).flatMap(({ phoneNumberId, out }) =>
       out === null ? [] : [{ kind: 'caller_out', phoneNumberId, reason: out } as const],
     ),

@@ -1,5 +1,6 @@
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import type { PromiseState } from '../../rules/callback-rules.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
@@ -18,6 +19,8 @@ export interface RecipientResult {
   attempts: number;
   /** What the last talk came to, by the rules of the campaign; null: there was none, or it has no rules. */
   result: string | null;
+  /** The last promise to call them back; null: there was none. */
+  callback: { dueAt: number | null; state: PromiseState } | null;
   disposition: string | null;
   detail: string | null;
   conversationId: string | null;
@@ -90,6 +93,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
       .execute();
     const byRecipient = groupBy(attempts, (attempt) => attempt.recipient_id);
     const owned = await findOwned(db, attempts.flatMap(candidatesOf));
+    const callbacks = await findCallbacks(db, ids);
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
@@ -102,6 +106,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
         reason: recipient.reason,
         attempts: own.length,
         result: recipient.result,
+        callback: callbacks.get(recipient.recipient_id) ?? null,
         disposition: latest?.disposition ?? null,
         detail: latest?.detail ?? null,
         conversationId: latest?.conversation_id ?? null,
@@ -124,6 +129,17 @@ function endOf({ startedAt, endedAt, durationMs }: ConversationFacts): number | 
 
 function candidatesOf(attempt: { candidates: string | null } | undefined): string[] {
   return attempt?.candidates == null ? [] : (JSON.parse(attempt.candidates) as string[]);
+}
+
+/** The last promise to each of them. */
+async function findCallbacks(db: Queries, ids: readonly string[]): Promise<Map<string, NonNullable<RecipientResult['callback']>>> {
+  const rows = await db
+    .selectFrom('promises')
+    .select(['recipient_id', 'due_at', 'state'])
+    .where('recipient_id', 'in', ids)
+    .orderBy('made_at')
+    .execute();
+  return new Map(rows.map((row) => [row.recipient_id, { dueAt: row.due_at, state: row.state }]));
 }
 
 /** Those that have turned out to be the records of other calls. */
@@ -173,7 +189,9 @@ export async function readResultKeys(db: Queries, campaignId: string): Promise<{
 export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
   const { collected, evaluation } = await readResultKeys(db, campaignId);
   const hasResults = rules.results !== undefined;
-  return { columns: rules.list.columns, collectedKeys: collected, evaluationKeys: evaluation, hasResults };
+  const promise = db.selectFrom('promises').select('promise_id').where('campaign_id', '=', campaignId).limit(1);
+  const hasCallbacks = rules.callback !== undefined || (await promise.executeTakeFirst()) !== undefined;
+  return { columns: rules.list.columns, collectedKeys: collected, evaluationKeys: evaluation, hasResults, hasCallbacks };
 }
 
 /** A conversation of a campaign, for reading it at the service. */

@@ -1,19 +1,8 @@
 import { sql } from 'kysely';
-import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
-import {
-  atLocal,
-  faultOf,
-  readCallback,
-  usualCallback,
-  type CallbackQuestion,
-  type EndedPromise,
-  type UnclearReason,
-} from '../../rules/callbacks/callback-time.ts';
-import { wallTime } from '../../rules/callbacks/local-instant.ts';
+import type { EndedPromise, UnclearReason } from '../../rules/callback-rules.ts';
+import { readCallback } from '../../rules/callbacks/callback-time.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { retryAt } from '../../rules/attempts/retry-delay.ts';
-import { windowAt } from '../../rules/hours/calling-window.ts';
-import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import type { Asks } from '../../rules/talk-results.ts';
 import type { AttemptResult } from '../../rules/disposition.ts';
 import { appendEvents } from '../events.ts';
@@ -21,27 +10,8 @@ import type { At, Queries, Tx } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
 import type { AttemptRow, PromiseRow, RecipientRow } from '../schema.ts';
 import type { Campaign } from './campaigns.ts';
-import { callbackRank, laterTermsOf, placeOf, rankOf } from './row-terms.ts';
-
-const dayMs = 24 * 3_600_000;
-
-/** What a campaign does about promises, also where its file says nothing of them. */
-export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
-  return callback ?? usualCallback;
-}
-
-/** What the rules say of an instant at which somebody is to be called back. */
-export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now }: { toldAt: number; now: number }): CallbackQuestion {
-  const { rules } = campaign;
-  const zones = JSON.parse(row.zones) as string[];
-  const asked = {
-    calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
-    zones,
-    marginMs: rules.timing.dispatchMarginMs,
-    endsAt: earliest(rules.endsAt, row.expires_at),
-  };
-  return { toldAt, zones, now, isOpen: (at) => windowAt({ ...asked, at }).open };
-}
+import { callbackRulesOf, questionOf } from './callback-times.ts';
+import { callbackRank, laterTermsOf, rankOf } from './row-terms.ts';
 
 /** What a talk asks for, and when; undefined: nothing. `write` writes what goes with it, once the talk's result stands in the log. */
 export interface Asked {
@@ -113,10 +83,9 @@ async function writeUnclear(tx: Tx, { row, now }: { row: RecipientRow; now: numb
 
 function columnsOf(row: RecipientRow, { promiseId, said, fromAttempt, madeBy }: Told, now: number) {
   const { campaign_id, recipient_id, e164 } = row;
-  return {
-    ...{ promise_id: promiseId, campaign_id, recipient_id, e164: e164 ?? '', due_at: null, until: null, local: null },
-    ...{ said, from_attempt: fromAttempt, made_at: now, made_by: madeBy, reason: null, kept_by: null, ended_at: null },
-  };
+  const where = { promise_id: promiseId, campaign_id, recipient_id, e164: e164 ?? '', due_at: null, until: null, local: null };
+  const made = { said, from_attempt: fromAttempt, made_at: now, made_by: madeBy, reason: null, kept_by: null, ended_at: null };
+  return { ...where, ...made };
 }
 
 /** Writes a promise and gives its row a budget of attempts of its own. Where the row stands in line is the caller's to write. */
@@ -272,21 +241,6 @@ export async function findPassed(tx: Tx, campaignId: string, now: number): Promi
   return found;
 }
 
-/** The same local time of the next day on which the row may be called; null: none before the promise would be too old. */
-export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: PromiseRow; row: RecipientRow; now: number }) {
-  const rules = callbackRulesOf(campaign.rules);
-  const question = questionOf(campaign, row, { toldAt: now, now });
-  const [zone] = question.zones;
-  if (zone === undefined || promise.due_at === null) return null;
-  for (let wall = wallTime(promise.due_at, zone) + dayMs; ; wall += dayMs) {
-    const local = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
-    const read = atLocal(local, question, rules.lateMs);
-    if (typeof read === 'string' && read !== 'past') return null;
-    if (wall > wallTime(promise.made_at + rules.horizonMs, zone)) return null;
-    if (typeof read !== 'string' && faultOf(read.at, rules, question) === null) return read;
-  }
-}
-
 /** How promises of a campaign stand. `late`: open ones whose time has passed while nobody could dial. */
 export interface PromiseCounts {
   open: number;
@@ -310,7 +264,7 @@ export async function countPromises(db: Queries, campaignId: string, now: number
   const count = (state: PromiseRow['state']): number => of(state)?.count ?? 0;
   return {
     open: count('open'),
-    late: Number(of('open')?.late ?? 0),
+    late: of('open')?.late ?? 0,
     nextDueAt: of('open')?.next ?? null,
     unclear: count('unclear'),
     ended: { kept: count('kept'), late: count('late'), missed: count('missed'), cancelled: count('cancelled') },

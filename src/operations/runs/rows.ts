@@ -1,4 +1,5 @@
 import { decide, readRowDecision, resolveAll, type SetOff } from '../control/resolve.ts';
+import { cancelCallback, setCallback } from '../control/callbacks.ts';
 import { fixRows } from '../control/fix-rows.ts';
 import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
@@ -17,7 +18,7 @@ export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
 };
 
 /** How an operator's decisions about rows of a campaign are carried out. */
-export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll'> = {
+export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'> = {
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
@@ -34,6 +35,20 @@ export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRo
     run: async (doing, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
       const { notice, ...fixed } = await fixRows(doing, { campaignId, fixes, dryRun });
       return { campaignId, dryRun, ...fixed, notice: noticeText(notice) };
+    },
+  },
+  setCallback: {
+    action: 'set_callback',
+    run: async (doing, { campaign: campaignId, row, body: { at } }) => {
+      const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by ?? 'the command line' });
+      return withInstants({ campaignId, row, dueAt, notice: noticeText(notice) });
+    },
+  },
+  cancelCallback: {
+    action: 'cancel_callback',
+    run: async (doing, { campaign: campaignId, row }) => {
+      const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by ?? 'the command line' });
+      return { campaignId, row, notice: noticeText(notice) };
     },
   },
   retryRows: {

@@ -51,6 +51,7 @@ const campaignList = z.object({ campaigns: z.array(campaignSummary) });
 const need = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['failed', 'paused']), reason: z.string().nullable() }),
   z.object({ kind: z.literal('unresolved'), rows: z.int(), apart: z.int() }),
+  z.object({ kind: z.literal('callbacks'), unclear: z.int(), late: z.int() }),
   z.object({ kind: z.literal('caller_out'), phoneNumberId: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('hook_silent'), sinceAt: instant }),
   z.object({ kind: z.literal('hook_failed'), hook: z.enum(['on_completion', 'on_pause']) }),
@@ -107,6 +108,16 @@ const campaignDetail = campaignSummary
       wordsBusy: z.int(),
       unresolved: counts,
     }),
+    callbacks: z
+      .object({
+        open: z.int(),
+        late: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
+        nextDueAt: instant.nullable(),
+        unclear: z.int(),
+        ended: z.object({ kept: z.int(), late: z.int(), missed: z.int(), cancelled: z.int() }),
+      })
+      .nullable()
+      .meta({ description: 'Promises to call people back; null: the campaign never had any.' }),
     clocksApartMs: z.int(),
   })
   .meta({ id: 'Campaign' });

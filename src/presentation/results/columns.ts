@@ -12,6 +12,8 @@ export interface ResultsTable {
   evaluationKeys: readonly string[];
   /** The campaign has rules for what a talk came to, which is a column then. */
   hasResults?: boolean;
+  /** The campaign calls people back, which are two columns then. */
+  hasCallbacks?: boolean;
 }
 
 export type ResultValue = string | number | boolean | null;
@@ -32,11 +34,12 @@ const resultColumns = [
 ] as const;
 
 /** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
-export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResults = false }: ResultsTable): string[] {
+export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResults, hasCallbacks }: ResultsTable): string[] {
   const taken = new Set(columns);
   const added = [
     ...resultColumns,
-    ...(hasResults ? ['result'] : []),
+    ...(hasResults === true ? ['result'] : []),
+    ...(hasCallbacks === true ? ['callback_at', 'callback_state'] : []),
     ...collectedKeys.map((key) => `collected.${key}`),
     ...evaluationKeys.map((key) => `evaluation.${key}`),
   ].map((name) => {
@@ -60,7 +63,10 @@ export interface ResultCells {
 }
 
 /** One line of the results, in the order of the header. Instants are in ISO form. */
-export function resultCells(row: ResultRow, { columns, collectedKeys, evaluationKeys, hasResults = false }: ResultsTable): ResultCells {
+export function resultCells(
+  row: ResultRow,
+  { columns, collectedKeys, evaluationKeys, hasResults, hasCallbacks }: ResultsTable,
+): ResultCells {
   const surplus = row.cells.slice(columns.length);
   // A row with too many cells may not push the columns after it out of place, nor lose what it held.
   const detail = surplus.length === 0 ? row.detail : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
@@ -79,7 +85,8 @@ export function resultCells(row: ResultRow, { columns, collectedKeys, evaluation
       row.durationMs === null ? null : row.durationMs / 1000,
       row.audio,
       row.candidates.length === 0 ? null : row.candidates.join(' '),
-      ...(hasResults ? [row.result] : []),
+      ...(hasResults === true ? [row.result] : []),
+      ...(hasCallbacks === true ? [isoInstant(row.callback?.dueAt ?? null), row.callback?.state ?? null] : []),
       ...collectedKeys.map((key) => pick(row.collected, key)),
       ...evaluationKeys.map((key) => pick(row.evaluation, key)),
     ],

@@ -163,7 +163,7 @@ function sorted(counts: Record<string, number>): [string, number][] {
 
 /** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from command line and API. */
 export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<string, unknown> {
-  const { campaign, status, limits, callers, hooks, doubt, clocksApartMs } = view;
+  const { campaign, status, limits, callers, hooks, doubt, callbacks, clocksApartMs } = view;
   return {
     ...statusAsJson(campaign, status),
     ...readingAsJson(readingOf(why, at)),
@@ -171,6 +171,7 @@ export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<str
     hooks: hooksAsJson(hooks),
     pacing: limits === null ? null : pacingAsJson(limits),
     doubt,
+    callbacks,
     clocksApartMs,
     standstill: idleReasonAsJson(why.idle),
   };

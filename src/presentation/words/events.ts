@@ -71,10 +71,9 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'attempt.result': null,
   'callback.promised': null,
   'callback.moved': null,
-  'callback.unclear': (event) =>
-    `${rowName(event)} asked for a call back, and when is not clear (${reasonText(event.data.reason)}): decide`,
+  'callback.unclear': (event) => `${rowName(event)} asked for a call back, and when is not clear (${wordsOf(event.data.reason)}): decide`,
   'callback.ended': (event) =>
-    event.data.state === 'missed' ? `${rowName(event)} was not called back in time (${reasonText(event.data.reason ?? 'late')})` : null,
+    event.data.state === 'missed' ? `${rowName(event)} was not called back in time (${wordsOf(event.data.reason)})` : null,
   'batch.planned': null,
   'recipient.deferred': null,
   'recipient.outcome': null,
@@ -95,6 +94,10 @@ export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
 export function tellEvent(event: NewEvent): string | null {
   return (tellers[event.type] as Teller<EventType> | null)?.(event) ?? null;
+}
+
+function wordsOf(reason: string | null): string {
+  return reason === null ? 'no reason is on record' : reasonText(reason);
 }
 
 function tellEdit(data: EventData['campaign.edited']): string {

@@ -28,6 +28,8 @@ export function needText(need: Need): NeedText {
       };
     case 'unresolved':
       return { what: unresolvedText(need), todo: 'Decide about them: nobody calls them again before that.' };
+    case 'callbacks':
+      return { what: callbacksText(need), todo: 'Say when to call them back, or that nobody is to.' };
     case 'caller_out':
       return {
         what: `Caller number ${printable(need.phoneNumberId)} is taken out: it ${faultText(need.reason)}`,
@@ -51,6 +53,14 @@ export function needText(need: Need): NeedText {
         todo: 'Set the clock of the machine (NTP).',
       };
   }
+}
+
+function callbacksText({ unclear, late }: Extract<Need, { kind: 'callbacks' }>): string {
+  const parts = [
+    ...(unclear === 0 ? [] : [`${plural(unclear, 'person', 'people')} asked to be called back, and when is not clear`]),
+    ...(late === 0 ? [] : [`${plural(late, 'call back')} could not be made in time`]),
+  ];
+  return parts.join('; ');
 }
 
 function unresolvedText({ rows, apart }: Extract<Need, { kind: 'unresolved' }>): string {

@@ -68,9 +68,9 @@ export type Eligibility =
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: the word of a person, campaign and row end,
- * suppression, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps, calling window. A recipient
- * who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only the further
- * attempts fell away.
+ * suppression, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps, calling
+ * window. A recipient who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only
+ * the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { RetryDelay, RetryDelays } from '../campaign-rules.ts';
-import { timeZone } from '../time-zone.ts';
+import { timeZone } from '../hours/time-zone.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -1,62 +1,17 @@
 import { DateTime } from 'luxon';
 import type { ConversationFacts } from '../conversation-facts.ts';
+import type { CallbackRules, CallbackSource, UnclearReason } from '../callback-rules.ts';
 import { plainValueNamed } from '../talk-results.ts';
-import { timeZone } from '../time-zone.ts';
-import { instantsOf, wallTime } from './local-instant.ts';
+import { timeZone } from '../hours/time-zone.ts';
+import { instantsOf, wallTime } from '../hours/local-time.ts';
 import { readSpokenTime } from './spoken-time.ts';
-
-/** Where a record says when to call back: keys of collected values. */
-export type CallbackSource =
-  { kind: 'at'; key: string } | { kind: 'date_and_time'; date: string; time: string } | { kind: 'in'; key: string };
-
-/** What a campaign does about people who ask to be called back. */
-export interface CallbackRules {
-  at: CallbackSource;
-  /** In which language words are read; null: they are not. */
-  words: 'en' | null;
-  /** It is kept if the call is requested from the promised instant on and before this has passed. */
-  lateMs: number;
-  /** What becomes of one that was not kept: a person decides, the row is called as after no answer, or at the same time of the next day. */
-  missed: 'ask' | 'retry' | 'next_day';
-  /** Of one whose time is not clear. */
-  unclear: 'ask' | 'retry';
-  /** Later than this, counted from the record, it is unclear. */
-  horizonMs: number;
-}
-
-/**
- * What became of a promise: the phone rang in its time, or later; it was not called in its time; or its row ended, the person was talked
- * to otherwise, or somebody took it back.
- */
-export const endedPromises = ['kept', 'late', 'missed', 'cancelled'] as const;
-export type EndedPromise = (typeof endedPromises)[number];
-
-/** Of promises that a person makes where the campaign file says nothing of call backs. */
-export const usualCallback = {
-  lateMs: 30 * 60_000,
-  missed: 'ask',
-  horizonMs: 14 * 24 * 3_600_000,
-} as const satisfies Partial<CallbackRules>;
-
-/** Why it is not clear when somebody is to be called back. */
-export const unclearReasons = [
-  'no_time',
-  'not_understood',
-  'ambiguous',
-  'past',
-  'too_far',
-  'unknown_timezone',
-  'zones_apart',
-  'outside_hours',
-  'promised_elsewhere',
-] as const;
-export type UnclearReason = (typeof unclearReasons)[number];
 
 /** `said`: what the record says, shortened; null: nothing. `local`: what the wall shows then, where that was said (`2030-11-30 17:00`). */
 export type ReadCallback =
   | { kind: 'clear'; at: number; local: string | null; said: string | null }
   | { kind: 'unclear'; reason: UnclearReason; said: string | null };
 
+/** What there is to know of a person and a call, to read when they want to be called back. */
 export interface CallbackQuestion {
   /** When the person said it: as their call ended. */
   toldAt: number;
@@ -70,8 +25,8 @@ export interface CallbackQuestion {
 const longestSaid = 200;
 
 /**
- * When somebody asked to be called back, by what was collected from them. Of several zones the latest reading counts. Never guesses: what is
- * past, too far ahead, closed, or may mean more than one time is unclear.
+ * When somebody asked to be called back, by what was collected from them. Of several zones the latest reading counts. Never guesses: what
+ * is past, too far ahead, closed, or may mean more than one time is unclear.
  */
 export function readCallback(rules: CallbackRules, facts: Pick<ConversationFacts, 'collected'>, question: CallbackQuestion): ReadCallback {
   const said = saidIn(rules.at, facts);

@@ -8,10 +8,7 @@ export type SpokenTime =
   | { kind: 'unclear'; reason: 'no_time' | 'not_understood' | 'ambiguous' };
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const months = [
-  ...['january', 'february', 'march', 'april', 'may', 'june'],
-  ...['july', 'august', 'september', 'october', 'november', 'december'],
-];
+const months = 'january february march april may june july august september october november december'.split(' ');
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'];
 const minutesInWords: Readonly<Record<string, string>> = {
   fifteen: '15',
@@ -34,8 +31,8 @@ const fillers =
   /\b(?:please|could you|can you|you can|call|ring|phone|me|us|back|again|on|at|around|about|maybe|well|yes|ok|okay|the|that|would be|would suit(?: me)?|suits me|if (?:that|it) is possible|if possible|is|works|best|fine|good|then|of|for me|thanks|thank you|i am free|i'm free|try|let's say|say)\b/g;
 
 /**
- * Reads a time in English words, by a fixed grammar: `tomorrow at 5`, `Monday morning`, `in half an hour`, `half past four`, `30 November at
- * 10`. `now`: what the wall of the callee shows. Every word has to have its place in the grammar: `not tomorrow` is unclear.
+ * Reads a time in English words, by a fixed grammar: `tomorrow at 5`, `Monday morning`, `in half an hour`, `half past four`. `now`: what
+ * the wall of the callee shows. Every word has to have its place in the grammar: `not tomorrow` is unclear.
  */
 export function readSpokenTime(said: string, now: number): SpokenTime {
   let text = ` ${normalise(said)} `;

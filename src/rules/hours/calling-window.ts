@@ -1,7 +1,7 @@
 import type { Zone } from 'luxon';
 import { weekdays, type CallingCalendar, type DailyWindow, type LegalHours } from '../campaign-rules.ts';
 import { firstThat } from '../collections.ts';
-import { timeZone } from '../time-zone.ts';
+import { timeZone } from './time-zone.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

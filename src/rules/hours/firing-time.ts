@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { timeZone } from '../time-zone.ts';
+import { timeZone } from './time-zone.ts';
 
 /** What may stand between braces in the pattern of a recurring campaign's list, with an example of each. */
 export const firingWords = {

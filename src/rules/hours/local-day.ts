@@ -1,5 +1,5 @@
 import { firstThat } from '../collections.ts';
-import { timeZone } from '../time-zone.ts';
+import { timeZone } from './time-zone.ts';
 import { windowAt, type WindowInput } from './calling-window.ts';
 import { localTime } from './local-time.ts';
 

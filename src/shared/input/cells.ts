@@ -1,5 +1,5 @@
 import { remember } from '../../rules/collections.ts';
-import { timeZone } from '../../rules/time-zone.ts';
+import { timeZone } from '../../rules/hours/time-zone.ts';
 
 /** Which end of a stretch of time a cell tells. */
 export type InstantKind = 'start' | 'end';

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { timeZone as tableZone } from '../../rules/time-zone.ts';
+import { timeZone as tableZone } from '../../rules/hours/time-zone.ts';
 
 /** Reads a date and time with its offset from UTC, such as `2030-11-30T17:00:00-05:00`, as epoch milliseconds; null for anything else. */
 export function parseInstant(value: unknown): number | null {

@@ -104,9 +104,9 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
     'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
-    'addSuppressions adjustCampaign cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
-    'fixRows importSuppressions listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
-    'resumeCampaign resumeSchedule retryRows showTranscript startExample triggerSchedule updateList withdrawRows',
+    'addSuppressions adjustCampaign cancelCallback cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
+    'fixRows importSuppressions listCallbacks listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
+    'resumeCampaign resumeSchedule retryRows setCallback showTranscript startExample triggerSchedule updateList withdrawRows',
   admin:
     'addWebhook adjustAccountLimits createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +
     'revokeToken testWebhook',

@@ -4,7 +4,7 @@ import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import type { CallbackRules } from '../../../src/rules/callbacks/callback-time.ts';
+import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { verifyLog } from '../../../src/verify/log.ts';

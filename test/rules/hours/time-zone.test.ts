@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { expect, test } from 'vitest';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 import { localTime } from '../../../src/rules/hours/local-time.ts';
-import { timeZone, zoneDataRelease } from '../../../src/rules/time-zone.ts';
+import { timeZone, zoneDataRelease } from '../../../src/rules/hours/time-zone.ts';
 import { timeOfDay } from '../../../src/sandbox/core/times.ts';
 import { localTime as judgedTime } from '../../../src/verify/local-time.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import type { CallbackSource } from '../../../rules/callbacks/callback-time.ts';
+import type { CallbackSource } from '../../../rules/callback-rules.ts';
 import { duration, shapeOf, text, type SettingGroup, type Written } from './setting.ts';
 
 const callbackFix = 'write { at: key }, or { date: key, time: key }, or { in: key }: keys of collected values';

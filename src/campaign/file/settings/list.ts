@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { isTimeZoneName } from '../../../rules/time-zone.ts';
+import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import { rowFields } from '../row-fields.ts';
 import { readBy, text, textShape, shapeOf, type SettingGroup } from './setting.ts';
 

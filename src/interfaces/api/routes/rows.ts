@@ -1,3 +1,4 @@
+import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { searchPeople } from '../../../operations/control/search.ts';
 import { readDoubtful } from '../../../operations/control/resolve.ts';
@@ -105,6 +106,11 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       truncated,
     };
     return withInstants(told);
+  });
+
+  serve(app, 'listCallbacks', async ({ params, query }) => {
+    const callbacks = await listCallbacks(context, params.campaign, query.state);
+    return withInstants({ callbacks });
   });
 
   serve(app, 'listDoubtful', async ({ params }) => {

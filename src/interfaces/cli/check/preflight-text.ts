@@ -1,5 +1,5 @@
 import type { PreflightReport, RejectionSummary, RenderedExample } from '../../../campaign/preflight/preflight.ts';
-import { zoneDataRelease } from '../../../rules/time-zone.ts';
+import { zoneDataRelease } from '../../../rules/hours/time-zone.ts';
 import { type CheckResult, verdictText, type CheckReport } from '../../../operations/control/check/check.ts';
 import type { LedgerState } from '../../../operations/control/check/ledger.ts';
 import type { ServiceState } from '../../../operations/control/check/service.ts';

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { isStale } from '../../../campaign/preflight/warnings.ts';
 import { describePackagedRules } from '../../../campaign/file/legal-rules.ts';
 import { type Config, listenText, type ListenAddress, readConfig } from '../../../shared/config.ts';
-import { zoneDataRelease } from '../../../rules/time-zone.ts';
+import { zoneDataRelease } from '../../../rules/hours/time-zone.ts';
 import { cachedBinaryPath } from '../../../temporal/binary-cache.ts';
 import { findOnPath } from '../../../temporal/programs.ts';
 import { findTemporalBinary } from '../../../temporal/server-binary.ts';

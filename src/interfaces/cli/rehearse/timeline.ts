@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { timeZone } from '../../../rules/time-zone.ts';
+import { timeZone } from '../../../rules/hours/time-zone.ts';
 import type { EventType, NewEvent } from '../../../rules/events.ts';
 import { hasEnded, type CampaignState } from '../../../rules/lifecycle.ts';
 import { readEvents } from '../../../ledger/events.ts';

@@ -39,6 +39,7 @@ export const helpLines = {
   'Rows and results:': {
     results: 'write the results file: one line per row of the list',
     report: 'count rows and calls by outcome, attempt, hour, zone and collected value',
+    callback: 'list, make, move and cancel promises to call people back',
     update: sentenceOf('updateList'),
     withdraw: sentenceOf('withdrawRows'),
     retry: sentenceOf('retryRows'),

@@ -17,6 +17,7 @@ import {
   viewAsJson,
   pacingLines,
 } from '../../../presentation/words/campaign.ts';
+import { callbackCounts } from '../../../presentation/words/callbacks.ts';
 import { apartText, unresolvedLines } from '../../../presentation/words/needs.ts';
 import { hookLines } from '../../../presentation/words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
@@ -111,6 +112,7 @@ function describe(
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Results', resultCounts(campaign, status)),
+    ...line('Call backs', callbackCounts(view.callbacks, clock.now())),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),
     ...unresolvedLines(campaign, doubt),

@@ -8,7 +8,7 @@ import {
 } from '../../../campaign/preflight/warnings.ts';
 import type { Config } from '../../../shared/config.ts';
 import { dialsFrom, type CampaignRules } from '../../../rules/campaign-rules.ts';
-import { zoneDataRelease } from '../../../rules/time-zone.ts';
+import { zoneDataRelease } from '../../../rules/hours/time-zone.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { readHeader } from '../../../list/header.ts';
 import { readRecipients, type ListRow } from '../../../list/recipients.ts';

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { parseDuration } from '../../../shared/input/times.ts';
-import { isTimeZoneName, timeZone as tableZone } from '../../../rules/time-zone.ts';
+import { isTimeZoneName, timeZone as tableZone } from '../../../rules/hours/time-zone.ts';
 import { describeCronFault } from '../../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../../temporal/schedules.ts';
 import { UsageError } from '../../../shared/input/errors.ts';

@@ -73,6 +73,7 @@ test('the commands are those that the documentation names', () => {
     'adjust',
     'agents',
     'backup',
+    'callback',
     'cancel',
     'check',
     'completion',

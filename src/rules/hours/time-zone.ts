@@ -1,6 +1,6 @@
 import { Zone } from 'luxon';
 import moment from 'moment-timezone';
-import { remember } from './collections.ts';
+import { remember } from '../collections.ts';
 
 type ZoneData = NonNullable<ReturnType<typeof moment.tz.zone>>;
 

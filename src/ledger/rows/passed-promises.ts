@@ -1,6 +1,7 @@
-import type { Campaign } from '../rows/campaigns.ts';
-import { callbackRulesOf, endPromise, findPassed, leaveCallbackLine, movePromise, nextDayOf } from '../rows/promises.ts';
-import { finishRecipients } from '../rows/recipients.ts';
+import type { Campaign } from './campaigns.ts';
+import { callbackRulesOf, nextDayOf } from './callback-times.ts';
+import { endPromise, findPassed, leaveCallbackLine, movePromise } from './promises.ts';
+import { finishRecipients } from './recipients.ts';
 import type { Tx } from '../tx.ts';
 
 /**

@@ -1,0 +1,44 @@
+import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
+import { usualCallback } from '../../rules/callback-rules.ts';
+import { atLocal, faultOf, type CallbackQuestion } from '../../rules/callbacks/callback-time.ts';
+import { wallTime } from '../../rules/hours/local-time.ts';
+import { windowAt } from '../../rules/hours/calling-window.ts';
+import { calendarsFor } from '../../rules/hours/legal-hours.ts';
+import type { PromiseRow, RecipientRow } from '../schema.ts';
+import type { Campaign } from './campaigns.ts';
+import { laterTermsOf, placeOf } from './row-terms.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** What a campaign does about promises, also where its file says nothing of them. */
+export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
+  return callback ?? usualCallback;
+}
+
+/** What the rules say of an instant at which somebody is to be called back. */
+export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now }: { toldAt: number; now: number }): CallbackQuestion {
+  const { rules } = campaign;
+  const zones = JSON.parse(row.zones) as string[];
+  const asked = {
+    calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
+    zones,
+    marginMs: rules.timing.dispatchMarginMs,
+    endsAt: earliest(rules.endsAt, row.expires_at),
+  };
+  return { toldAt, zones, now, isOpen: (at) => windowAt({ ...asked, at }).open };
+}
+
+/** The same local time of the next day on which the row may be called; null: none before the promise would be too old. */
+export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: PromiseRow; row: RecipientRow; now: number }) {
+  const rules = callbackRulesOf(campaign.rules);
+  const question = questionOf(campaign, row, { toldAt: now, now });
+  const [zone] = question.zones;
+  if (zone === undefined || promise.due_at === null) return null;
+  for (let wall = wallTime(promise.due_at, zone) + dayMs; ; wall += dayMs) {
+    const local = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
+    const read = atLocal(local, question, rules.lateMs);
+    if (typeof read === 'string' && read !== 'past') return null;
+    if (wall > wallTime(promise.made_at + rules.horizonMs, zone)) return null;
+    if (typeof read !== 'string' && faultOf(read.at, rules, question) === null) return read;
+  }
+}
