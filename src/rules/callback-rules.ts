@@ -13,6 +13,8 @@ export interface CallbackRules {
   missed: 'ask' | 'retry' | 'next_day';
   /** Of one whose time is not clear. */
   unclear: 'ask' | 'retry';
+  /** So many promises are made to one row by its records; with the next one a person decides. */
+  most: number;
   /** Later than this, counted from the record, it is unclear. */
   horizonMs: number;
 }
@@ -48,6 +50,7 @@ export const unclearReasons = [
   'zones_apart',
   'outside_hours',
   'promised_elsewhere',
+  'too_often',
 ] as const;
 /** One of them. */
 export type UnclearReason = (typeof unclearReasons)[number];

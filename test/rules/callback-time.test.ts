@@ -108,6 +108,7 @@ const rules: CallbackRules = {
   missed: 'ask',
   unclear: 'ask',
   horizonMs: 14 * dayMs,
+  most: 3,
 };
 /** A Thursday: 15:30 in New York. */
 const toldAt = Date.UTC(2026, 10, 26, 20, 30);
@@ -154,7 +155,10 @@ test('a day and a time, and minutes, are read from their keys', () => {
 
 test('what is past, too far ahead, closed, or of no place is unclear; a little late is not past', () => {
   expect(read('2026-11-26 15:00')).toMatchObject({ kind: 'unclear', reason: 'past' });
-  expect(read('2026-11-26T15:20:00-05:00')).toMatchObject({ kind: 'clear' });
+  // Said in the call, and due while its analysis was awaited.
+  expect(read('2026-11-26T15:30:30-05:00')).toMatchObject({ kind: 'clear' });
+  // The very instant at which they were called back, said again.
+  expect(read('2026-11-26T15:30:00-05:00')).toMatchObject({ kind: 'unclear', reason: 'past' });
   expect(read('2026-11-26T14:59:00-05:00')).toMatchObject({ kind: 'unclear', reason: 'past' });
   expect(read('2026-12-24 17:00')).toMatchObject({ kind: 'unclear', reason: 'too_far' });
   expect(read('tomorrow at 5 pm', { isOpen: () => false })).toMatchObject({ kind: 'unclear', reason: 'outside_hours' });

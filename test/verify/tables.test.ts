@@ -221,7 +221,7 @@ test('the judge finds each value that it holds a campaign to in the rules as the
     caps: [{ by: 'person', calls: 2, withinMs: hourMs }],
     dispositions: [{ pointer: '/a', equals: [1], disposition: 'busy' }],
     results: [{ result: 'a', value: { source: 'collected', key: 'b', values: [1] }, talkUnderMs: 5, goal: true }],
-    callback: { at: { kind: 'at', key: 'when' }, words: null, lateMs: 1, missed: 'ask', unclear: 'retry', horizonMs: 2 },
+    callback: { at: { kind: 'at', key: 'when' }, words: null, lateMs: 1, missed: 'ask', unclear: 'retry', most: 3, horizonMs: 2 },
     retry: { maxAttemptsPerNumber: 4, resetAfterMs: hourMs },
     pacing: { startsPerMinute: 7 },
   });

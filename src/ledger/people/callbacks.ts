@@ -166,6 +166,7 @@ const refusals: Readonly<Record<UnclearReason, string>> = {
   unknown_timezone: 'their time zone is not known. Write an instant with its offset, such as 2030-11-30T17:00:00-05:00',
   zones_apart: 'they may live in several zones whose clocks are too far apart. Write an instant with its offset',
   outside_hours: 'they may not be called then, by hours, law, or the end of the campaign or of their row. Write another time',
+  too_often: 'they were called back too often',
   promised_elsewhere: 'another campaign or row is to call this number back. Cancel that one first',
 };
 

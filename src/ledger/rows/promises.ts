@@ -6,6 +6,7 @@ import { retryAt } from '../../rules/attempts/retry-delay.ts';
 import type { Asks } from '../../rules/talk-results.ts';
 import type { AttemptResult } from '../../rules/disposition.ts';
 import { appendEvents } from '../events.ts';
+import { countRows } from '../reads.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
 import type { AttemptRow, PromiseRow, RecipientRow } from '../schema.ts';
@@ -34,7 +35,7 @@ export async function promiseFromTalk(
   const question = questionOf(campaign, row, { toldAt: facts.endedAt ?? attempt.settled_at ?? now, now });
   const read = readCallback(callback, facts, question);
   const told = { promiseId: `${attempt.attempt_id}/callback`, said: read.said, fromAttempt: attempt.attempt_id, madeBy: null };
-  const unclear = read.kind === 'unclear' ? read.reason : await findOther(tx, row);
+  const unclear = read.kind === 'unclear' ? read.reason : ((await findOther(tx, row)) ?? (await isTooOften(tx, row, callback.most)));
   if (read.kind === 'clear' && unclear === null) {
     const write = () => writePromise(tx, { campaign, row, now }, { ...told, dueAt: read.at, local: read.local });
     return { asks: 'callback', at: read.at, write };
@@ -56,6 +57,12 @@ export async function promiseFromTalk(
 export async function findOther(tx: Queries, row: RecipientRow): Promise<Extract<UnclearReason, 'promised_elsewhere'> | null> {
   const [open] = await openPromisesTo(tx, [row.e164 ?? '']);
   return open === undefined || open.recipient_id === row.recipient_id ? null : 'promised_elsewhere';
+}
+
+/** Whether the row has had as many promises by its own records as it may: an agent that hears one in every talk would call for ever. */
+async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extract<UnclearReason, 'too_often'> | null> {
+  const made = tx.selectFrom('promises').where('recipient_id', '=', row.recipient_id).where('from_attempt', 'is not', null);
+  return (await countRows(made.where('due_at', 'is not', null))) >= most ? 'too_often' : null;
 }
 
 /** The open promises to these numbers. */

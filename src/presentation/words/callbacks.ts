@@ -16,6 +16,7 @@ const reasons: Readonly<Record<UnclearReason | 'late' | 'talked_to' | 'corrected
   zones_apart: 'several time zones are possible',
   outside_hours: 'calling hours are closed then',
   promised_elsewhere: 'another campaign is to call the number back',
+  too_often: 'they asked for it in each call, as often as callback.most allows',
   late: 'nobody could dial in time',
   talked_to: 'another call has talked to them',
   corrected: 'the call in which they asked was another one',

@@ -42,9 +42,10 @@ export function readCallback(rules: CallbackRules, facts: Pick<ConversationFacts
 export function faultOf(
   at: number,
   { lateMs, horizonMs }: Pick<CallbackRules, 'lateMs' | 'horizonMs'>,
-  { now, isOpen }: Pick<CallbackQuestion, 'now' | 'isOpen'>,
+  { toldAt, now, isOpen }: Pick<CallbackQuestion, 'toldAt' | 'now' | 'isOpen'>,
 ): UnclearReason | null {
-  if (at + lateMs <= now) return 'past';
+  // Also one that was asked for in the very call that was made for it.
+  if (at <= toldAt || at + lateMs <= now) return 'past';
   if (at > now + horizonMs) return 'too_far';
   return isOpen(Math.max(at, now)) ? null : 'outside_hours';
 }
@@ -55,7 +56,9 @@ function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, '
     return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   };
   const said = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);
-  return said.trim() === '' ? null : said.trim();
+  // Words that were taken down as a sentence end as one.
+  const told = said.trim().replace(/[\s.]+$/, '');
+  return told === '' ? null : told;
 }
 
 type Read = { at: number; local: string | null } | UnclearReason;

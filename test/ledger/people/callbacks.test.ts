@@ -33,6 +33,7 @@ const callback: CallbackRules = {
   missed: 'ask',
   unclear: 'ask',
   horizonMs: 14 * dayMs,
+  most: 3,
 };
 
 interface Given {
@@ -81,7 +82,7 @@ test.for(dialects)('a promise is kept at its time, by the clock of the callee, a
   const scenario = await asked(dialect, 'today at 5 pm');
   expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'callback', due_at: at5pm, rank: -1 });
   expect(await promises(scenario)).toMatchObject([
-    { row: 1, state: 'open', dueAt: at5pm, until: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
+    { row: 1, state: 'open', dueAt: at5pm, untilAt: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
   ]);
   expect(await scenario.plan(2, at5pm - 1)).toMatchObject({ kind: 'wait', reason: 'due', until: at5pm });
   await scenario.dial(2, at5pm);
@@ -236,6 +237,33 @@ test.for(dialects)('a person has somebody called back, moves it, and takes it ba
   await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, null)]);
   expect((await promises(scenario)).map(({ state }) => state)).toEqual(['kept', 'cancelled']);
   expect(await violations(scenario)).toEqual([]);
+});
+
+test('whoever asks for it in each call is called back three times, and then a person decides', async () => {
+  const scenario = await begin('sqlite', { callback: { at: { kind: 'in', key: 'minutes' } } });
+  let at = noon;
+  for (const nth of [1, 2, 3, 4]) {
+    await scenario.dial(nth, at);
+    const collected = { later: true, minutes: 10 };
+    await scenario.sweep(at + 2 * minuteMs, [talk(`talk ${nth}`, at + 5_000, null, { collected })]);
+    at += 11 * minuteMs;
+  }
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
+  expect((await promises(scenario)).map(({ state, reason }) => [state, reason])).toEqual([
+    ['unclear', 'too_often'],
+    ['kept', 'answered'],
+    ['kept', 'answered'],
+    ['kept', 'answered'],
+  ]);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test('whoever names the same instant again in the call that was made for it is not called in a circle', async () => {
+  const scenario = await asked('sqlite', '2030-01-15T17:00:00-05:00');
+  await scenario.dial(2, at5pm);
+  await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, '2030-01-15T17:00:00-05:00')]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
+  expect(await promises(scenario)).toMatchObject([{ state: 'unclear', reason: 'past' }, { state: 'kept' }]);
 });
 
 test('of two promises to one number the second is left to a person', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import type { CallbackSource } from '../../../rules/callback-rules.ts';
-import { duration, shapeOf, text, type SettingGroup, type Written } from './setting.ts';
+import { duration, shapeOf, whole, text, type SettingGroup, type Written } from './setting.ts';
 
 const callbackFix = 'write { at: key }, or { date: key, time: key }, or { in: key }: keys of collected values';
 const key = text(callbackFix).optional();
@@ -20,6 +20,7 @@ const callback = {
     help: 'What follows a promise that was not kept: ask (a person decides), retry (the next free line) or next_day (the same local time).' },
   unclear: { schema: oneOf(['ask', 'retry']).default('ask'),
     help: 'What follows a time that is not clear: ask (a person decides) or retry (as after no answer).' },
+  most: { schema: whole(1, 100).default(3), help: 'How often one person is called back on their own wish; after that a person decides.' },
   horizon: { schema: duration(60_000).prefault('14d'), help: 'A promise for later than this is unclear.' },
 } as const satisfies SettingGroup;
 
@@ -35,8 +36,8 @@ export const callbackSettings = {
 /** As frozen. */
 export function callbackRules({ callback: written }: Written<typeof callbackSettings>): Pick<CampaignRules, 'callback'> {
   if (written === undefined) return {};
-  const { words, late: lateMs, missed, unclear, horizon: horizonMs } = written;
-  return { callback: { at: sourceOf(written), words: words === 'off' ? null : words, lateMs, missed, unclear, horizonMs } };
+  const { words, late: lateMs, missed, unclear, most, horizon: horizonMs } = written;
+  return { callback: { at: sourceOf(written), words: words === 'off' ? null : words, lateMs, missed, unclear, most, horizonMs } };
 }
 
 function sourceOf({ at, date, time, in: minutes }: z.output<typeof callbacks>): CallbackSource {

@@ -1,0 +1,239 @@
+import { expect, test } from 'vitest';
+import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
+import { campaignOf } from '../../judge/judge-calls.ts';
+import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { seedFactor } from '../../support/depth.ts';
+import { drawPostFaults, drawStrikes } from './draw-mix.ts';
+import { Drive, type CampaignPlan, type Mix } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
+import { range } from './run-mixes.ts';
+
+const dayMs = 24 * hourMs;
+/** Noon in New York; in the night after it clocks are set forward at two, in all zones but one. */
+const begins = Date.parse('2030-03-09T17:00:00Z');
+const lateMs = 30 * minuteMs;
+const zones: [string, ...string[]] = ['America/New_York', 'America/Chicago', 'America/Phoenix', 'America/Los_Angeles'];
+
+/** What people say, and when they mean, by what the clock on their wall shows; null: nobody can tell. Independent of the program's code. */
+const ways: readonly { say: string; wall?: string; afterMinutes?: number; instant?: string }[] = [
+  { say: '2030-03-10 17:00', wall: '2030-03-10T17:00' },
+  { say: 'March 10 at 9 am', wall: '2030-03-10T09:00' },
+  // It does not exist where clocks are set forward.
+  { say: '2030-03-10 02:30', wall: '2030-03-10T02:30' },
+  { say: '2030-03-10T20:00:00-04:00', instant: '2030-03-11T00:00:00Z' },
+  { say: 'in 90 minutes', afterMinutes: 90 },
+  { say: 'March 11 at half past four pm', wall: '2030-03-11T16:30' },
+  { say: 'when the cows come home' },
+  { say: '2030-03-08 17:00', wall: '2030-03-08T17:00' },
+];
+
+/** What the clock on the wall shows, minute by minute as Node tells it. */
+function wallOf(at: number, zone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(at).replace(' ', 'T');
+}
+
+/** The first instant after the talk at which the wall shows the time, or a later one where it never shows it. */
+function meant({ wall, afterMinutes, instant }: (typeof ways)[number], zone: string, toldAt: number): number | null {
+  if (instant !== undefined) return Date.parse(instant) > toldAt ? Date.parse(instant) : null;
+  if (afterMinutes !== undefined) return toldAt + afterMinutes * minuteMs;
+  if (wall === undefined || wall <= wallOf(toldAt, zone)) return null;
+  let at = Math.ceil(toldAt / minuteMs) * minuteMs;
+  while (wallOf(at, zone) < wall) at += wallOf(at, zone).slice(0, 13) < wall.slice(0, 13) ? 5 * minuteMs : minuteMs;
+  while (wallOf(at - minuteMs, zone) >= wall) at -= minuteMs;
+  return at;
+}
+
+interface Person {
+  e164: string;
+  zone: string;
+  way: (typeof ways)[number];
+}
+
+const agentId = 'agent_callbacks';
+const agent = {
+  agent_id: agentId,
+  name: 'Call backs',
+  conversation_config: {
+    tts: { voice_id: 'voice_calm' },
+    agent: { first_message: 'Hello.', prompt: { prompt: 'You ask when to call back.' } },
+  },
+  platform_settings: {
+    data_collection: {
+      callback_at: { type: 'string' as const, description: 'When may we call you back?' },
+      opt_out: { type: 'boolean' as const, description: 'Whether the person asked not to be called again.' },
+    },
+    overrides: { conversation_config_override: { agent: { first_message: true } } },
+  },
+};
+
+function drawPeople(random: Random): Person[] {
+  return Array.from({ length: 40 }, (_, index) => {
+    const area = ['212', '312', '602', '213'][index % 4] ?? '212';
+    return {
+      e164: `+1${area}555${String(130 + index).padStart(4, '0')}`,
+      zone: zones[index % 4] ?? zones[0],
+      way: random.pick(ways as [never, ...never[]]),
+    };
+  });
+}
+
+function rulesFrom(startsAt: number): CampaignRules {
+  return {
+    ...buildRules({
+      agentId,
+      results: [
+        {
+          result: 'later',
+          // Whatever they said of a time: who says nothing asks for nothing.
+          value: { source: 'collected', key: 'callback_at', values: ways.flatMap(({ say }) => [say, `${say}.`]) },
+          talkUnderMs: null,
+          goal: false,
+          next: { kind: 'callback' },
+        },
+      ],
+      callback: {
+        at: { kind: 'at', key: 'callback_at' },
+        words: 'en',
+        lateMs,
+        missed: 'ask',
+        unclear: 'ask',
+        most: 3,
+        horizonMs: 14 * dayMs,
+      },
+      startsAt,
+      endsAt: begins + 3 * dayMs,
+      pacing: { batchSize: 5, refillThreshold: 5, maxConcurrentCalls: 8 },
+      timing: { dispatchMarginMs: 10 * minuteMs },
+    }),
+  };
+}
+
+function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: Drive) => void } {
+  const random = new Random('promises', seed);
+  const people = drawPeople(random);
+  const rowsOf = (some: readonly Person[]) =>
+    some.map(({ e164, zone }, at) => ({ ...buildRow(at + 1, e164, [e164, `Guest ${e164.slice(-4)}`]), zones: [zone], regions: null }));
+  const campaigns: CampaignPlan[] = [
+    { campaignId: 'first', rules: rulesFrom(begins), rows: rowsOf(people) },
+    { campaignId: 'second', rules: rulesFrom(begins + 3 * hourMs), rows: rowsOf(people.filter((_, at) => at % 2 === 0)) },
+    { campaignId: 'third', rules: rulesFrom(begins + 20 * hourMs), rows: rowsOf(people.filter((_, at) => at % 3 === 0)) },
+  ];
+  const isHard = seed % 2 === 0;
+  const post = isHard ? drawPostFaults(random) : { faults: [], hangs: [] };
+  // At five in the afternoon of the second day the service wants to be left alone, and then the worker stands still for 40 minutes.
+  const storm = {
+    id: 'storm',
+    operation: 'batch_calls' as const,
+    nth: range(30, 45),
+    effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 120 } as const,
+  };
+  let drive: Drive | undefined;
+  const stall = { afterMs: 28 * hourMs + 50 * minuteMs, happen: async () => drive?.clock.pass(40 * minuteMs) };
+  const mix = quietMix({
+    seed: `promises ${seed}`,
+    sandbox: {
+      concurrency: 30,
+      meanTalkSeconds: 40,
+      fixture: { agents: [agent] } as never,
+      seedData: true,
+      world: {
+        people: people.map(({ e164, way }) => ({ number: e164, mood: 'friendly', answers: { callback_at: way.say } })),
+      },
+    },
+    campaigns,
+    faults: isHard ? [...post.faults, storm] : [],
+    hangs: post.hangs,
+    strikes: isHard ? drawStrikes(random) : [],
+    events: isHard ? [stall] : [],
+    workers: [(passedMs) => (isHard && passedMs > 25 * hourMs ? 900 : 0)],
+  });
+  return { mix, people, stallOn: (given) => (drive = given) };
+}
+
+interface Kept {
+  promises: number;
+  kept: number;
+  told: number;
+}
+
+/** Goes through the calls to each number as the service has them; `told`: what the ledger says of promises that were not kept. */
+function judgePromises(
+  people: readonly Person[],
+  calls: readonly CallTruth[],
+  told: ReadonlyMap<string, string[]>,
+): { broken: string[]; kept: Kept } {
+  const broken: string[] = [];
+  const kept: Kept = { promises: 0, kept: 0, told: 0 };
+  for (const { e164, zone, way } of people) {
+    const own = calls.filter(({ to }) => to === e164).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
+    /** Each promise to them, by the campaign that made it: three at most. */
+    const made: (string | undefined)[] = [];
+    for (const [at, call] of own.entries()) {
+      if (call.result !== 'answered' || call.endedAt === null) continue;
+      const due = meant(way, zone, call.endedAt);
+      const campaignId = campaignOf(call);
+      const next = own.slice(at + 1);
+      const isTooOften = made.filter((each) => each === campaignId).length >= 3;
+      if (due === null || due > begins + 3 * dayMs - 10 * minuteMs || isTooOften) {
+        const again = next.find((later) => campaignOf(later) === campaignId);
+        if (again !== undefined)
+          broken.push(`${e164} (${way.say}): called again by ${campaignId} at ${new Date(again.acceptedAt).toISOString()}`);
+        continue;
+      }
+      made.push(campaignId);
+      kept.promises += 1;
+      const early = next.find(({ acceptedAt }) => acceptedAt < due - 1);
+      if (early !== undefined)
+        broken.push(
+          `${e164} (${way.say}): promised for ${new Date(due).toISOString()}, called at ${new Date(early.acceptedAt).toISOString()}`,
+        );
+      const rings = next.filter(({ acceptedAt }) => acceptedAt >= due && acceptedAt < due + lateMs);
+      const ownRings = rings.filter((ring) => campaignOf(ring) === campaignId);
+      const [first] = rings;
+      if (ownRings.length > 1) broken.push(`${e164} (${way.say}): ${ownRings.length} calls within its time`);
+      // Another campaign may call when the promise has been kept.
+      if (first !== undefined && campaignOf(first) !== campaignId)
+        broken.push(`${e164} (${way.say}): ${campaignOf(first)} called first, at ${new Date(first.acceptedAt).toISOString()}`);
+      if (ownRings.length === 1) kept.kept += 1;
+      else if ((told.get(`${campaignId} ${e164}`) ?? []).length > 0) kept.told += 1;
+      else broken.push(`${e164} (${way.say}): promised by ${campaignId} for ${new Date(due).toISOString()}, and nobody called or told`);
+    }
+  }
+  return { broken, kept };
+}
+
+const all: Kept = { promises: 0, kept: 0, told: 0 };
+
+test.for(range(1, 2 * seedFactor))(
+  'each promise of three campaigns is kept once in its time, or told, over a night in which clocks change: seed %i',
+  async (seed) => {
+    const { mix, people, stallOn } = drawMix(seed);
+    const told = new Map<string, string[]>();
+    const drive = new Drive({
+      ...mix,
+      atEnd: async () => {
+        const rows = await drive.db.selectFrom('promises').selectAll().where('state', 'not in', ['open', 'kept']).execute();
+        for (const row of rows) {
+          const key = `${row.campaign_id} ${row.e164}`;
+          told.set(key, [...(told.get(key) ?? []), `${row.state} ${row.reason}`]);
+        }
+      },
+    });
+    stallOn(drive);
+    const { trial, proven, violations, faults } = await drive.run();
+    const { broken, kept } = judgePromises(people, trial.calls, told);
+    expect(broken.join('\n')).toBe('');
+    // By time no call can be joined to its row where the clock of the worker is not that of the service.
+    const found = violations.filter(({ what }) => !/by number and time|byTime/.test(what));
+    expect([...found, ...proven, ...faults.filter((fault) => !fault.startsWith('conduct'))]).toEqual([]);
+    for (const key of ['promises', 'kept', 'told'] as const) all[key] += kept[key];
+  },
+);
+
+test('most of them are kept', () => {
+  expect(all.promises).toBeGreaterThan(50);
+  expect(all.kept / all.promises).toBeGreaterThan(0.7);
+});
