@@ -121,7 +121,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-da
     const sandbox = await startTestSandbox();
     const answer = await sandbox.request('POST', agents, '{"name":"A"}', { headers: { 'content-type': type } });
     expect([answer.status, answer.body.detail.message]).toEqual([415, expect.stringContaining('application/json')]);
-    expect((await sandbox.get(agents)).body.agents).toHaveLength(2);
+    expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
   },
 );
 
@@ -205,7 +205,7 @@ test('a body of 10 MB is refused with 413, and the service goes on', async () =>
   const answer = await sandbox.request('POST', agents, JSON.stringify({ name: 'x'.repeat(10_000_000) }));
   expect(answer.status).toBe(413);
   expect(describedAnswers('extended')('create_agent', 413, answer.body)).toBeNull();
-  expect((await sandbox.get(agents)).body.agents).toHaveLength(2);
+  expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
 });
 
 test('Expect: 100-continue is answered, and the body that follows is read', async () => {
@@ -217,12 +217,12 @@ test('Expect: 100-continue is answered, and the body that follows is read', asyn
   });
   sent.flushHeaders();
   await once(sent, 'continue');
-  expect((await sandbox.get(agents)).body.agents).toHaveLength(2);
+  expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   response.resume();
   expect(response.statusCode).toBe(200);
-  expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
+  expect((await sandbox.get(agents)).body.agents).toHaveLength(4);
 });
 
 test('QUERY and other methods that HTTP parsers do not know are answered with 405 as well', async () => {

@@ -171,4 +171,32 @@ export const guardsOfRows: readonly Guard[] = [
     worlds: ['namesakes', 'altered', 'shortened', 'mixed', 'barge_in'],
     test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'somebody else’s' },
   },
+  {
+    name: 'a promised number is left alone',
+    keeps: 'Before a promise is kept or over, no other row calls its number, of whatever campaign.',
+    edits: [edit('src/rules/attempts/eligibility.ts', 'return at < until ? until : null;', 'return at < 0 ? until : null;')],
+    worlds: [],
+    test: { file: 'test/ledger/people/callbacks.test.ts', name: 'no other campaign calls the number before' },
+  },
+  {
+    name: 'no promise is kept late',
+    keeps: 'A call back that was planned in time and not sent is not sent after its time.',
+    edits: [edit('src/rules/attempts/eligibility.ts', 'at >= until ? at : null', 'at < 0 ? at : null')],
+    worlds: [],
+    test: { file: 'test/ledger/people/callbacks.test.ts', name: 'is not sent late' },
+  },
+  {
+    name: 'missed promises are told',
+    keeps: 'After a standstill nobody is called back late by habit.',
+    edits: [edit('src/ledger/plan/planning.ts', 'await settlePassedPromises(tx, campaign, input.now);')],
+    worlds: [],
+    test: { file: 'test/ledger/people/callbacks.test.ts', name: 'late by habit' },
+  },
+  {
+    name: 'a promise is for after its talk',
+    keeps: 'Whoever names the instant of the call in that very call is not called in a circle.',
+    edits: [edit('src/rules/callbacks/callback-time.ts', 'at <= toldAt || at + lateMs <= now', 'at + lateMs <= now')],
+    worlds: [],
+    test: { file: 'test/ledger/people/callbacks.test.ts', name: 'not called in a circle' },
+  },
 ];

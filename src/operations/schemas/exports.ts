@@ -1,3 +1,4 @@
+import { promiseStates } from '../../rules/callback-rules.ts';
 import { z } from 'zod';
 import { bases, consentKinds } from '../../rules/campaign-rules.ts';
 import { outcomes } from '../../rules/outcome.ts';
@@ -120,6 +121,10 @@ const resultPage = z.object({
         reason: z.string().nullable(),
         attempts: z.int(),
         result: z.string().nullable().meta({ description: 'What the last talk came to, by the rules of the campaign.' }),
+        callback: z
+          .object({ dueAt: instant.nullable(), state: z.enum(promiseStates) })
+          .nullable()
+          .meta({ description: 'The last promise to call them back; null: there was none.' }),
         disposition: z.string().nullable(),
         detail: z.string().nullable(),
         conversationId: z.string().nullable(),

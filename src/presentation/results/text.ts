@@ -86,6 +86,7 @@ function asJson({ row, cells, ...result }: ResultRow, keys: readonly string[]): 
     cells: named,
     ...(surplus.length > 0 ? { surplusCells: surplus } : {}),
     ...result,
+    callback: result.callback === null ? null : { ...result.callback, dueAt: isoInstant(result.callback.dueAt) },
     firstDialedAt: isoInstant(result.firstDialedAt),
     lastDialedAt: isoInstant(result.lastDialedAt),
     endedAt: isoInstant(result.endedAt),

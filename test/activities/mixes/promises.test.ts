@@ -137,7 +137,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
     sandbox: {
       concurrency: 30,
       meanTalkSeconds: 40,
-      fixture: { agents: [agent] } as never,
+      fixture: { agents: [agent] },
       seedData: true,
       world: {
         people: people.map(({ e164, way }) => ({ number: e164, mood: 'friendly', answers: { callback_at: way.say } })),

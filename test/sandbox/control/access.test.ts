@@ -71,7 +71,7 @@ test('info tells what this sandbox is, without secrets', async () => {
     settings: { seed: 'test', concurrency: 20, control_token: true },
     clock: { mode: 'manual', now_ms: noon },
     storage: { kind: 'memory' },
-    counts: { agents: 2, phone_numbers: 3, calls: { all: 2, dialing: 2 }, lines_in_use: 2, calls_waiting: 0 },
+    counts: { agents: 3, phone_numbers: 3, calls: { all: 2, dialing: 2 }, lines_in_use: 2, calls_waiting: 0 },
   });
   for (const secret of [controlToken, 'own-key', 'sk_sandbox_ok']) expect(JSON.stringify(body)).not.toContain(secret);
 });

@@ -75,7 +75,7 @@ test('answers of the extended dialect have what clients with generated types req
   const bare = await sandbox.request('POST', '/v1/convai/agents', { name: 'Bare' });
   const steps = await sandbox.request('POST', '/v1/convai/agents', { name: 'Steps', workflow: { nodes: { a: {} } } });
   const agents = (await sandbox.get('/v1/convai/agents')).body.agents;
-  expect(z.array(summary).parse(agents)).toHaveLength(4);
+  expect(z.array(summary).parse(agents)).toHaveLength(5);
   const read = async (id: string) => agent.parse((await sandbox.get(`/v1/convai/agents/${id}`)).body);
   expect((await read(bare.body.agent_id)).workflow).toBeUndefined();
   expect((await read(steps.body.agent_id)).workflow).toEqual({ edges: {}, nodes: { a: {} }, prevent_subagent_loops: false });

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
 import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
@@ -8,31 +8,41 @@ import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/answer.ts';
 import { campaignJsonSchema } from '../../../campaign/file/schema.ts';
 
+/** Where the files stand, by what the campaign is to show. */
+const sources = { results: 'starter', callbacks: 'callbacks' } as const;
+
+interface InitFlags {
+  json: boolean;
+  with?: keyof typeof sources;
+}
+
 const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
 
 const examples = `
-Writes a campaign file that explains its settings, a list of five fictional numbers, and an agent with values to collect and an
-evaluation criterion. The campaign is named after the folder. Existing files are never overwritten: if one exists, nothing is written.
+Writes a campaign file that explains its settings, a list of five fictional numbers, and an agent with values to collect. The campaign is
+named after the folder. Existing files are never overwritten: if one exists, nothing is written.
 
 Examples:
   carillon init autumn-reminders
+  carillon init autumn-reminders --with callbacks   people who ask for it are called back
   carillon check autumn-reminders/campaign.yaml`;
 
 export function initCommand(io: Io): Command {
   return new Command('init')
     .argument('[folder]', 'target folder; created if it does not exist', '.')
+    .addOption(new Option('--with <what>', 'what the campaign is to show').choices(Object.keys(sources)).default('results'))
     .option('--json', 'print the paths as JSON', false)
     .addHelpText('after', examples)
-    .action((folder: string, options: { json: boolean }) => runInit(io, folder, options));
+    .action((folder: string, options: InitFlags) => runInit(io, folder, options));
 }
 
 /** Writes all of the files or none. Throws OutputFileError. */
-export async function runInit(io: Io, folder: string, { json }: { json: boolean }): Promise<void> {
+export async function runInit(io: Io, folder: string, { json, with: what = 'results' }: InitFlags): Promise<void> {
   const id = campaignIdFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
   });
-  const source = join(packageFolder('examples'), 'starter');
+  const source = join(packageFolder('examples'), sources[what]);
   const texts = await Promise.all(
     files.map(async (name) => {
       const text = await readFile(join(source, name), 'utf8');

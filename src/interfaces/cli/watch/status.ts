@@ -112,7 +112,7 @@ function describe(
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Results', resultCounts(campaign, status)),
-    ...line('Call backs', callbackCounts(view.callbacks, clock.now())),
+    ...line('Callbacks', callbackCounts(view.callbacks, clock.now())),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),
     ...unresolvedLines(campaign, doubt),

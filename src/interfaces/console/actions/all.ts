@@ -1,5 +1,6 @@
 import type { ConsoleAction } from '../core/action.ts';
 import { createAccess, revokeAccess } from './access.ts';
+import { cancelRowCallback, setRowCallback } from './callbacks.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
 import { fixRejected } from './fix-rows.ts';
 import { changeAccountLimits, changeLimits } from './limits.ts';
@@ -21,6 +22,8 @@ export const actions: readonly ConsoleAction[] = [
   changeAccountLimits,
   suppressRow,
   withdrawRow,
+  setRowCallback,
+  cancelRowCallback,
   resolveRow,
   resolveAllRows,
   addNumbers,

@@ -61,7 +61,12 @@ function brokenReason(proof: Proof, campaignId: string): Reason {
   };
 }
 
-const drawings: Partial<Record<Need['kind'], IconName>> = { unresolved: 'person', hook_silent: 'hook', hook_failed: 'hook' };
+const drawings: Partial<Record<Need['kind'], IconName>> = {
+  unresolved: 'person',
+  callbacks: 'clock',
+  hook_silent: 'hook',
+  hook_failed: 'hook',
+};
 
 function reasonOfNeed(need: Need, campaignId: string): Reason {
   if (need.kind === 'unresolved')
@@ -78,6 +83,7 @@ function reasonOfNeed(need: Need, campaignId: string): Reason {
       at: [campaignPath(campaignId, '/unresolved'), 'Decide'],
     };
   const { what, todo } = needText(need);
-  const tone = need.kind === 'hook_failed' ? 'wait' : 'bad';
-  return { tone, drawing: drawings[need.kind] ?? 'alert', title: what, short: what, body: html`<p>${todo}</p>` };
+  const tone = need.kind === 'hook_failed' || need.kind === 'callbacks' ? 'wait' : 'bad';
+  const at = need.kind === 'callbacks' ? ({ at: [campaignPath(campaignId, '/callbacks'), 'See them'] } as const) : {};
+  return { tone, drawing: drawings[need.kind] ?? 'alert', title: what, short: what, body: html`<p>${todo}</p>`, ...at };
 }

@@ -52,6 +52,7 @@ export function schedulePath(campaignId: string, more = ''): string {
 const views = [
   ['overview', '', 'Overview'],
   ['rows', '/rows', 'People'],
+  ['callbacks', '/callbacks', 'Call backs'],
   ['figures', '/figures', 'Figures'],
   ['events', '/events', 'Activity'],
   ['results', '/results', 'Results'],

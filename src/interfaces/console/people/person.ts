@@ -1,4 +1,4 @@
-import { hasClosed } from '../../../rules/lifecycle.ts';
+import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { count } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
@@ -54,6 +54,9 @@ export function localTime(zones: readonly string[], now: number): string {
   return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock}${others}`;
 }
 
+/** Outcomes after which nobody is called, whoever says so. */
+const neverAgain: readonly string[] = ['opted_out', 'suppressed', 'rejected'];
+
 /** What can be done about this person. */
 export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'campaign' | 'row'>): Act[] {
   if (!may(request, 'operate')) return [];
@@ -69,6 +72,9 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
     row.outcome === 'exhausted' &&
       hasClosed(campaign) && [campaignPath(campaignId, '/retry'), 'retry', 'Call again in a new round…', 'With all who were not reached'],
     row.outcome === 'rejected' && [fixPath(campaignId, row.row - 1), 'pencil', 'Correct this row…', 'And put it in line'],
+    !hasEnded(campaign) &&
+      row.e164 !== null &&
+      !neverAgain.includes(row.outcome ?? '') && [at('/callback'), 'clock', 'Call back at a time…', 'A promise: by their clock'],
     row.state !== 'done' && [at('/withdraw'), 'x', 'Remove from campaign…', 'Not called in this campaign'],
     row.e164 !== null && [at('/suppress'), 'ban', 'Do not call this number…', 'In all campaigns, from now on'],
   ];

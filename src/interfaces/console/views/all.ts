@@ -2,6 +2,7 @@ import type { View, ViewRequest } from '../core/view.ts';
 import { accessView } from './access.ts';
 import { accountLimitsView } from './account-limits.ts';
 import { callView } from './call.ts';
+import { callbacksView } from './callbacks.ts';
 import { campaignEventsView } from './campaign-events.ts';
 import { campaignFiguresView } from './report.ts';
 import { campaignView } from './campaign.ts';
@@ -27,6 +28,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/campaigns/:campaign/rows/:row': personView,
   '/campaigns/:campaign/rows/:row/calls/:call': callView,
   '/campaigns/:campaign/unresolved': unresolvedView,
+  '/campaigns/:campaign/callbacks': callbacksView,
   '/campaigns/:campaign/results': resultsView,
   '/decisions': decisionsView,
   '/do-not-call': doNotCallView,

@@ -43,6 +43,21 @@ const usual: Pick<Fixture, 'agents' | 'numbers'> = {
       },
     },
     {
+      agent_id: 'agent_callbacks',
+      name: 'Call backs',
+      ...usualSettings(
+        'Hello, I am calling about your appointment.',
+        'You ask whether the call suits the person now, and if not, when to call back.',
+      ),
+      platform_settings: {
+        ...platformOf('The person said whether to call back.', {
+          wants_callback: { type: 'boolean', description: 'Shall we call you back at another time?' },
+          callback_at: { type: 'string', description: 'When may we call you back?' },
+        }),
+        overrides: { conversation_config_override: { agent: { first_message: true } } },
+      },
+    },
+    {
       agent_id: 'agent_survey',
       name: 'Satisfaction survey',
       ...usualSettings(

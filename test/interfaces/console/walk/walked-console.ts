@@ -2,6 +2,7 @@ import { readConfig } from '../../../../src/shared/config.ts';
 import { createSchedule } from '../../../../src/operations/control/schedules/create.ts';
 import { openTemporal } from '../../../../src/operations/control/control.ts';
 import { scheduleIdOf, type Recurrence } from '../../../../src/temporal/schedules.ts';
+import { setCallback } from '../../../../src/ledger/people/callbacks.ts';
 import { listTokens } from '../../../../src/ledger/console/tokens.ts';
 import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';
@@ -45,6 +46,7 @@ const yearly: Recurrence = {
 export async function startWalkedConsole() {
   const store = await openTestStore('sqlite');
   await makePicturedCampaigns(store);
+  await promiseCallbacks(store);
   const target = await sharedTemporal();
   const environment = { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace };
   const settings = {
@@ -100,6 +102,26 @@ async function startService(store: Store): Promise<string> {
   return sandbox.url;
 }
 
+/** One promise by an operator, and one wish of which nobody can tell when. */
+async function promiseCallbacks(store: Store): Promise<void> {
+  const wish = { campaignId: 'reminders', row: 288, by: 'Dana', now: picturedAt };
+  await setCallback(store, wish, { instant: picturedAt + 5 * hourMs });
+  const unclear = {
+    state: 'unclear',
+    reason: 'not_understood',
+    said: 'when the children are in bed',
+    due_at: null,
+    until: null,
+    local: null,
+  } as const;
+  const made = { from_attempt: `reminders/${calledRow}/1`, made_at: picturedAt, made_by: null, kept_by: null, ended_at: null };
+  const where = { promise_id: 'pictured', campaign_id: 'reminders', recipient_id: `reminders/${calledRow}`, e164: '+12125550117' };
+  await store.db
+    .insertInto('promises')
+    .values({ ...where, ...unclear, ...made })
+    .execute();
+}
+
 async function tell({ api }: ConsoleWorld, request: `POST ${string}`, body: object): Promise<void> {
   const answer = await api.ask(request, { body });
   if (answer.status >= 400) throw new Error(`${request}: ${JSON.stringify(answer.body)}`);
@@ -143,6 +165,9 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', `/campaigns/reminders/rows/${calledRow}`, '/campaigns/spring-offers/rows/1'],
     '/campaigns/:campaign/rows/:row/suppress': [`/campaigns/reminders/rows/${calledRow}/suppress`],
     '/campaigns/:campaign/rows/:row/withdraw': ['/campaigns/reminders/rows/290/withdraw'],
+    '/campaigns/:campaign/rows/:row/callback': ['/campaigns/reminders/rows/290/callback', '/campaigns/survey/rows/1/callback'],
+    '/campaigns/:campaign/rows/:row/cancel-callback': ['/campaigns/reminders/rows/288/cancel-callback', '/campaigns/reminders/rows/290/cancel-callback'],
+    '/campaigns/:campaign/callbacks': ['/campaigns/reminders/callbacks', '/campaigns/survey/callbacks'],
     '/campaigns/:campaign/rows/:row/resolve': [
       '/campaigns/reminders/rows/1/resolve?decision=redial',
       '/campaigns/reminders/rows/2/resolve?decision=give_up',
