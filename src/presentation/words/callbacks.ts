@@ -31,7 +31,7 @@ export function reasonText(reason: string): string {
 }
 
 /** `2030-11-30 17:00, America/New_York`: what their clock shows; `-` where no time is known. */
-export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 'local' | 'zones'>): string {
+export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 'local'> & { zones: readonly string[] }): string {
   const [zone] = zones;
   if (dueAt === null) return '-';
   if (zone === undefined) return local ?? '-';
