@@ -53,6 +53,7 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
   const waiting = gauge('recipients_waiting', 'Recipients that wait for a call.');
   const open = gauge('calls_open', 'Calls that were requested and have no result yet.');
   const allowed = gauge('calls_allowed', 'Calls that may be on the line now; 0 while nothing is dialled.');
+  const callbacks = gauge('callbacks', 'Promises to call people back: open, of those overdue, and unclear.');
   const unknown = gauge('oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.');
   const lag = gauge('sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.');
   const unowned = gauge('unowned_records', 'Records since the round began that belong to no call and may hold a talk.');
@@ -68,6 +69,7 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
     batches.setEach(id, 'state', figures.batches);
     waiting.set(id, figures.waiting);
     open.set(id, figures.open);
+    callbacks.setEach(id, 'state', figures.callbacks);
     allowed.set(id, figures.allowed);
     unknown.set(id, figures.oldestUnknownMs / 1000);
     lag.set(id, figures.sweepLagMs / 1000);

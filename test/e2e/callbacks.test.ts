@@ -78,6 +78,8 @@ test('a new campaign of init calls people back as they asked, and as an operator
   const { callbacks } = JSON.parse((await world.run('status', id, '--json')).stdout) as { callbacks: object };
   expect(callbacks).toMatchObject({ open: 0, late: 0, unclear: 1, ended: { kept: 4, missed: 0, cancelled: 1 } });
   expect((await world.run('status', id)).stdout).toMatch(/Callbacks +kept 4 · cancelled 1 · unclear 1/);
+  expect((await world.run('report', id)).stdout).toContain('Call backs: kept 4 · cancelled 1 · unclear 1');
+  expect(JSON.parse((await world.run('report', id, '--json')).stdout)).toMatchObject({ callbacks: { ended: { kept: 4 } } });
   const results = (await world.run('results', id, '-o', '-')).stdout;
   expect(results).toMatch(/callback_at,callback_state/);
   expect(await world.run('callback', 'set', id, '--row', '2', '--at', at)).toMatchObject({

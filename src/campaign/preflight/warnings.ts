@@ -2,7 +2,7 @@ import { unruledCountries, type CampaignRules, basisWords } from '../../rules/ca
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf, type CampaignFile } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
-import { plural } from '../../shared/input/figures.ts';
+import { plural, span } from '../../shared/input/figures.ts';
 import type { LegalRules } from '../file/legal-rules.ts';
 
 /** A country whose hours by law no rule knows, and the rows of the list that are there; null: numbers of no country. */
@@ -45,7 +45,8 @@ export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): voi
 }
 
 /** What a person should know before they start a campaign with these rules, although nothing is wrong with them. */
-export function campaignWarnings({ retry, optOut, dispositions }: CampaignRules): string[] {
+export function campaignWarnings(rules: CampaignRules): string[] {
+  const { retry, optOut, dispositions } = rules;
   const redials = retry.delays.unknown !== 'never';
   const hearsOptOuts = optOut.length > 0 || dispositions.some(({ disposition }) => disposition === 'opted_out');
   return [
@@ -57,6 +58,26 @@ export function campaignWarnings({ retry, optOut, dispositions }: CampaignRules)
       : [
           'a request not to be called again would not be heard: add opt_out, or a rule of dispositions with is: opted_out, that says where the record of a call shows it',
         ]),
+    ...callbackWarnings(rules),
+  ];
+}
+
+/** Caps that forbid the very calls that people ask for, and an end before which none can be made. */
+function callbackWarnings({ callback, caps, endsAt, startsAt }: CampaignRules): string[] {
+  if (callback === undefined) return [];
+  const forbidding = caps.flatMap((cap, index) => {
+    const forMs = 'afterTalkMs' in cap ? cap.afterTalkMs : cap.calls === 1 ? cap.withinMs : 0;
+    return forMs === 0 ? [] : [{ index, forMs }];
+  });
+  const runsMs = endsAt === null || startsAt === null ? Infinity : endsAt - startsAt;
+  return [
+    ...forbidding.map(
+      ({ index, forMs }) =>
+        `caps[${index}] allows no call back within ${span(forMs)} of the talk in which it was asked for: it would be missed; loosen the cap, or expect to decide about such people`,
+    ),
+    ...(runsMs < callback.horizonMs
+      ? [`the campaign ends ${span(runsMs)} after its start: whoever asks to be called back later is left to you`]
+      : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { readCourse, type Course } from './timeline.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
+import { countPromises, type PromiseCounts } from '../rows/promises.ts';
 import { placeOf } from '../rows/row-terms.ts';
 import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
@@ -19,6 +20,8 @@ export interface CampaignReport extends Report {
   lastCallAt: number | null;
   funnel: Funnel;
   course: ReportedCourse | null;
+  /** Promises to call people back; null: the campaign never had any. */
+  callbacks: PromiseCounts | null;
   law: LawOutlook;
   /**
    * What the time on the line of the calls has cost; null where the campaign file names no price. `perGoal`: for each person with whom
@@ -44,6 +47,7 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     lastCallAt: course?.to ?? null,
     funnel: await readFunnel(store.db, campaign),
     course: course === null ? null : reportedCourse(course),
+    callbacks: await countPromises(store.db, campaign.campaignId, now),
     law: await readLawOutlook(store.db, campaign),
     cost: reportedCost(campaign.rules.price, report),
   };

@@ -9,6 +9,7 @@ import { readAgent } from '../doubt/correlation-rows.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
 import { readIdleReason, type IdleReasonName } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
+import { countPromises, type PromiseCounts } from '../rows/promises.ts';
 import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
@@ -26,6 +27,8 @@ export interface CampaignFigures {
   allowed: number;
   /** By state. */
   batches: Record<string, number>;
+  /** Promises to call people back: `open`, of those `overdue`, and `unclear`; empty where the campaign never had any. */
+  callbacks: Record<string, number>;
   /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
   reason: IdleReasonName | 'ready' | null;
   pausedByItself: boolean;
@@ -79,6 +82,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     open: status.open,
     allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
     batches: status.batches,
+    callbacks: callbacksOf(await countPromises(db, campaignId, now)),
     reason:
       ended || campaign.round === 0
         ? null
@@ -90,6 +94,10 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     unownedRecords: ended ? 0 : await countUnowned(db, campaign),
     sinceAcceptedMs: since(ended ? null : await readLastAccepted(db, campaign)),
   };
+}
+
+function callbacksOf(counts: PromiseCounts | null): Record<string, number> {
+  return counts === null ? {} : { open: counts.open, overdue: counts.late, unclear: counts.unclear };
 }
 
 async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {

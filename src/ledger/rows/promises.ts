@@ -68,7 +68,9 @@ async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extr
 /** The open promises to these numbers. */
 export async function openPromisesTo(db: Queries, numbers: readonly string[]): Promise<PromiseRow[]> {
   if (numbers.length === 0) return [];
-  return db.selectFrom('promises').selectAll().where('e164', 'in', numbers).where('state', '=', 'open').execute();
+  const promises = db.selectFrom('promises').selectAll().where('e164', 'in', numbers);
+  // As text, since no database uses its index of the open ones for a value that comes with the statement.
+  return promises.where(sql<boolean>`state = 'open'`).execute();
 }
 
 interface Told {
@@ -195,8 +197,10 @@ export async function notePromises(tx: Tx, attempt: AttemptRow, result: AttemptR
       await updateRecipient(tx, attempt.recipient_id, { promise_id: null, rank: rankOf(1) });
       continue;
     }
+    // What is heard late of a talk before the promise takes nothing back.
+    const isTalk = result.disposition === 'opted_out' || (result.disposition === 'answered' && (attempt.posted_at ?? 0) > promise.made_at);
     if (isOwn && (attempt.posted_at ?? 0) >= (promise.due_at ?? 0)) await endOwn(tx, at, { promise, attempt, result });
-    else if (!isOwn && (result.disposition === 'answered' || result.disposition === 'opted_out'))
+    else if (!isOwn && isTalk)
       await endPromise(tx, { campaignId: promise.campaign_id, now }, promise, {
         state: 'cancelled',
         reason: 'talked_to',

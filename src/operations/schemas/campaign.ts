@@ -6,6 +6,18 @@ const campaignStates = [
   'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
 ] as const; // prettier-ignore
 
+/** How the promises of a campaign stand. */
+export const promiseCounts = z
+  .object({
+    open: z.int(),
+    late: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
+    nextDueAt: instant.nullable(),
+    unclear: z.int(),
+    ended: z.object({ kept: z.int(), late: z.int(), missed: z.int(), cancelled: z.int() }),
+  })
+  .nullable()
+  .meta({ description: 'Promises to call people back; null: the campaign never had any.' });
+
 /** Progress of a campaign in counts. */
 const campaignSummary = z
   .object({
@@ -108,16 +120,7 @@ const campaignDetail = campaignSummary
       wordsBusy: z.int(),
       unresolved: counts,
     }),
-    callbacks: z
-      .object({
-        open: z.int(),
-        late: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
-        nextDueAt: instant.nullable(),
-        unclear: z.int(),
-        ended: z.object({ kept: z.int(), late: z.int(), missed: z.int(), cancelled: z.int() }),
-      })
-      .nullable()
-      .meta({ description: 'Promises to call people back; null: the campaign never had any.' }),
+    callbacks: promiseCounts,
     clocksApartMs: z.int(),
   })
   .meta({ id: 'Campaign' });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bases, consentKinds } from '../../rules/campaign-rules.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { resultsFormats, type ResultsFormat } from '../../presentation/results/file.ts';
-import { course, funnel } from './campaign.ts';
+import { course, funnel, promiseCounts } from './campaign.ts';
 import { campaignParams, instant, several } from './common.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
@@ -61,6 +61,7 @@ export const report = z
     collected: z.record(z.string(), lines).optional(),
     evaluation: z.record(z.string(), lines).optional(),
     funnel,
+    callbacks: promiseCounts,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
     law: lawOutlook,
     cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number(), perGoal: z.number().nullable() }).nullable().meta({

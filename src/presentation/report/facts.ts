@@ -34,7 +34,7 @@ function verdict({ ok, checks, found }: Proof): Html {
 
 /** In sentences, as a bar, and in figures. Whoever cannot be called is no progress. */
 function summaryOf(campaign: ShownCampaign): Html {
-  const { rows, calls, cost, goal, funnel, outcome = [], attempt = [] } = campaign;
+  const { rows, calls, cost, goal, callbacks, funnel, outcome = [], attempt = [] } = campaign;
   const perGoal = cost?.perGoal == null ? '' : `, ${moneyText(cost.perGoal * 1_000_000, cost.currency)} each`;
   const counts = Object.fromEntries(outcome.map((line) => [line.value, line.count])) as Partial<Record<Outcome, number>>;
   const open = calls?.open ?? 0;
@@ -59,6 +59,7 @@ function summaryOf(campaign: ShownCampaign): Html {
       ${shown('Answer rate', calls?.answerRate == null ? '–' : percent(calls.answerRate), 'of the calls that have ended')}
       ${shown('Calls', count(calls?.calls ?? 0), talk)}
       ${goal == null ? null : shown('Goal', goal.people.share === null ? '–' : percent(goal.people.share), `reached with ${count(goal.people.count)} of ${plural(goal.people.of, 'person', 'people')} called${perGoal}`)}
+      ${callbacks === null ? null : shown('Called back', count(callbacks.ended.kept + callbacks.ended.late), `${count(callbacks.ended.kept)} in time, ${count(callbacks.ended.missed)} missed, ${count(callbacks.open)} to come, ${count(callbacks.unclear)} unclear`)}
       ${cost === null ? null : shown('Cost', moneyText(cost.amount * 1_000_000, cost.currency), `${moneyText(cost.perMinute * 1_000_000, cost.currency, 6)} a minute on the line`)}
       ${shown('Opted out', count(of('opted_out')), 'will not be called again')}
       ${shown('Need a decision', count(of('unresolved')), of('unresolved') === 0 ? 'nobody' : 'nobody knows whether they were called')}

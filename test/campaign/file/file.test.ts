@@ -552,6 +552,34 @@ test('a campaign that would hear nobody who asks not to be called again is told 
   expect(campaignWarnings(buildRules({ optOut: [], dispositions: [{ ...rule, disposition: 'opted_out' }] }))).toEqual([]);
 });
 
+test('caps that forbid the calls that people ask for, and an end that comes before them, are told', () => {
+  const dayMs = 24 * 3_600_000;
+  const callback = {
+    at: { kind: 'at', key: 'when' },
+    words: null,
+    lateMs: 1,
+    missed: 'ask',
+    unclear: 'ask',
+    most: 3,
+    horizonMs: 14 * dayMs,
+  } as const;
+  const optOut = [{ source: 'collected' as const, key: 'opt_out', values: [true] }];
+  const caps = [
+    { by: 'number' as const, calls: 3, withinMs: 7 * dayMs },
+    { by: 'number' as const, afterTalkMs: 7 * dayMs },
+    { by: 'person' as const, calls: 1, withinMs: dayMs },
+  ];
+  expect(campaignWarnings(buildRules({ optOut, caps }))).toEqual([]);
+  expect(campaignWarnings(buildRules({ optOut, caps, callback }))).toEqual([
+    expect.stringMatching(/^caps\[1\] allows no call back within 7 d/),
+    expect.stringMatching(/^caps\[2\] allows no call back within /),
+  ]);
+  const short = { startsAt: 0, endsAt: 3 * dayMs };
+  expect(campaignWarnings(buildRules({ optOut, callback, ...short }))).toEqual([
+    expect.stringMatching(/^the campaign ends 3 d.* after its start/),
+  ]);
+});
+
 test('the campaign of the benchmark does not wait for the morning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

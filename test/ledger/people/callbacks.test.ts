@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { cancelCallback, CallbackRefusedError, listCallbacks, setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
+import { readFigures } from '../../../src/ledger/read/figures.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
@@ -111,6 +113,8 @@ test.for(dialects)('a worker that was down calls nobody late by habit: it is tol
   const scenario = await asked(dialect, '2030-01-15 17:00');
   const late = at5pm + 40 * minuteMs;
   expect(await promises(scenario, late)).toMatchObject([{ state: 'open', isLate: true }]);
+  const { callbacks } = await readFigures(scenario.store.db, await scenario.campaign(), late);
+  expect(callbacks).toEqual({ open: 1, overdue: 1, unclear: 0 });
   expect(await scenario.plan(2, late)).toMatchObject({ kind: 'done' });
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'callback_missed', result: 'callback' });
   expect(await promises(scenario)).toMatchObject([{ state: 'missed', reason: 'late' }]);
@@ -182,6 +186,22 @@ test.for(dialects)('a talk with them elsewhere ends the promise, and nobody call
   expect(await promises(scenario)).toMatchObject([{ state: 'cancelled', reason: 'talked_to' }]);
   await scenario.plan(2, at5pm);
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'callback_called_off' });
+});
+
+test.for(dialects)('what is heard late of an earlier talk takes no promise back: %s', async (dialect) => {
+  const store = openCleanStore(dialect);
+  const other = await begin(dialect, { campaignId: 'autumn' }, store);
+  const [early = ''] = await other.dial(1, noon - hourMs);
+  const settle = (disposition: 'no_answer' | 'answered', now: number) =>
+    other.store.transaction((tx) =>
+      settleAttempts(tx, { campaignId: 'autumn', now }, [{ attemptId: early, result: { disposition, detail: null, counted: true } }]),
+    );
+  await settle('no_answer', noon - hourMs + minuteMs);
+  const scenario = await begin(dialect, {}, store);
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, '2030-01-15 17:00')]);
+  await settle('answered', noon + hourMs);
+  expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm }]);
 });
 
 test.for(dialects)('a person who is withdrawn, or put on the do-not-call list, is not called back: %s', async (dialect) => {

@@ -14,6 +14,7 @@ export function sampleCampaign(campaignId: string, more: Partial<CampaignReport>
     firstCallAt: noon,
     lastCallAt: noon + 18_000_000,
     rows: { total: 120, ended: 91 },
+    callbacks: null,
     calls: { calls: 103, open: 5, answered: 40, answerRate: 0.4082, talkSeconds: 2_400 },
     outcome: [
       { value: 'completed', count: 60, share: 0.5 },

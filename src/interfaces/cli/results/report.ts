@@ -1,3 +1,5 @@
+import { countPromises } from '../../../ledger/rows/promises.ts';
+import { callbackCounts } from '../../../presentation/words/callbacks.ts';
 import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/answer.ts';
@@ -68,12 +70,16 @@ async function runReport(io: Io, campaignIds: readonly string[], { by, html, peo
 
 type Dimensions = ReturnType<typeof readNames<(typeof reportDimensions)[number]>>;
 
-async function printText(io: Io, { store }: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
+async function printText(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
+  const { store } = control;
+  const now = dimensions === null ? await readServiceTime(control) : 0;
   for (const [index, campaign] of campaigns.entries()) {
     const report = await readReport(store, campaign, dimensions ?? reportDimensions);
     const text = renderReport(campaign, report, terminalWidth(io), io.colour);
     io.stdout.write(index === 0 ? text : `\n${text}`);
     if (dimensions !== null) continue;
+    const callbacks = callbackCounts(await countPromises(store.db, campaign.campaignId, now), now);
+    if (callbacks !== '') io.stdout.write(`\nCall backs: ${callbacks}\n`);
     const sentences = lawSentences(await readLawOutlook(store.db, campaign));
     for (const sentence of sentences) io.stdout.write(`\n${wrapped(sentence).join('\n')}\n`);
   }
