@@ -10,7 +10,7 @@ test('agents are listed one per line, with heading and ids whole', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^AGENT +NAME +TAGS +CREATED$/);
-  expect(lines).toHaveLength(3);
+  expect(lines).toHaveLength(4);
   expect(stdout).toMatch(/^agent_reminders +Appointment reminders +sandbox +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m);
 });
 
@@ -19,7 +19,7 @@ test('on a narrow terminal words are cut, one line per agent, and ids stay', asy
   await world.run(['agents', 'create', '--name', `Very long ${'name '.repeat(20)}`]);
   const { stdout } = await world.run(['agents', 'list'], { columns: 60 });
   const lines = stdout.trimEnd().split('\n');
-  expect(lines).toHaveLength(4);
+  expect(lines).toHaveLength(5);
   expect(lines.filter((line) => line.length > 60)).toEqual([]);
   expect(stdout).toContain('…');
   expect(stdout).toContain('agent_reminders ');
