@@ -10,4 +10,4 @@ export function someOf<Case>(cases: readonly Case[]): readonly Case[] {
 }
 
 /** Tests draw their seeds this many times. `SEED_FACTOR` says otherwise. */
-export const seedFactor = Number(process.env['SEED_FACTOR'] ?? (isFull ? 3 : 1));
+export const seedFactor = Number(process.env['SEED_FACTOR'] ?? (isFull ? 2 : 1));
