@@ -13,6 +13,13 @@ export const outcomes = [
 /** Final result of a recipient, as the results show it. */
 export type Outcome = (typeof outcomes)[number];
 
+const neverAgain: readonly Outcome[] = ['opted_out', 'suppressed', 'rejected'];
+
+/** Whether nobody is called after this outcome, whoever asks for it. */
+export function isNeverCalledAgain(outcome: Outcome): boolean {
+  return neverAgain.includes(outcome);
+}
+
 /** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */
 export const rejectionReasons = [
   'missing_phone',

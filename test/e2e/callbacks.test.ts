@@ -76,7 +76,7 @@ test('a new campaign of init calls people back as they asked, and as an operator
     expect(call.acceptedAt).toBeLessThan(before + hourMs + 30 * minuteMs);
   }
   const { callbacks } = JSON.parse((await world.run('status', id, '--json')).stdout) as { callbacks: object };
-  expect(callbacks).toMatchObject({ open: 0, late: 0, unclear: 1, ended: { kept: 4, missed: 0, cancelled: 1 } });
+  expect(callbacks).toMatchObject({ open: 0, overdue: 0, unclear: 1, ended: { kept: 4, missed: 0, cancelled: 1 } });
   expect((await world.run('status', id)).stdout).toMatch(/Callbacks +kept 4 · cancelled 1 · unclear 1/);
   expect((await world.run('report', id)).stdout).toContain('Call backs: kept 4 · cancelled 1 · unclear 1');
   expect(JSON.parse((await world.run('report', id, '--json')).stdout)).toMatchObject({ callbacks: { ended: { kept: 4 } } });

@@ -3,9 +3,8 @@ import type { CallbackRules } from '../../src/rules/callback-rules.ts';
 import { readCallback, type ReadCallback } from '../../src/rules/callbacks/callback-time.ts';
 import { instantsOf } from '../../src/rules/hours/local-time.ts';
 import { readSpokenTime } from '../../src/rules/callbacks/spoken-time.ts';
-import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { callbackRules, dayMs, hourMs, minuteMs } from '../support/campaign-rules.ts';
 
-const dayMs = 24 * hourMs;
 /** A Thursday, half past three in the afternoon by the wall. */
 const thursday = Date.UTC(2026, 10, 26, 15, 30);
 
@@ -101,15 +100,6 @@ test('a time that clocks skip is the first one after it, and one that they show 
   expect(instantsOf(Date.UTC(2026, 9, 4, 2, 15), 'Australia/Lord_Howe')).toEqual([Date.UTC(2026, 9, 3, 15, 30)]);
 });
 
-const rules: CallbackRules = {
-  at: { kind: 'at', key: 'callback_at' },
-  words: 'en',
-  lateMs: 30 * minuteMs,
-  missed: 'ask',
-  unclear: 'ask',
-  horizonMs: 14 * dayMs,
-  most: 3,
-};
 /** A Thursday: 15:30 in New York. */
 const toldAt = Date.UTC(2026, 10, 26, 20, 30);
 
@@ -122,7 +112,7 @@ interface Given {
 
 function read(said: unknown, { zones = ['America/New_York'], isOpen = () => true, ...given }: Given = {}): ReadCallback {
   const collected = given.collected ?? { callback_at: said };
-  return readCallback({ ...rules, ...given.rules }, { collected }, { toldAt, zones, now: toldAt + minuteMs, isOpen });
+  return readCallback({ ...callbackRules, ...given.rules }, { collected }, { toldAt, zones, now: toldAt + minuteMs, isOpen });
 }
 
 const five = Date.UTC(2026, 10, 27, 22, 0);

@@ -1,9 +1,22 @@
+import type { CallbackRules } from '../../src/rules/callback-rules.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** Calls back at the time that the value `callback_at` says, in English words too. */
+export const callbackRules: CallbackRules = {
+  at: { kind: 'at', key: 'callback_at' },
+  words: 'en',
+  lateMs: 30 * minuteMs,
+  missed: 'ask',
+  unclear: 'ask',
+  horizonMs: 14 * dayMs,
+  most: 3,
+};
 
 /** Changes to rules; those of retries, pacing and times may be named one by one. */
 export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & {

@@ -1,6 +1,7 @@
 import type { UnclearReason } from '../../rules/callback-rules.ts';
 import { atLocal, faultOf } from '../../rules/callbacks/callback-time.ts';
 import { openAttemptStates } from '../../rules/ledger.ts';
+import { isNeverCalledAgain } from '../../rules/outcome.ts';
 import { appendEvents } from '../events.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { lockedTransaction } from '../locks.ts';
@@ -38,7 +39,7 @@ export interface Callback {
   dueAt: number | null;
   untilAt: number | null;
   /** Open, and its time has passed while nobody could dial. */
-  isLate: boolean;
+  isOverdue: boolean;
   /** What their clock shows then; null: an instant was said. */
   local: string | null;
   zones: string[];
@@ -128,8 +129,6 @@ async function findRow(tx: Tx, campaignId: string, number: number): Promise<Reci
   return row;
 }
 
-const neverAgain = ['opted_out', 'suppressed', 'rejected'];
-
 async function refuseRow(tx: Tx, campaign: Campaign, row: RecipientRow, now: number): Promise<void> {
   const { row_number: number, outcome, e164 } = row;
   const open = tx.selectFrom('attempts').select('attempt_id').where('recipient_id', '=', row.recipient_id);
@@ -137,7 +136,7 @@ async function refuseRow(tx: Tx, campaign: Campaign, row: RecipientRow, now: num
   if (isOpen) throw new CallbackRefusedError(`A call to row ${number} is planned or open. Say it again when it has ended.`);
   if (row.taken_out_at !== null || row.reason === 'withdrawn')
     throw new CallbackRefusedError(`Row ${number} was withdrawn. carillon update --restore puts it back in line.`);
-  if (e164 === null || (outcome !== null && neverAgain.includes(outcome)))
+  if (e164 === null || (outcome !== null && isNeverCalledAgain(outcome)))
     throw new CallbackRefusedError(`Row ${number} has outcome ${outcome ?? 'none'}: it is never called again.`);
   if ((await findSuppressed(tx, { campaignId: campaign.campaignId, now }, [e164])).has(e164))
     throw new CallbackRefusedError(`The number of row ${number} is on the do-not-call list.`);
@@ -174,8 +173,18 @@ function refusal(row: number, reason: UnclearReason): CallbackRefusedError {
   return new CallbackRefusedError(`Row ${row} cannot be called back then: ${refusals[reason]}.`);
 }
 
+/** Which promises are wanted: those that meet everything that is said. */
+export interface CallbackQuery {
+  states?: readonly PromiseRow['state'][] | undefined;
+  row?: number;
+}
+
 /** Who is, and was, to be called back, the next first, then what needs a person, then what is over. */
-export async function listCallbacks(db: Queries, { campaignId, now }: At, states?: readonly PromiseRow['state'][]): Promise<Callback[]> {
+export async function listCallbacks(
+  db: Queries,
+  { campaignId, now }: At,
+  { states, row: number }: CallbackQuery = {},
+): Promise<Callback[]> {
   const rows = await db
     .selectFrom('promises')
     .innerJoin('recipients', 'recipients.recipient_id', 'promises.recipient_id')
@@ -183,6 +192,7 @@ export async function listCallbacks(db: Queries, { campaignId, now }: At, states
     .select(['recipients.row_number', 'recipients.external_id', 'recipients.zones'])
     .where('promises.campaign_id', '=', campaignId)
     .$if(states !== undefined, (query) => query.where('promises.state', 'in', states ?? []))
+    .$if(number !== undefined, (query) => query.where('recipients.row_number', '=', number ?? 0))
     .orderBy('promises.due_at')
     .orderBy('recipients.row_number')
     .execute();
@@ -195,7 +205,7 @@ export async function listCallbacks(db: Queries, { campaignId, now }: At, states
       state: row.state,
       dueAt: row.due_at,
       untilAt: row.until,
-      isLate: row.state === 'open' && (row.until ?? Infinity) <= now,
+      isOverdue: row.state === 'open' && (row.until ?? Infinity) <= now,
       local: row.local,
       zones: JSON.parse(row.zones) as string[],
       said: row.said,

@@ -120,7 +120,7 @@ export interface Sorting {
   /** Those that wait for the same thing until the same instant, together. */
   deferrals: Map<string, Deferral>;
   /** What keeps promises that are due, by their ids. */
-  keptPromises: Map<string, string>;
+  heldPromises: Map<string, string>;
 }
 
 interface Deferral {
@@ -145,7 +145,7 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
   const { candidates, slots, now, wordsKept, callers } = look;
   const busy = await findBusyNumbers(tx, numbersOf(candidates));
   const standingOf = await readStandings(tx, campaign, { recipients: candidates, planned: 0, now });
-  const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map(), keptPromises: new Map() };
+  const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map(), heldPromises: new Map() };
   const words = new Set<string>();
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
@@ -155,7 +155,7 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     // Its time may pass while it waits.
     const soonest = typeof question.promise === 'object' && question.promise?.isOwn === true ? question.promise.until : Infinity;
     const wait = (until: number, reason: string): void => {
-      if (row.promise_id !== null) sorting.keptPromises.set(row.promise_id, reason);
+      if (row.promise_id !== null) sorting.heldPromises.set(row.promise_id, reason);
       defer(sorting, row, { until: Math.max(Math.min(until, soonest), now + 1), reason });
     };
     if (verdict.verdict === 'dial' && dialBlock?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, dialBlock);

@@ -157,7 +157,7 @@ async function fillBatch(
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);
   await deferRecipients(tx, input, sorting.deferrals.values());
-  await notePromiseDelays(tx, sorting.keptPromises);
+  await notePromiseDelays(tx, sorting.heldPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
   const mute = rendered.filter(({ texts }) => texts === null);

@@ -36,7 +36,7 @@ export type Need =
   /** Rows of which nobody knows what became of them; `apart`: of these, those whose records were not told apart. */
   | { kind: 'unresolved'; rows: number; apart: number }
   /** Promises whose time is not clear, or has passed. */
-  | { kind: 'callbacks'; unclear: number; late: number }
+  | { kind: 'callbacks'; unclear: number; overdue: number }
   | { kind: 'caller_out'; phoneNumberId: string; reason: string }
   | { kind: 'hook_silent'; since: number }
   | { kind: 'hook_failed'; hook: 'on_completion' | 'on_pause' }
@@ -77,9 +77,9 @@ function needsOf(view: Omit<CampaignBrief, 'needs'>): Need[] {
     ...(state === 'failed' ? [{ kind: 'failed', reason } as const] : []),
     ...(state === 'paused' && reason !== pausedByPerson ? [{ kind: 'paused', reason } as const] : []),
     ...(rows === 0 ? [] : [{ kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 } as const]),
-    ...(callbacks === null || hasEnded(campaign) || callbacks.unclear + callbacks.late === 0
+    ...(callbacks === null || hasEnded(campaign) || callbacks.unclear + callbacks.overdue === 0
       ? []
-      : [{ kind: 'callbacks', unclear: callbacks.unclear, late: callbacks.late } as const]),
+      : [{ kind: 'callbacks', unclear: callbacks.unclear, overdue: callbacks.overdue } as const]),
     ...(hasEnded(campaign) ? [] : callers).flatMap(({ phoneNumberId, out }) =>
       out === null ? [] : [{ kind: 'caller_out', phoneNumberId, reason: out } as const],
     ),

@@ -3,8 +3,7 @@ import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
 import { localDay, openStretches, wallMinutes, type LocalDay } from '../../rules/hours/local-day.ts';
 import { localTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
-import { sqlLaterTerm } from '../rows/row-terms.ts';
-import { placeOf } from '../rows/row-terms.ts';
+import { placeOf, sqlLaterTerm } from '../rows/row-terms.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 

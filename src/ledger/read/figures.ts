@@ -97,7 +97,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
 }
 
 function callbacksOf(counts: PromiseCounts | null): Record<string, number> {
-  return counts === null ? {} : { open: counts.open, overdue: counts.late, unclear: counts.unclear };
+  return counts === null ? {} : { open: counts.open, overdue: counts.overdue, unclear: counts.unclear };
 }
 
 async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {

@@ -3,10 +3,9 @@ import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
 import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
 import { capsFor } from '../../rules/attempts/legal-caps.ts';
 import { localDay } from '../../rules/hours/local-day.ts';
-import { placeOf } from '../rows/row-terms.ts';
+import { placeOf, sqlLaterTerm } from '../rows/row-terms.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
-import { sqlLaterTerm } from '../rows/row-terms.ts';
 import { sqlDurationMs, sqlPlaced } from './call-groups.ts';
 
 const minuteMs = 60_000;

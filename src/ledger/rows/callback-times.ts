@@ -1,7 +1,7 @@
 import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
 import { usualCallback } from '../../rules/callback-rules.ts';
 import { atLocal, faultOf, type CallbackQuestion } from '../../rules/callbacks/callback-time.ts';
-import { wallTime } from '../../rules/hours/local-time.ts';
+import { wallText, wallTime } from '../../rules/hours/local-time.ts';
 import { windowAt } from '../../rules/hours/calling-window.ts';
 import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import type { PromiseRow, RecipientRow } from '../schema.ts';
@@ -35,8 +35,7 @@ export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: 
   const [zone] = question.zones;
   if (zone === undefined || promise.due_at === null) return null;
   for (let wall = wallTime(promise.due_at, zone) + dayMs; ; wall += dayMs) {
-    const local = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
-    const read = atLocal(local, question, rules.lateMs);
+    const read = atLocal(wallText(wall), question, rules.lateMs);
     if (typeof read === 'string' && read !== 'past') return null;
     if (wall > wallTime(promise.made_at + rules.horizonMs, zone)) return null;
     if (typeof read !== 'string' && faultOf(read.at, rules, question) === null) return read;

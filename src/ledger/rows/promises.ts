@@ -235,27 +235,26 @@ export async function notePromiseDelays(tx: Tx, reasons: ReadonlyMap<string, str
 
 /** Promises of a campaign whose time has passed, and those that ended while their rows stood in line. */
 export async function findPassed(tx: Tx, campaignId: string, now: number): Promise<{ promise: PromiseRow; row: RecipientRow }[]> {
-  const promises = await tx
+  const passed = tx
     .selectFrom('promises')
     .innerJoin('recipients', 'recipients.promise_id', 'promises.promise_id')
-    .selectAll('promises')
     .where('recipients.campaign_id', '=', campaignId)
     .where('recipients.state', '=', 'waiting')
     .where('recipients.rank', '=', callbackRank)
-    .where((eb) => eb.or([eb('promises.state', '!=', 'open'), eb('promises.until', '<=', now)]))
-    .execute();
-  const found = [];
-  for (const promise of promises) {
-    const row = await tx.selectFrom('recipients').selectAll().where('recipient_id', '=', promise.recipient_id).executeTakeFirst();
-    if (row !== undefined) found.push({ promise, row });
-  }
-  return found;
+    .where((eb) => eb.or([eb('promises.state', '!=', 'open'), eb('promises.until', '<=', now)]));
+  const promises = await passed.selectAll('promises').execute();
+  const rows = promises.length === 0 ? [] : await passed.selectAll('recipients').execute();
+  const byId = new Map(rows.map((row) => [row.recipient_id, row]));
+  return promises.flatMap((promise) => {
+    const row = byId.get(promise.recipient_id);
+    return row === undefined ? [] : [{ promise, row }];
+  });
 }
 
-/** How promises of a campaign stand. `late`: open ones whose time has passed while nobody could dial. */
+/** How promises of a campaign stand. `overdue`: open ones whose time has passed while nobody could dial. */
 export interface PromiseCounts {
   open: number;
-  late: number;
+  overdue: number;
   nextDueAt: number | null;
   unclear: number;
   ended: Record<EndedPromise, number>;
@@ -266,7 +265,7 @@ export async function countPromises(db: Queries, campaignId: string, now: number
   const rows = await db
     .selectFrom('promises')
     .select((eb) => ['state', eb.fn.countAll<number>().as('count'), eb.fn.min('due_at').as('next')])
-    .select(sql<number>`sum(case when state = 'open' and until <= ${now} then 1 else 0 end)`.as('late'))
+    .select(sql<number>`sum(case when state = 'open' and until <= ${now} then 1 else 0 end)`.as('overdue'))
     .where('campaign_id', '=', campaignId)
     .groupBy('state')
     .execute();
@@ -275,7 +274,7 @@ export async function countPromises(db: Queries, campaignId: string, now: number
   const count = (state: PromiseRow['state']): number => of(state)?.count ?? 0;
   return {
     open: count('open'),
-    late: of('open')?.late ?? 0,
+    overdue: of('open')?.overdue ?? 0,
     nextDueAt: of('open')?.next ?? null,
     unclear: count('unclear'),
     ended: { kept: count('kept'), late: count('late'), missed: count('missed'), cancelled: count('cancelled') },

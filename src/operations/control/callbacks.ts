@@ -58,5 +58,5 @@ export async function listCallbacks(
   states?: readonly Callback['state'][],
 ): Promise<Callback[]> {
   await requireCampaign(access.store, campaignId);
-  return listInLedger(access.store.db, { campaignId, now: await readServiceTime(access) }, states);
+  return listInLedger(access.store.db, { campaignId, now: await readServiceTime(access) }, { states });
 }

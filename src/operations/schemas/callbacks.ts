@@ -12,7 +12,7 @@ const callback = z
       .meta({ description: '`late`: the phone rang after its time. `missed`: the call was not requested in time.' }),
     dueAt: instant.nullable().meta({ description: 'Null where it is not clear when.' }),
     untilAt: instant.nullable().meta({ description: 'The call is requested before.' }),
-    isLate: z.boolean().meta({ description: 'Open, and its time has passed while nobody could dial.' }),
+    isOverdue: z.boolean().meta({ description: 'Open, and its time has passed while nobody could dial.' }),
     local: z
       .string()
       .nullable()

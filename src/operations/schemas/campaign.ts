@@ -10,7 +10,7 @@ const campaignStates = [
 export const promiseCounts = z
   .object({
     open: z.int(),
-    late: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
+    overdue: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
     nextDueAt: instant.nullable(),
     unclear: z.int(),
     ended: z.object({ kept: z.int(), late: z.int(), missed: z.int(), cancelled: z.int() }),
@@ -63,7 +63,7 @@ const campaignList = z.object({ campaigns: z.array(campaignSummary) });
 const need = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['failed', 'paused']), reason: z.string().nullable() }),
   z.object({ kind: z.literal('unresolved'), rows: z.int(), apart: z.int() }),
-  z.object({ kind: z.literal('callbacks'), unclear: z.int(), late: z.int() }),
+  z.object({ kind: z.literal('callbacks'), unclear: z.int(), overdue: z.int() }),
   z.object({ kind: z.literal('caller_out'), phoneNumberId: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('hook_silent'), sinceAt: instant }),
   z.object({ kind: z.literal('hook_failed'), hook: z.enum(['on_completion', 'on_pause']) }),

@@ -1,7 +1,7 @@
 import type { Callback } from '../../ledger/people/callbacks.ts';
 import type { PromiseCounts } from '../../ledger/rows/promises.ts';
 import type { UnclearReason } from '../../rules/callback-rules.ts';
-import { wallTime } from '../../rules/hours/local-time.ts';
+import { wallText, wallTime } from '../../rules/hours/local-time.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { reasonText as otherReason } from './causes.ts';
@@ -35,18 +35,17 @@ export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 
   const [zone] = zones;
   if (dueAt === null) return '-';
   if (zone === undefined) return local ?? '-';
-  const wall = new Date(wallTime(dueAt, zone)).toISOString().slice(0, 16).replace('T', ' ');
-  return `${wall}, ${zone}`;
+  return `${wallText(wallTime(dueAt, zone))}, ${zone}`;
 }
 
-/** `3 open (the next in 12 min), 1 late · 5 kept · 2 unclear`; empty where the campaign never had any. `now`: service time. */
+/** `3 open (the next in 12 min), 1 of them overdue · 5 kept · 2 unclear`; empty where the campaign never had any. `now`: service time. */
 export function callbackCounts(counts: PromiseCounts | null, now: number): string {
   if (counts === null) return '';
-  const { open, late, nextDueAt, unclear, ended } = counts;
+  const { open, overdue, nextDueAt, unclear, ended } = counts;
   const waitMs = nextDueAt === null ? 0 : nextDueAt - now;
   const next = waitMs > 0 ? ` (the next in ${span(waitMs)})` : '';
   const parts = [
-    ...(open === 0 ? [] : [`${count(open)} open${next}${late === 0 ? '' : `, ${plural(late, 'of them', 'of them')} late`}`]),
+    ...(open === 0 ? [] : [`${count(open)} open${next}${overdue === 0 ? '' : `, ${plural(overdue, 'of them', 'of them')} overdue`}`]),
     ...Object.entries(ended).flatMap(([state, times]) => (times === 0 ? [] : [`${state} ${count(times)}`])),
     ...(unclear === 0 ? [] : [`unclear ${count(unclear)}`]),
   ];

@@ -55,10 +55,10 @@ export function needText(need: Need): NeedText {
   }
 }
 
-function callbacksText({ unclear, late }: Extract<Need, { kind: 'callbacks' }>): string {
+function callbacksText({ unclear, overdue }: Extract<Need, { kind: 'callbacks' }>): string {
   const parts = [
     ...(unclear === 0 ? [] : [`${plural(unclear, 'person', 'people')} asked to be called back, and when is not clear`]),
-    ...(late === 0 ? [] : [`${plural(late, 'call back')} could not be made in time`]),
+    ...(overdue === 0 ? [] : [`${plural(overdue, 'call back')} could not be made in time`]),
   ];
   return parts.join('; ');
 }

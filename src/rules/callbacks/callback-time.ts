@@ -3,7 +3,7 @@ import type { ConversationFacts } from '../conversation-facts.ts';
 import type { CallbackRules, CallbackSource, UnclearReason } from '../callback-rules.ts';
 import { plainValueNamed } from '../talk-results.ts';
 import { timeZone } from '../hours/time-zone.ts';
-import { instantsOf, wallTime } from '../hours/local-time.ts';
+import { instantsOf, wallText, wallTime } from '../hours/local-time.ts';
 import { readSpokenTime } from './spoken-time.ts';
 
 /** `said`: what the record says, shortened; null: nothing. `local`: what the wall shows then, where that was said (`2030-11-30 17:00`). */
@@ -120,5 +120,5 @@ function atWalls(question: CallbackQuestion, lateMs: number, read: (now: number)
   if (only === undefined) return 'outside_hours';
   if (likely.length > 1) return 'ambiguous';
   if (only.apart > lateMs) return 'zones_apart';
-  return { at: only.at, local: new Date(only.wall).toISOString().slice(0, 16).replace('T', ' ') };
+  return { at: only.at, local: wallText(only.wall) };
 }

@@ -35,6 +35,11 @@ export function wallTime(at: number, zone: string): number {
   return at + timeZone(zone).offset(at) * minuteMs;
 }
 
+/** A time as `wallTime` answers it: `2030-11-30 17:00`. */
+export function wallText(wall: number): string {
+  return new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
+}
+
 /**
  * The instants at which the wall of a place shows this time: two where clocks are set back over it, and where they are set forward over it
  * the first one that exists after it. `wall` as `wallTime` answers it.

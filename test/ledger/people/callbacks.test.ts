@@ -10,14 +10,13 @@ import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { buildRow, callbackRules, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects, type TestDialect } from '../test-stores.ts';
 
 // It is noon in London: seven in the morning in New York, where they live.
 const [ada = '', ben = '', cleo = ''] = numbers(3);
-const dayMs = 24 * hourMs;
 const results: ResultRule[] = [
   {
     result: 'callback',
@@ -28,15 +27,6 @@ const results: ResultRule[] = [
   },
   { result: 'done', value: { source: 'collected', key: 'later', values: [false] }, talkUnderMs: null, goal: true },
 ];
-const callback: CallbackRules = {
-  at: { kind: 'at', key: 'callback_at' },
-  words: 'en',
-  lateMs: 30 * minuteMs,
-  missed: 'ask',
-  unclear: 'ask',
-  horizonMs: 14 * dayMs,
-  most: 3,
-};
 
 interface Given {
   people?: string[];
@@ -48,7 +38,7 @@ interface Given {
 async function begin(dialect: TestDialect, given: Given = {}, store = openCleanStore(dialect)): Promise<Scenario> {
   const { people = [ada], rules, campaignId = 'spring' } = given;
   const rows = people.map((e164, at) => ({ ...buildRow(at + 1, e164, [e164, `Guest ${at}`]), externalId: `id-${at + 1}` }));
-  return beginProven(await store, { campaignId, rows, rules: { results, callback: { ...callback, ...given.callback }, ...rules } });
+  return beginProven(await store, { campaignId, rows, rules: { results, callback: { ...callbackRules, ...given.callback }, ...rules } });
 }
 
 const talk = (name: string, at: number, said: string | null, more: Partial<ConversationFacts> = {}) => ({
@@ -112,7 +102,7 @@ test.for(dialects)('whoever does not answer then is called as others are, with a
 test.for(dialects)('a worker that was down calls nobody late by habit: it is told, and a person decides: %s', async (dialect) => {
   const scenario = await asked(dialect, '2030-01-15 17:00');
   const late = at5pm + 40 * minuteMs;
-  expect(await promises(scenario, late)).toMatchObject([{ state: 'open', isLate: true }]);
+  expect(await promises(scenario, late)).toMatchObject([{ state: 'open', isOverdue: true }]);
   const { callbacks } = await readFigures(scenario.store.db, await scenario.campaign(), late);
   expect(callbacks).toEqual({ open: 1, overdue: 1, unclear: 0 });
   expect(await scenario.plan(2, late)).toMatchObject({ kind: 'done' });

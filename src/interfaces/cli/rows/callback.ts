@@ -80,7 +80,7 @@ function render(io: Io, campaignId: string, found: readonly Callback[]): string 
   const table = renderTable(
     [
       { title: 'Row', value: ({ row }: Callback) => String(row) },
-      { title: 'State', value: ({ state, isLate }) => (isLate ? 'open, late' : state) },
+      { title: 'State', value: ({ state, isOverdue }) => (isOverdue ? 'open, overdue' : state) },
       { title: 'Their time', value: (callback) => localTimeText(callback) },
       { title: 'Instant', value: ({ dueAt }) => (dueAt === null ? '-' : new Date(dueAt).toISOString()) },
       { title: 'Made by', value: ({ madeBy }) => (madeBy === null ? 'the person called' : printable(madeBy)) },

@@ -1,5 +1,5 @@
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { wallTime } from '../../../rules/hours/local-time.ts';
+import { wallText, wallTime } from '../../../rules/hours/local-time.ts';
 import { instant } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { localTimeText } from '../../../presentation/words/callbacks.ts';
@@ -25,7 +25,7 @@ export const setRowCallback: ConsoleAction = {
     const { zones } = row.terms;
     const [zone = 'UTC'] = zones;
     const usual = open?.dueAt ?? request.now + 60 * 60_000;
-    const written = given.fields?.get(field) ?? new Date(wallTime(usual, zone)).toISOString().slice(0, 16);
+    const written = given.fields?.get(field) ?? wallText(wallTime(usual, zone));
     const why = hasEnded(campaign) ? 'The campaign has ended: nobody is called back. Begin another one with this person.' : null;
     return pressView(given, {
       title: open === undefined ? `Call ${name} back?` : `Move the call back of ${name}?`,
@@ -86,6 +86,5 @@ export const cancelRowCallback: ConsoleAction = {
 };
 
 async function openOf(db: Parameters<typeof listCallbacks>[0], campaignId: string, row: number, now: number) {
-  const found = await listCallbacks(db, { campaignId, now }, ['open', 'unclear']);
-  return found.filter((callback) => callback.row === row);
+  return listCallbacks(db, { campaignId, now }, { states: ['open', 'unclear'], row });
 }

@@ -1,4 +1,5 @@
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
+import { isNeverCalledAgain } from '../../../rules/outcome.ts';
 import { count } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
@@ -54,9 +55,6 @@ export function localTime(zones: readonly string[], now: number): string {
   return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock}${others}`;
 }
 
-/** Outcomes after which nobody is called, whoever says so. */
-const neverAgain: readonly string[] = ['opted_out', 'suppressed', 'rejected'];
-
 /** What can be done about this person. */
 export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'campaign' | 'row'>): Act[] {
   if (!may(request, 'operate')) return [];
@@ -74,7 +72,12 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
     row.outcome === 'rejected' && [fixPath(campaignId, row.row - 1), 'pencil', 'Correct this row…', 'And put it in line'],
     !hasEnded(campaign) &&
       row.e164 !== null &&
-      !neverAgain.includes(row.outcome ?? '') && [at('/callback'), 'clock', 'Call back at a time…', 'A promise: by their clock'],
+      (row.outcome === null || !isNeverCalledAgain(row.outcome)) && [
+        at('/callback'),
+        'clock',
+        'Call back at a time…',
+        'A promise: by their clock',
+      ],
     row.state !== 'done' && [at('/withdraw'), 'x', 'Remove from campaign…', 'Not called in this campaign'],
     row.e164 !== null && [at('/suppress'), 'ban', 'Do not call this number…', 'In all campaigns, from now on'],
   ];

@@ -88,8 +88,8 @@ function cellsOf(
   request: ViewRequest,
   { campaignId, callback, mayAct }: { campaignId: string; callback: Callback; mayAct: boolean },
 ): Record<string, HtmlValue> {
-  const { row, externalId, state, dueAt, isLate, reason, said, fromAttempt, madeBy } = callback;
-  const [tone, drawing] = isLate ? (['bad', 'alert'] as const) : looks[state];
+  const { row, externalId, state, dueAt, isOverdue, reason, said, fromAttempt, madeBy } = callback;
+  const [tone, drawing] = isOverdue ? (['bad', 'alert'] as const) : looks[state];
   const nth = Number(fromAttempt?.split('/').at(-1));
   return {
     Person: two(
@@ -99,7 +99,7 @@ function cellsOf(
     'Their clock': dueAt === null ? muted('–') : localTimeText(callback),
     'Your clock': dueAt === null ? muted('–') : instant(dueAt, request.clock.sandbox ? 'full' : 'minute'),
     State: two(
-      badge(tone, isLate ? 'Late' : capital(state), drawing),
+      badge(tone, isOverdue ? 'Overdue' : capital(state), drawing),
       reason === null || state === 'open' ? null : capital(reasonText(reason)),
     ),
     'What they said':
