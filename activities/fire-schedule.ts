@@ -14,7 +14,7 @@ import { isSameService } from '../src/rules/service-address.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/campaign/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
-import { findGoingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
+import { findCallingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
@@ -99,7 +99,7 @@ function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: Fire
 
 /** Temporal skips what overlaps only as far as its own workflow tells: that may be gone, and an ended campaign may be retried. */
 async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Promise<void> {
-  const going = await findGoingFiring(deps.store.db, schedule);
+  const going = await findCallingFiring(deps.store.db, schedule);
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw comesToNothing(

@@ -38,9 +38,9 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
       return result;
     case 'wait': {
       const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
-      const { reason } = result;
+      const { reason, onlyPromises } = result;
       const told = reason === 'paused' ? { pausedAt: await pauseToTell(deps, campaignId) } : {};
-      return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...told };
+      return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...(onlyPromises && { onlyPromises }), ...told };
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   condition,
   continueAsNew,
   currentUpdateInfo,
+  getExternalWorkflowHandle,
   log,
   proxyActivities,
   setCurrentDetails,
@@ -22,6 +23,7 @@ import {
   drainUpdate,
   knownResumeUpdate,
   lookAgainUpdate,
+  onlyPromisesSignal,
   pauseUpdate,
   statusQuery,
   type CampaignCounters,
@@ -151,6 +153,18 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     else await condition(changed, atMostMs, { summary: `waits: ${counters.waitingFor ?? counters.state}` });
   };
 
+  let firingKnows = false;
+  /** The schedule that this campaign is a firing of may go on: what is left was promised. */
+  const tellFiring = async (): Promise<void> => {
+    const { parent } = workflowInfo();
+    if (parent === undefined || firingKnows) return;
+    firingKnows = true;
+    await getExternalWorkflowHandle(parent.workflowId, parent.runId)
+      .signal(onlyPromisesSignal)
+      // It has heard that already, or was ended by hand.
+      .catch(() => {});
+  };
+
   /** The last pause of its own that a hook was to be told of. */
   let toldPause: number | null = null;
   const tellPause = async (pausedAt: number | null | undefined): Promise<void> => {
@@ -235,6 +249,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
         tell(step.reason === 'paused' ? 'paused' : 'dialling', step.reason);
         collectWanted ||= step.outstanding;
         await tellPause(planned.pausedAt);
+        if (step.onlyPromises) await tellFiring();
         await waitForChange(seen, step.forMs);
       }
     }

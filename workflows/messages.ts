@@ -38,7 +38,7 @@ export type PauseNoticeInput = NotifyPauseInput & WorkflowSetting;
 /** What the deliveries to a webhook are started with: the webhook's id; what is delivered stands in the database alone. */
 export type WebhookInput = DeliverInput & WorkflowSetting;
 
-/** Rows of the campaign that a firing has run; null when there was nothing left to run. */
+/** Rows of the campaign that a firing has run; null when there was nothing left to run, and when promises are left. */
 export interface FiringResult {
   campaignId: string;
   total: number | null;
@@ -86,5 +86,7 @@ export const cancelUpdate = defineUpdate<boolean>('cancel');
 export const lookAgainUpdate = defineUpdate<boolean>('lookAgain');
 /** Reads counters from the workflow alone; the database has the details. */
 export const statusQuery = defineQuery<CampaignCounters>('status');
+/** What a campaign tells the firing that runs it, once nobody is left but whom it is to call back. */
+export const onlyPromisesSignal = defineSignal('onlyPromises');
 /** Has a webhook deliver at once: it was resumed, or its receiver is mended. */
 export const deliverNowSignal = defineSignal('deliverNow');

@@ -1,13 +1,15 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  condition,
   ChildWorkflowCancellationType,
-  executeChild,
   isCancellation,
   ParentClosePolicy,
   proxyActivities,
   rootCause,
   setCurrentDetails,
+  setHandler,
+  startChild,
   workflowInfo,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
@@ -15,14 +17,15 @@ import type { Activities } from '../activities/index.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { campaign } from './campaign.ts';
 import { firingTimeOf } from '../src/rules/ids.ts';
-import type { FiringResult, ScheduledCampaignInput } from './messages.ts';
+import { onlyPromisesSignal, type FiringResult, type ScheduledCampaignInput } from './messages.ts';
 
 /** Room for a list of a million rows that comes over a slow line. */
 const importMs = 60 * 60_000;
 
 /**
- * One firing of a recurring campaign: import the list of the hour, then run its campaign to the end. It lasts as long as the campaign, so
- * that the schedule, which skips what overlaps, never starts the next one beside it.
+ * One firing of a recurring campaign: import the list of the hour, then run its campaign to the end. It lasts as long as the campaign has
+ * anybody to call, so that the schedule, which skips what overlaps, never starts the next one beside it. What was promised does not hold
+ * the next one up: the campaign keeps it by itself.
  */
 export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<FiringResult> {
   const { scheduleId, timeZone, catchUpMs, queues, timeouts } = input;
@@ -43,7 +46,11 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
     const fired = await fireSchedule(firing);
     setCurrentDetails(`campaign ${fired.campaignId}`);
     if (fired.round === null) return { campaignId: fired.campaignId, total: null, done: null };
-    const { total, done } = await executeChild(campaign, {
+    let areLeft = false;
+    setHandler(onlyPromisesSignal, () => {
+      areLeft = true;
+    });
+    const child = await startChild(campaign, {
       workflowId: fired.round.workflowId,
       taskQueue: queues.campaign,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
@@ -62,6 +69,10 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
         },
       ],
     });
+    const ended = child.result();
+    await Promise.race([ended, condition(() => areLeft)]);
+    if (areLeft) return { campaignId: fired.campaignId, total: null, done: null };
+    const { total, done } = await ended;
     return { campaignId: fired.campaignId, total, done };
   } catch (error) {
     if (isCancellation(error)) throw error;

@@ -11,6 +11,8 @@ export type Planned =
       inMs: number | null;
       /** Whether calls are open, or anything else is left to collect. */
       outstanding: boolean;
+      /** Nobody is left but whom the campaign is to call back; absent: somebody is. */
+      onlyPromises?: true;
     }
   | { kind: 'done' };
 
@@ -18,7 +20,7 @@ export type Planned =
 export type NextStep =
   | { kind: 'dial'; batchId: string; size: number }
   /** Plan again after `forMs` (real), or after a change when it is null; a change ends the wait in either case. */
-  | { kind: 'wait'; reason: WaitReason; outstanding: boolean; forMs: number | null }
+  | { kind: 'wait'; reason: WaitReason; outstanding: boolean; forMs: number | null; onlyPromises: boolean }
   | { kind: 'done' };
 
 /** Who says when planning makes sense again while calls are open: the clock, or the collector, which sees calls end and people fall due. */
@@ -44,8 +46,8 @@ export function nextStep(planned: Planned): NextStep {
       return { kind: 'done' };
     case 'wait': {
       const collectorWakes = planned.outstanding && wokenBy[planned.reason] === 'collector';
-      const { reason, outstanding } = planned;
-      return { kind: 'wait', reason, outstanding, forMs: collectorWakes ? null : planned.inMs };
+      const { reason, outstanding, onlyPromises = false } = planned;
+      return { kind: 'wait', reason, outstanding, forMs: collectorWakes ? null : planned.inMs, onlyPromises };
     }
   }
 }

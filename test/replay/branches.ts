@@ -42,7 +42,7 @@ function ofCampaign(
   };
 }
 
-function ofFiring(activities: Partial<Activities>): Branch {
+function ofFiring(activities: Partial<Activities>, childId?: string): Branch {
   return {
     activities: fakeActivities(activities),
     run: async (client, queues) => {
@@ -52,7 +52,22 @@ function ofFiring(activities: Partial<Activities>): Branch {
         args: [{ scheduleId: 'daily', timeZone: 'America/New_York', catchUpMs: 60_000, queues, timeouts }],
       });
       await handle.result().catch(() => {});
-      return handle;
+      if (childId === undefined) return handle;
+      const child = client.workflow.getHandle(childId);
+      await child.result();
+      return child;
+    },
+  };
+}
+
+/** Nobody is left but whom the campaign is to call back. */
+function promisesLeft(campaignId: string): Partial<Activities> {
+  let looks = 0;
+  return {
+    fireSchedule: async () => ({ campaignId, round: { number: 1, workflowId: `campaign/${campaignId}/1` } }),
+    plan: async () => {
+      looks += 1;
+      return looks === 1 ? { kind: 'wait', reason: 'due', inMs: 2_000, outstanding: false, onlyPromises: true } : { kind: 'done' };
     },
   };
 }
@@ -106,6 +121,8 @@ function branches(): Record<string, Branch> {
         return { campaignId, round: { number: 1, workflowId: `campaign/${campaignId}/1` } };
       },
     }),
+    'firing-promised': ofFiring(promisesLeft('parent')),
+    'promises-left': ofFiring(promisesLeft('child'), 'campaign/child/1'),
     'firing-failed': ofFiring({
       fireSchedule: async () => {
         throw ApplicationFailure.nonRetryable('There is no list people.csv.', failureTypes.firing);

@@ -78,7 +78,7 @@ test.for(['due', 'capacity', 'share', 'canary', 'words', 'collecting'] as const)
 );
 
 test('a pause of unknown length ends with a change alone', () => {
-  expect(wait('paused', false, null)).toEqual({ kind: 'wait', reason: 'paused', outstanding: false, forMs: null });
+  expect(wait('paused', false, null)).toEqual({ kind: 'wait', reason: 'paused', outstanding: false, forMs: null, onlyPromises: false });
 });
 
 const states = Object.keys(batchTransitions) as BatchState[];

@@ -2,6 +2,7 @@ import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts'
 import type { Firing } from '../../rules/events.ts';
 import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
+import { isLeftToPromises } from '../rows/promises.ts';
 import type { Queries } from '../tx.ts';
 
 /** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
@@ -85,9 +86,16 @@ export async function firingCampaigns(
 }
 
 /**
- * A campaign of an earlier firing that has not ended, whatever has become of its workflow: another one beside it would call the same
- * people.
+ * A campaign of an earlier firing that has people left to call, whatever has become of its workflow: another one beside it would call the
+ * same people. Whom it is to call back, nobody else calls before, so that a schedule does not stand still for a promise.
  */
+export async function findCallingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
+  for (const campaign of await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))
+    if (!(await isLeftToPromises(db, campaign.campaignId))) return campaign;
+  return undefined;
+}
+
+/** A campaign of an earlier firing that has not ended. */
 export async function findGoingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
   return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
 }

@@ -31,7 +31,7 @@ import { lockCampaign } from '../locks.ts';
 import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
-import { notePromiseDelays } from '../rows/promises.ts';
+import { isLeftToPromises, notePromiseDelays } from '../rows/promises.ts';
 import { settlePassedPromises } from '../rows/passed-promises.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
@@ -39,7 +39,7 @@ import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-wor
 export type Plan =
   | { kind: 'batch'; batchId: string; state: BatchState; size: number }
   /** Nothing to submit before `until` (service time), or before something changes when it is null. */
-  | { kind: 'wait'; reason: WaitReason; until: number | null; outstanding: Outstanding }
+  | { kind: 'wait'; reason: WaitReason; until: number | null; outstanding: Outstanding; onlyPromises?: true }
   | { kind: 'done' };
 
 export interface PlanInput {
@@ -231,8 +231,17 @@ async function wait(tx: Tx, input: PlanInput, { reason, until }: { reason: WaitR
 async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Promise<Plan> {
   const due = await nextDueAt(tx, input.campaignId);
   // What is due after the end gets its outcome at the end.
-  if (due !== null) return wait(tx, input, { reason: 'due', until: Math.min(due, rules.endsAt ?? due) });
   const outstanding = await countOutstanding(tx, input.campaignId);
+  if (due !== null) {
+    const onlyPromises = !isOutstanding(outstanding) && (await isLeftToPromises(tx, input.campaignId));
+    return {
+      kind: 'wait',
+      reason: 'due',
+      until: Math.min(due, rules.endsAt ?? due),
+      outstanding,
+      ...(onlyPromises ? { onlyPromises } : {}),
+    };
+  }
   return isOutstanding(outstanding) ? { kind: 'wait', reason: 'collecting', until: null, outstanding } : { kind: 'done' };
 }
 

@@ -38,6 +38,11 @@ export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 
   return `${wallText(wallTime(dueAt, zone))}, ${zone}`;
 }
 
+/** What the last run of a schedule came to. */
+export function firingText({ result }: { result: string }): string {
+  return result === 'callbacks' ? 'only calls back are left' : result;
+}
+
 /** `3 open (the next in 12 min), 1 of them overdue · 5 kept · 2 unclear`; empty where the campaign never had any. `now`: service time. */
 export function callbackCounts(counts: PromiseCounts | null, now: number): string {
   if (counts === null) return '';

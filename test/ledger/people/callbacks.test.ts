@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { cancelCallback, CallbackRefusedError, listCallbacks, setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
+import { findCallingFiring, findGoingFiring, noteFiring } from '../../../src/ledger/campaign/schedules.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { readFigures } from '../../../src/ledger/read/figures.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
@@ -305,4 +306,23 @@ test('the judge finds a call before its time, and a promise that nobody kept', a
   await lost.store.db.updateTable('promises').set({ until: noon }).execute();
   await lost.plan(2, noon + hourMs);
   expect(new Set((await violations(lost)).map(([name]) => name))).toEqual(new Set(['promise_lost']));
+});
+
+test.for(dialects)('a campaign that has nobody left but whom it calls back does not hold its schedule up: %s', async (dialect) => {
+  const schedule = { campaignId: 'daily', scheduleId: 'daily' };
+  const scenario = await begin(dialect, { people: [ada, ben], campaignId: 'daily-1', rules: { pacing: { batchSize: 1 } } });
+  const firing = { scheduleId: 'daily', campaignId: 'daily-1', scheduledAt: noon, failure: null };
+  await noteFiring(scenario.store, firing, { parentId: 'daily', now: noon });
+  const calling = async () => (await findCallingFiring(scenario.store.db, schedule))?.campaignId;
+  await scenario.dial(1);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, 'today at 5 pm')]);
+  // Ben waits to be called.
+  expect(await calling()).toBe('daily-1');
+  await scenario.dial(2, noon + 3 * minuteMs);
+  expect(await calling()).toBe('daily-1');
+  await scenario.sweep(noon + 6 * minuteMs, [talk('two', noon + 3 * minuteMs + 5_000, null, { calleeNumber: ben })]);
+  const wait = await scenario.plan(3, noon + 7 * minuteMs);
+  expect(wait).toMatchObject({ kind: 'wait', reason: 'due', until: at5pm, onlyPromises: true });
+  expect(await calling()).toBeUndefined();
+  expect(await findGoingFiring(scenario.store.db, schedule)).toMatchObject({ campaignId: 'daily-1', state: 'running' });
 });

@@ -9,6 +9,7 @@ import { type ScheduleView, type LastFiring, notInTemporal } from '../../../oper
 import { tellMissingWorker } from '../../../operations/control/supervision.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
+import { firingText } from '../../../presentation/words/callbacks.ts';
 import { nextTimes, inZone, withInstants } from '../../../shared/input/times.ts';
 import {
   continueSchedule,
@@ -245,5 +246,6 @@ function describeView(view: ScheduleView): string[] {
 
 function tellResult(last: LastFiring | null): string {
   if (last === null) return '';
-  return last.reason === null ? last.result : `${last.result}: ${last.reason}`;
+  const result = firingText(last);
+  return last.reason === null ? result : `${result}: ${last.reason}`;
 }

@@ -1,6 +1,7 @@
 import { requireSchedule, type ScheduleView } from '../../../operations/control/schedules/view.ts';
 import { figure, instant } from '../../../presentation/html/elements.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
+import { firingText } from '../../../presentation/words/callbacks.ts';
 import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { operations } from '../../../operations/list.ts';
@@ -130,7 +131,7 @@ export function standing({ state, note, when, timeZone, list, nextAt, fired, las
     ['List', printable(list)],
     ['Next run', next === undefined ? null : instant(Date.parse(next), 'full')],
     ['Runs so far', figure(fired)],
-    [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${last.result}`],
+    [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${firingText(last)}`],
   ] as const;
 }
 

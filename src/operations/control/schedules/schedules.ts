@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client';
 import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
 import {
+  findCallingFiring,
   findGoingFiring,
   firingCampaigns,
   listSchedules as listStored,
@@ -97,7 +98,7 @@ export async function fireSchedule(
 
 /** The firing would be skipped by the worker that takes it. Throws ScheduleMessageError. */
 async function refuseBeside({ store }: Session, schedule: Schedule): Promise<void> {
-  const going = await findGoingFiring(store.db, schedule);
+  const going = await findCallingFiring(store.db, schedule);
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw new ScheduleMessageError(

@@ -2,6 +2,7 @@ import { foreseen } from '../../../shared/input/errors.ts';
 import { readListSource, showSource } from '../../../list/source.ts';
 import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
+import { isLeftToPromises } from '../../../ledger/rows/promises.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule, findSchedule, listSchedules } from '../../../ledger/campaign/schedules.ts';
 import { type ScheduleState, describeSchedule, scheduleIdOf } from '../../../temporal/schedules.ts';
@@ -14,7 +15,7 @@ export interface LastFiring {
   scheduledAt: string;
   /** The campaign that it started, or was to start. */
   campaignId: string;
-  /** `failed`, `beginning`, or the state of its campaign. */
+  /** `failed`, `beginning`, `callbacks` (nothing but promises is left, and the next run may begin), or the state of its campaign. */
   result: string;
   reason: string | null;
 }
@@ -72,7 +73,10 @@ async function readLast(store: Store, schedule: Schedule, state: ScheduleState |
   const scheduledAt = iso(told.scheduledAt);
   if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
   const campaign = await findCampaign(store.db, campaignId);
-  return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason: campaign?.stateReason ?? null };
+  const reason = campaign?.stateReason ?? null;
+  if (campaign?.state === 'running' && (await isLeftToPromises(store.db, campaignId)))
+    return { scheduledAt, campaignId, result: 'callbacks', reason };
+  return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason };
 }
 
 function iso(ms: number): string {
