@@ -105,6 +105,31 @@ export const aims: readonly Aimed[] = [
   { guard: 'time without sweeps', unseen: 'the list is read all the time' },
   { guard: 'the wait of an unknown batch', unseen: knowing },
 
+  // Nobody who was talked to is called again unless they asked for it, and then at their time.
+  { guard: 'a talk ends its row', unseen: 'whatever puts a row in line asks whether it was talked to' },
+  { guard: 'only a complete record asks for a call', unseen: 'records are complete before they are read' },
+  { guard: 'a row waits for its record', unseen: 'records are complete before they are read' },
+  { guard: 'only their own record asks for a call', unseen: ownWords },
+  { guard: 'a promised number is left alone', unseen: oneCampaign },
+  {
+    guard: 'no promise is kept late',
+    aim: {
+      scenarios: ['asked to call back'],
+      kinds: ['beside', 'clock set'],
+      acts: ['plan', 'submit', 'sweep'],
+      operations: ['submit', 'plan'],
+    },
+  },
+  {
+    guard: 'missed promises are told',
+    aim: {
+      scenarios: ['asked to call back, and the service wants no calls then'],
+      kinds: ['struck', 'beside'],
+      operations: ['plan', 'submit'],
+    },
+  },
+  { guard: 'a promise is for after its talk', unseen: 'nobody names the instant of the call' },
+
   // One outcome for each row.
   { guard: 'one batch for one number', aim: { scenarios: ['calm'], kinds: ['struck'], operations: ['plan'] } },
   {

@@ -30,7 +30,7 @@ export interface Blow {
 }
 
 /** A change of state that an effect made, or was about to make: `batch intent → posting`; or a request, or that one is noted before it. */
-export type Transition = `${'batch' | 'attempt' | 'request'} ${string}`;
+export type Transition = `${'batch' | 'attempt' | 'request' | 'promise'} ${string}`;
 
 /** That calls are about to be taken back. */
 export const noteOfWithdrawal: Transition = 'request batch.withdrawing';
@@ -96,6 +96,10 @@ export class EffectLog {
       transitions.push(`batch ${batches.get(id) ?? '·'} → ${to}`);
       batches.set(id, to);
     }
+    for (const { type, data } of events) {
+      const made = promiseTold(type, data);
+      if (made !== null) transitions.push(made);
+    }
     const attempts = new Map(stored.map((row) => [row.attempt_id, row.state] as const));
     for (const [id, to] of attempts) {
       const from = this.#states.attempts.get(id);
@@ -115,6 +119,13 @@ export class EffectLog {
       },
     };
   }
+}
+
+function promiseTold(type: string, data: string | null): Transition | null {
+  if (type === 'callback.promised') return 'promise · → open';
+  if (type === 'callback.moved') return 'promise open → open';
+  if (type === 'callback.unclear') return 'promise · → unclear';
+  return type === 'callback.ended' ? `promise open → ${(JSON.parse(data ?? '{}') as { state: string }).state}` : null;
 }
 
 function stateTold(type: string, data: string | null): BatchState | null {

@@ -4,7 +4,8 @@ import { minuteMs } from '../support/campaign-rules.ts';
 import { wrongForMs } from './clock-steps.ts';
 import { judgeConsole } from './console/judge-console.ts';
 import type { Ending } from './small-campaign.ts';
-import { rulesOf } from './scenarios.ts';
+import { stands } from './effect-log.ts';
+import { askedBackMs, rulesOf, saidBack, type Scenario } from './scenarios.ts';
 
 /** A promise that was broken, and whom it befell. */
 export interface Breach {
@@ -24,6 +25,9 @@ export interface Breach {
     | 'done by a repetition'
     | 'a defect'
     | 'no end'
+    | 'called before what was promised'
+    | 'a promise kept late'
+    | 'a promise lost'
     | 'needs a hand';
   /** A number of the list, or null. */
   to: string | null;
@@ -43,6 +47,7 @@ export function judgeEnding(ending: Ending): Breach[] {
     ...judgeRequests(ending),
     ...judgeOrders(ending, calls),
     ...judgeRows(ending, calls),
+    ...judgePromises(ending, calls),
     ...(ending.api === 'contract' ? [] : judgeReported(ending, calls)),
     ...judgeConsole(ending),
   ];
@@ -56,18 +61,54 @@ function peopleOf({ standing: { rows } }: Ending): string[][] {
 }
 
 function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const { scenario, standing } = ending;
   const people = peopleOf(ending);
-  const most = rulesOf(ending.scenario).retry.maxAttempts;
+  const most = rulesOf(scenario).retry.maxAttempts;
   for (const call of calls) if (!people.flat().includes(call.to)) yield { rule: 'called though on no list', to: call.to, what: tell(call) };
   for (const numbers of people) {
     const own = calls.filter(({ to }) => numbers.includes(to));
     // The number that was called before a correction has attempts of its own.
-    const allowed = most * numbers.length + ending.standing.redials + countDenied(ending);
+    // After a call back that is not answered there are attempts as from the first.
+    const promised = scenario.callsBack === true ? most : 0;
+    const allowed = most * numbers.length + promised + standing.redials + countDenied(ending);
     if (own.length > allowed) yield { rule: 'called too often', to: own[0]?.to ?? null, what: `${own.length} calls` };
-    for (const { rule, earlier, later } of judgeCalls(own, () => 'the same person'))
+    for (const { rule, earlier, later } of judgeCalls(
+      own,
+      () => 'the same person',
+      (call) => call === firstAsking(scenario, own),
+    ))
       yield { rule, to: later.to, what: `${tell(later)} after ${tell(earlier)}` };
   }
 }
+
+/** The call in which a person asked first to be called back: that is done once. */
+function firstAsking({ callsBack }: Scenario, own: readonly CallTruth[]): CallTruth | undefined {
+  const answered = own.filter(({ result }) => result === 'answered').toSorted((a, b) => a.acceptedAt - b.acceptedAt);
+  return callsBack === true ? answered.find(({ collected }) => saidBack.some((said) => said === collected['callback_at'])) : undefined;
+}
+
+/** Whoever asked to be called back is called in their time or never, and if never, the ledger tells why. */
+function* judgePromises(ending: Ending, calls: readonly CallTruth[]): Generator<Breach> {
+  const { scenario, effects, standing } = ending;
+  for (const numbers of peopleOf(ending)) {
+    const own = calls.filter(({ to }) => numbers.includes(to));
+    const asking = firstAsking(scenario, own);
+    if (asking?.endedAt == null) continue;
+    const due = asking.endedAt + askedBackMs;
+    const until = due + (rulesOf(scenario).callback?.lateMs ?? 0);
+    const next = own.filter(({ acceptedAt }) => acceptedAt > asking.acceptedAt).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
+    const [first] = next;
+    if (first !== undefined && first.acceptedAt < due) yield { rule: 'called before what was promised', to: first.to, what: tell(first) };
+    // An operator may have them called at any later time.
+    const isLate = first !== undefined && first.acceptedAt >= until + graceMs && standing.redials === 0;
+    if (isLate) yield { rule: 'a promise kept late', to: first.to, what: tell(first) };
+    const isTold = effects.some((effect) => stands(effect) && effect.transitions.some((each) => ends.includes(each)));
+    if (first === undefined && !isTold) yield { rule: 'a promise lost', to: asking.to, what: tell(asking) };
+  }
+}
+const ends = ['promise open → missed', 'promise open → cancelled', 'promise · → unclear'];
+/** From what the ledger allowed in time to its request. */
+const graceMs = 15_000;
 
 /** Calls that the service said it would not make, and of which it may show no record: a stated remainder. */
 function countDenied({ api, scenario }: Ending): number {
@@ -137,7 +178,7 @@ function* judgeRows(ending: Ending, calls: readonly CallTruth[]): Generator<Brea
         ? reached && !optedOut
         : row.outcome === 'opted_out'
           ? optedOut
-          : row.outcome === 'unresolved' || !reached;
+          : row.outcome === 'unresolved' || !reached || firstAsking(ending.scenario, own) !== undefined;
     if (!fits) yield { rule: 'wrong outcome', to: row.e164, what: `${row.outcome}, ${reached ? '' : 'not '}reached` };
   }
 }

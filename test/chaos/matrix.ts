@@ -38,6 +38,9 @@ export const possible: readonly Transition[] = [
     'open → settled',
     'open → released',
   ].map((move): Transition => `attempt ${move}`),
+  ...['· → open', 'open → open', 'open → kept', 'open → late', 'open → missed', 'open → cancelled', '· → unclear'].map(
+    (move): Transition => `promise ${move}`,
+  ),
 ];
 
 /** The rows of the matrix of an API: with a service that reports its calls, requests stand beside changes of state. */

@@ -15,7 +15,7 @@ export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const tables = [
   'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
-  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals', 'answers',
+  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals', 'answers', 'promises',
 ]; // prettier-ignore
 
 /** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */

@@ -4,7 +4,7 @@ import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
-import { buildRules, minuteMs } from '../support/campaign-rules.ts';
+import { buildRules, callbackRules, minuteMs } from '../support/campaign-rules.ts';
 import type { Act } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 
@@ -16,6 +16,7 @@ const endings = {
   hasty: '0105',
   opts_out: '0108',
   busy_first: '0110',
+  asks_back: '0130',
 } as const;
 export type Manner = keyof typeof endings;
 export const manners = Object.keys(endings) as [Manner, ...Manner[]];
@@ -42,6 +43,8 @@ export interface Scenario {
   otherwise?: true;
   /** The operator's word, whatever has become of the calls; left out: nobody is called again who was. */
   word?: 'redial' | 'give_up';
+  /** People are called back who ask for it. */
+  callsBack?: true;
 }
 
 export interface Order {
@@ -185,6 +188,32 @@ export const scenarios: readonly Scenario[] = [
     dialect: 'extended',
     troubles: heldThenListed,
   },
+  { name: 'asked to call back', people: ['asks_back', 'answers'], batchSize: 2, dialect: 'extended', troubles: [], callsBack: true },
+  {
+    name: 'asked to call back, and the answer lost',
+    people: ['asks_back'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [error(503, 'after', 2)],
+    callsBack: true,
+  },
+  {
+    name: 'asked to call back, and the service wants no calls then',
+    people: ['asks_back'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 600 } }],
+    callsBack: true,
+  },
+  ...(['suppress', 'withdraw', 'update'] as const).map((act): Scenario => ({
+    name: `asked to call back, and ${act}`,
+    people: ['asks_back'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [],
+    callsBack: true,
+    orders: [{ after: 'promise · → open', act }],
+  })),
   { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
 ];
 
@@ -220,11 +249,33 @@ export function editOf({ people }: Scenario): UploadRow[] {
   return [corrected, rowOf(people.length, 'busy_first')];
 }
 
-export function rulesOf({ batchSize }: Scenario): CampaignRules {
+/** What people say who ask to be called back, each time they pick up, and how long after the call that is. */
+const askedBack = 'in 10 minutes';
+export const askedBackMs = 10 * minuteMs;
+/** As records have it: a sentence. */
+export const saidBack: readonly string[] = [askedBack, 'In 10 minutes.'];
+
+/** Once: whoever asks again in that call is left to an operator. */
+const callingBack: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
+  agentId: 'agent_callbacks',
+  results: [
+    {
+      result: 'later',
+      value: { source: 'collected', key: 'callback_at', values: [...saidBack] },
+      talkUnderMs: null,
+      goal: false,
+      next: { kind: 'callback' },
+    },
+  ],
+  callback: { ...callbackRules, lateMs: minuteMs, most: 1 },
+};
+
+export function rulesOf({ batchSize, callsBack }: Scenario): CampaignRules {
   const { retry } = buildRules();
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };
   return buildRules({
     ...idRules,
+    ...(callsBack === true ? callingBack : {}),
     firstMessage: 'Hello {{ name }}, this is the clinic about your visit.',
     pacing: { batchSize, refillThreshold: 1 },
     retry: { maxAttempts: 2, delays },
@@ -246,5 +297,9 @@ export function sandboxOf(scenario: Scenario, api: ServiceApi): SandboxOptions {
     batchCalling: { ...lag, cancelEnds: 'ringing', cancelMarks: 'all', mostListed: 2 },
     campaigns: { ...lag, otherBody: 'conflict' },
   } as const;
-  return { dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos', ...(otherwise ? open : {}) };
+  const people = scenario.people.flatMap((manner, index) =>
+    manner === 'asks_back' ? [{ number: rowOf(index, manner).e164, mood: 'friendly' as const, answers: { callback_at: askedBack } }] : [],
+  );
+  const world = people.length === 0 ? {} : { world: { people } };
+  return { ...world, dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos', ...(otherwise ? open : {}) };
 }

@@ -27,7 +27,7 @@ export interface CampaignFigures {
   allowed: number;
   /** By state. */
   batches: Record<string, number>;
-  /** Promises to call people back: `open`, of those `overdue`, and `unclear`; empty where the campaign never had any. */
+  /** Promises to call people back: `open`, of those `overdue`, and `unclear`. */
   callbacks: Record<string, number>;
   /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
   reason: IdleReasonName | 'ready' | null;
@@ -97,7 +97,8 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
 }
 
 function callbacksOf(counts: PromiseCounts | null): Record<string, number> {
-  return counts === null ? {} : { open: counts.open, overdue: counts.overdue, unclear: counts.unclear };
+  const { open = 0, overdue = 0, unclear = 0 } = counts ?? {};
+  return { open, overdue, unclear };
 }
 
 async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {

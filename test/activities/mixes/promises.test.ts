@@ -3,9 +3,10 @@ import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.t
 import { Random } from '../../../src/sandbox/core/random.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { campaignOf } from '../../judge/judge-calls.ts';
+import { serviceApis, type ServiceApi } from '../../../src/rules/service-api.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { seedFactor } from '../../support/depth.ts';
-import { drawPostFaults, drawStrikes } from './draw-mix.ts';
+import { asReported, drawPostFaults, drawStrikes } from './draw-mix.ts';
 import { Drive, type CampaignPlan, type Mix } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
 import { range } from './run-mixes.ts';
@@ -114,8 +115,14 @@ function rulesFrom(startsAt: number): CampaignRules {
 function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: Drive) => void } {
   const random = new Random('promises', seed);
   const people = drawPeople(random);
+  // Every third world is full of namesakes, whose calls no words tell apart.
+  const nameOf = ({ e164 }: Person) => (seed % 3 === 0 ? 'Guest' : `Guest ${e164.slice(-4)}`);
   const rowsOf = (some: readonly Person[]) =>
-    some.map(({ e164, zone }, at) => ({ ...buildRow(at + 1, e164, [e164, `Guest ${e164.slice(-4)}`]), zones: [zone], regions: null }));
+    some.map((person, at) => ({
+      ...buildRow(at + 1, person.e164, [person.e164, nameOf(person)]),
+      zones: [person.zone],
+      regions: null,
+    }));
   const campaigns: CampaignPlan[] = [
     { campaignId: 'first', rules: rulesFrom(begins), rows: rowsOf(people) },
     { campaignId: 'second', rules: rulesFrom(begins + 3 * hourMs), rows: rowsOf(people.filter((_, at) => at % 2 === 0)) },
@@ -205,12 +212,15 @@ function judgePromises(
   return { broken, kept };
 }
 
-const all: Kept = { promises: 0, kept: 0, told: 0 };
+const all = new Map<ServiceApi, Kept>(serviceApis.map((api) => [api, { promises: 0, kept: 0, told: 0 }]));
 
-test.for(range(1, 2 * seedFactor))(
-  'each promise of three campaigns is kept once in its time, or told, over a night in which clocks change: seed %i',
-  async (seed) => {
-    const { mix, people, stallOn } = drawMix(seed);
+const cases = serviceApis.flatMap((api) => range(1, 2 * seedFactor).map((seed) => ({ api, seed })));
+
+test.for(cases)(
+  'each promise of three campaigns is kept once in its time, or told, over a night in which clocks change: $api, seed $seed',
+  async ({ api, seed }) => {
+    const { mix: drawn, people, stallOn } = drawMix(seed);
+    const mix = api === 'contract' ? drawn : asReported(drawn, api, new Random('reported promises', api, seed));
     const told = new Map<string, string[]>();
     const drive = new Drive({
       ...mix,
@@ -229,11 +239,14 @@ test.for(range(1, 2 * seedFactor))(
     // By time no call can be joined to its row where the clock of the worker is not that of the service.
     const found = violations.filter(({ what }) => !/by number and time|byTime/.test(what));
     expect([...found, ...proven, ...faults.filter((fault) => !fault.startsWith('conduct'))]).toEqual([]);
-    for (const key of ['promises', 'kept', 'told'] as const) all[key] += kept[key];
+    const sums = all.get(api);
+    for (const key of ['promises', 'kept', 'told'] as const) if (sums !== undefined) sums[key] += kept[key];
   },
 );
 
-test('most of them are kept', () => {
-  expect(all.promises).toBeGreaterThan(50);
-  expect(all.kept / all.promises).toBeGreaterThan(0.7);
+test.for(serviceApis)('most of them are kept: %s', (api) => {
+  const { promises = 0, kept = 0 } = all.get(api) ?? {};
+  console.log(api, all.get(api));
+  expect(promises).toBeGreaterThan(50);
+  expect(kept / promises).toBeGreaterThan(0.7);
 });

@@ -1,5 +1,6 @@
 import { actsThatEnd } from '../acts.ts';
 import { stands, type Effect } from '../effect-log.ts';
+import { editOf } from '../scenarios.ts';
 import type { Breach } from '../judge-ending.ts';
 import type { Ending } from '../small-campaign.ts';
 import { isKept, isOpen, type Asked, type Try } from './person.ts';
@@ -32,13 +33,15 @@ function* judgeTries(effects: readonly Effect[], asked: Asked): Generator<Breach
       yield { rule: 'done though refused', to, what: told(`${status} ${code} wrote ${written.join('; ')}`) };
     if ((isReplayed || kept !== null) && !together && written.length > 0)
       yield { rule: 'done by a repetition', to, what: told(`try ${nth + 1} wrote ${written.join('; ')}`) };
-    if (kept !== null && code !== 'key_reused' && !(isReplayed && status === kept))
+    // One that found the database away tells nothing, and did nothing.
+    const isLost = isOpen(each) && written.length === 0;
+    if (kept !== null && !isLost && code !== 'key_reused' && !(isReplayed && status === kept))
       yield { rule: 'done by a repetition', to, what: told(`${kept}, then ${status}${isReplayed ? ' again' : ''}`) };
     if (act === 'stale resume' && status < 300)
       yield { rule: 'done though refused', to, what: told('a pause was undone by whoever had not seen it') };
     if (sending === 'read only' && status !== 403)
       yield { rule: 'done though refused', to, what: told(`${status} to somebody who may only look`) };
-    if (sending === 'key reused' && kept !== null && !isReplayed && code !== 'key_reused')
+    if (sending === 'key reused' && kept !== null && !isLost && !isReplayed && code !== 'key_reused')
       yield { rule: 'done by a repetition', to, what: told(`${status} under a key that was used`) };
     if (!together && isKept(status)) kept ??= status;
   }
@@ -54,7 +57,7 @@ function writtenBy(effects: readonly Effect[], { from, to, who }: Try): string[]
 }
 
 /** The lists at the end, against what was answered. */
-function* judgeLists({ ledger, person, standing, sandbox }: Ending): Generator<Breach> {
+function* judgeLists({ ledger, person, standing, sandbox, scenario }: Ending): Generator<Breach> {
   const { asked } = person;
   const called = new Set(sandbox.calls().map(({ to }) => to));
   // An opt-out takes the place of a person's entry.
@@ -74,8 +77,11 @@ function* judgeLists({ ledger, person, standing, sandbox }: Ending): Generator<B
     if (!standing.stopped.has(e164) && !maybe.has(e164))
       yield { rule: 'done though refused', to: e164, what: 'it stands on the do-not-call list' };
   const mayHaveEnded = standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
-  for (const { e164, outcome } of mayHaveEnded ? [] : ledger.recipients)
-    if (outcome === 'cancelled' && e164 !== null && !standing.stopped.has(e164) && !maybe.has(e164))
+  // A row may have another number, of which nobody was told.
+  const numbersOf = (id: string | null) =>
+    [...standing.rows, ...editOf(scenario)].flatMap((row) => (row.externalId === id ? [row.e164] : []));
+  for (const { e164, outcome, external_id: id } of mayHaveEnded ? [] : ledger.recipients)
+    if (outcome === 'cancelled' && e164 !== null && !numbersOf(id).some((each) => standing.stopped.has(each) || maybe.has(each)))
       yield { rule: 'done though refused', to: e164, what: 'its row was withdrawn' };
 }
 
