@@ -42,7 +42,6 @@ export interface RowQuery {
   states?: readonly CampaignRow['state'][];
   outcomes?: readonly Outcome[];
   reasons?: readonly string[];
-  /** What the last talk came to. */
   results?: readonly string[];
   /** The rule that keeps it waiting, as `readWaiting` names them. */
   waitingFor?: string;

@@ -246,7 +246,6 @@ test.for(cases)(
 
 test.for(serviceApis)('most of them are kept: %s', (api) => {
   const { promises = 0, kept = 0 } = all.get(api) ?? {};
-  console.log(api, all.get(api));
   expect(promises).toBeGreaterThan(50);
   expect(kept / promises).toBeGreaterThan(0.7);
 });
