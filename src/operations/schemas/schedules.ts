@@ -104,12 +104,10 @@ export const schedule = z
       .object({
         scheduledAt: instant,
         campaignId: z.string(),
-        result: z
-          .string()
-          .meta({
-            description:
-              '`failed`, `beginning`, `callbacks` (nothing but promises is left, and the next run may begin), or the state of its campaign.',
-          }),
+        result: z.string().meta({
+          description:
+            '`failed`, `beginning`, `callbacks` (nothing but promises is left, and the next run may begin), or the state of its campaign.',
+        }),
         reason: z.string().nullable(),
       })
       .nullable()
