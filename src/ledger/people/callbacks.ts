@@ -1,5 +1,5 @@
 import type { UnclearReason } from '../../rules/callback-rules.ts';
-import { atLocal, faultOf } from '../../rules/callbacks/callback-time.ts';
+import { atLocal, faultOf, toWholeSecond } from '../../rules/callbacks/callback-time.ts';
 import { openAttemptStates } from '../../rules/ledger.ts';
 import { isNeverCalledAgain } from '../../rules/outcome.ts';
 import { appendEvents } from '../events.ts';
@@ -149,7 +149,7 @@ function readTime(
 ): { at: number; local: string | null } {
   const rules = callbackRulesOf(campaign.rules);
   const question = questionOf(campaign, row, { toldAt: now, now });
-  const read = 'instant' in time ? { at: time.instant, local: null } : atLocal(time.local, question, rules.lateMs);
+  const read = 'instant' in time ? { at: toWholeSecond(time.instant), local: null } : atLocal(time.local, question, rules.lateMs);
   if (typeof read === 'string') throw refusal(row.row_number, read);
   const fault = read.at <= now ? 'past' : faultOf(read.at, rules, question);
   if (fault !== null) throw refusal(row.row_number, fault);

@@ -145,7 +145,7 @@ export function foresee(input: EligibilityInput): Foresight {
 }
 
 /**
- * As `judgeEligibility`; the hours, and the ends of campaign and row, must allow the call at `serviceNow` too, which another clock shows.
+ * As `judgeEligibility`; hours, promises, and the ends of campaign and row must allow the call at `serviceNow` too, which another clock shows.
  * Caps and budgets are kept by one clock alone. Nothing is final by the other one, which may be wrong.
  */
 export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
@@ -154,5 +154,6 @@ export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): 
   const there = judgeEligibility({ ...input, at: serviceNow, capsAllowAt: serviceNow, budgetAllowsAt: serviceNow });
   if (there.verdict === 'dial') return verdict;
   const waitMs = there.verdict === 'wait' ? there.until - serviceNow : 0;
+  if (there.verdict === 'wait' && there.reason === 'promised') return { verdict: 'wait', until: input.at + waitMs, reason: 'promised' };
   return { verdict: 'wait', until: input.at + Math.max(hoursRecheckMs, waitMs), reason: 'outside_hours' };
 }

@@ -32,10 +32,16 @@ export function readCallback(rules: CallbackRules, facts: Pick<ConversationFacts
   const said = saidIn(rules.at, facts);
   const shown = said?.slice(0, longestSaid) ?? null;
   if (said === null) return { kind: 'unclear', reason: 'no_time', said: null };
-  const read = rules.at.kind === 'in' ? readMinutes(said, question) : readTime(said, rules, question);
-  if (typeof read === 'string') return { kind: 'unclear', reason: read, said: shown };
+  const found = rules.at.kind === 'in' ? readMinutes(said, question) : readTime(said, rules, question);
+  if (typeof found === 'string') return { kind: 'unclear', reason: found, said: shown };
+  const read = { ...found, at: toWholeSecond(found.at) };
   const reason = faultOf(read.at, rules, question);
   return reason === null ? { kind: 'clear', ...read, said: shown } : { kind: 'unclear', reason, said: shown };
+}
+
+/** The first whole second that is not earlier. A promise must have come by the clock of the service too, which tells seconds. */
+export function toWholeSecond(at: number): number {
+  return Math.ceil(at / 1000) * 1000;
 }
 
 /** What speaks against a promise for this instant; null: nothing. */

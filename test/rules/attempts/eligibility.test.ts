@@ -171,6 +171,8 @@ test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByB
       { verdict: 'wait', until: noon + 0.05 * hour, reason: 'outside_hours' }],
     ['over by the other clock, which may be wrong', 240_000, { endsAt: noon + 700_000 },
       { verdict: 'wait', until: noon + 60_000, reason: 'outside_hours' }],
+    ['promised by this clock, and not yet by the other one', -300, { promise: { isOwn: true, dueAt: noon, until: noon + hour } },
+      { verdict: 'wait', until: noon + 300, reason: 'promised' }],
     ['over by this clock', -240_000, { endsAt: noon }, ended],
     ['a cap, which is kept by this clock alone', -240_000, { capsAllowAt: noon, budgetAllowsAt: noon }, { verdict: 'dial' }],
   ],

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import type { ResultRule } from '../../../src/rules/talk-results.ts';
+import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
+import { buildRow, buildRules, callbackRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { isFull } from '../../support/depth.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
+
+const people = isFull ? 5_000 : 500;
+const maxAttempts = 3;
+const mostPromises = 3;
+const lateMs = 30 * minuteMs;
+
+const agent = {
+  agent_id: 'agent_visits',
+  name: 'Visits',
+  conversation_config: { tts: { voice_id: 'voice_calm' }, agent: { first_message: 'Hello.', prompt: { prompt: 'You ask who comes.' } } },
+  platform_settings: {
+    data_collection: {
+      who: { type: 'string' as const, description: 'Am I speaking to the patient?', enum: ['patient', 'somebody else'] },
+      plan: { type: 'string' as const, description: 'Will you come?', enum: ['yes', 'no', 'undecided', 'later'] },
+      callback_in: { type: 'string' as const, description: 'In how many minutes may we call you back?' },
+      opt_out: { type: 'boolean' as const, description: 'Whether the person asked not to be called again.' },
+    },
+    overrides: { conversation_config_override: { agent: { first_message: true } } },
+  },
+};
+
+const rule = (result: string, key: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
+  result,
+  value: { source: 'collected', key, values: [value, `${value}.`] },
+  talkUnderMs: null,
+  goal: false,
+  ...more,
+});
+
+const results: ResultRule[] = [
+  rule('wrong_person', 'who', 'somebody else'),
+  rule('later', 'plan', 'later', { next: { kind: 'callback' } }),
+  rule('undecided', 'plan', 'undecided', { next: { kind: 'retry', afterMs: 2 * hourMs } }),
+  rule('comes', 'plan', 'yes', { goal: true }),
+];
+
+/** What the rules above say of a talk, by somebody who reads them: its result, and from when to when another call is to be made. */
+function expected({ collected, endedAt }: CallTruth): { result: string; from: number | null; to: number | null } {
+  const said = (key: string): string =>
+    String(collected[key] ?? '')
+      .replace(/\.$/, '')
+      .toLowerCase();
+  const nothing = { from: null, to: null };
+  if (said('who') === 'somebody else') return { result: 'wrong_person', ...nothing };
+  const ended = endedAt ?? 0;
+  if (said('plan') === 'later') {
+    const minutes = Number(said('callback_in'));
+    return { result: 'later', from: ended + minutes * minuteMs, to: ended + minutes * minuteMs + lateMs };
+  }
+  if (said('plan') === 'undecided') return { result: 'undecided', from: ended + 2 * hourMs, to: Infinity };
+  return { result: said('plan') === 'yes' ? 'comes' : 'other', ...nothing };
+}
+
+test(
+  `what ${people} talks came to, and who is called again, is what the rules say of what the service was told`,
+  { timeout: 900_000 },
+  async () => {
+    const random = new Random('results');
+    const list = Array.from({ length: people }, (_, index) => ({
+      number: `+1${201 + Math.floor(index / 70)}555${String(130 + (index % 70)).padStart(4, '0')}`,
+      answers: {
+        who: random.chance(0.1) ? 'somebody else' : 'patient',
+        plan: random.pick(['yes', 'yes', 'no', 'undecided', 'later']),
+        callback_in: random.pick(['20', '45', '200']),
+      },
+    }));
+    const rules = buildRules({
+      agentId: agent.agent_id,
+      results,
+      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, words: null, lateMs, most: mostPromises },
+      retry: { maxAttempts },
+      pacing: { batchSize: 50, refillThreshold: 20, maxConcurrentCalls: 200 },
+    });
+    const rows = list.map(({ number }, index) => buildRow(index + 1, number, [number, `Guest ${number.slice(2)}`]));
+    let counted: Record<string, number> = {};
+    const drive: Drive = new Drive(
+      quietMix({
+        seed: 'results',
+        sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
+        campaigns: [{ campaignId: 'visits', rules, rows }],
+        atEnd: async () => {
+          counted = (await readStatus(drive.db, await requireCampaign(drive.db, 'visits'))).results;
+        },
+      }),
+    );
+    const { trial, violations, proven, faults } = await drive.run();
+    expect([...violations, ...proven, ...faults]).toEqual([]);
+    const wrong: string[] = [];
+    const counts = new Map<string, number>();
+    const calls = new Map<string, CallTruth[]>();
+    for (const call of trial.calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt))
+      calls.set(call.to, [...(calls.get(call.to) ?? []), call]);
+    const attempts = new Map<string, (string | null)[]>();
+    for (const { e164, result, disposition } of trial.ledger.attempts.toSorted((a, b) => a.number - b.number))
+      // What was planned and not sent placed no call.
+      if (disposition !== null) attempts.set(e164, [...(attempts.get(e164) ?? []), result]);
+    for (const { number } of list) {
+      const own = calls.get(number) ?? [];
+      const told = attempts.get(number) ?? [];
+      const meant = own.map((call) => (call.result === 'answered' ? expected(call) : null));
+      for (const each of meant) if (each !== null) counts.set(each.result, (counts.get(each.result) ?? 0) + 1);
+      if (JSON.stringify(told) !== JSON.stringify(meant.map((each) => each?.result ?? null)))
+        wrong.push(`${number}: ${told.join(', ')} instead of ${meant.map((each) => each?.result).join(', ')}`);
+      for (const [at, each] of meant.entries()) {
+        const next = own[at + 1];
+        if (each === null || next === undefined) continue;
+        if (each.from === null) wrong.push(`${number}: called again after ${each.result}`);
+        else if (next.acceptedAt < each.from || next.acceptedAt >= (each.to ?? 0))
+          wrong.push(`${number}: called again at the wrong time after ${each.result}`);
+      }
+      const most = { undecided: maxAttempts, later: 1 + mostPromises }[meant.at(-1)?.result ?? ''] ?? 1;
+      if (own.length !== most && !meant.includes(null)) wrong.push(`${number}: ${own.length} calls instead of ${most}`);
+    }
+    expect(wrong.slice(0, 20)).toEqual([]);
+    expect(counted).toEqual(Object.fromEntries(counts));
+    // They are no proof where they come to nothing.
+    for (const result of ['wrong_person', 'later', 'undecided', 'comes', 'other']) expect(counts.get(result)).toBeGreaterThan(people / 20);
+  },
+);
