@@ -28,6 +28,7 @@ export interface DevServerInput {
   ui?: boolean;
   /** Default 0: a free one. */
   port?: number;
+  /** Taken where it is free, also as the server starts; default 0: any free one. */
   uiPort?: number;
   namespace?: string;
   /** How long the server may take until it serves; default 60 s. */
@@ -96,7 +97,9 @@ async function startOnPorts(input: DevServerInput, program: string, lock: Proces
       return await startServer({ ...input, port, uiPort, namespace: input.namespace ?? 'default', ui: input.ui ?? true }, program, lock);
     } catch (error) {
       if (!(error instanceof DevServerError) || tries === startTries) throw error;
-      const isTaken = /address already in use/i.test(error.message) && chosen.includes(0);
+      const isTaken = /address already in use/i.test(error.message);
+      // The UI's port was a wish: whoever looks for it is told where it is.
+      if (isTaken) chosen[1] = 0;
       if (!isTaken && !error.hasCrashed) throw error;
     }
   }

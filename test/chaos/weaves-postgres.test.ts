@@ -2,4 +2,4 @@ import { isFull } from '../support/depth.ts';
 import { testWeaves } from './weaves-suite.ts';
 
 // Fewer than this would come to nothing in too many of the scenarios.
-testWeaves('postgres', { every: isFull ? 24 : 13, seeds: 4 });
+testWeaves('postgres', { every: isFull ? 10 : 13, seeds: 4 });

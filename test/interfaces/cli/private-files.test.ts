@@ -38,6 +38,7 @@ test('ledger, WAL, lock and Temporal data are not 0644, whatever mask the person
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await until(() => said.includes('\n'));
+  expect(JSON.parse(said)).toMatchObject({ ready: true });
   const names = readdirSync(folder, { recursive: true }) as string[];
   expect(names).toEqual(expect.arrayContaining(['carillon.db', 'carillon.db-wal', 'carillon.db.lock', 'state/carillon/temporal.db']));
   expect(opened(folder)).toEqual([]);

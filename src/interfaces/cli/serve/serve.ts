@@ -160,21 +160,27 @@ export async function withLocalConsole(
   // Other users of this machine see what a browser is started with: a word that is worth nothing once it has been used.
   let once: string | null = randomUUID();
   const made = await createToken(store, { name: 'this machine', role: 'admin', lastsMs: tokenLastsMs, nowReal: now() });
-  const api = await startApi(
-    {
-      ...control,
-      logger: createLogger(config.CARILLON_LOG_LEVEL),
-      clock: () => keep().catch(() => realClock(now)),
-      rehearse: rehearseInProcess(io),
-      ...(quickenSandbox === undefined ? {} : { quickenSandbox }),
-      redeem: (word) => {
-        if (word !== once) return null;
-        once = null;
-        return made.text;
+  const listenAt = (at: number) =>
+    startApi(
+      {
+        ...control,
+        logger: createLogger(config.CARILLON_LOG_LEVEL),
+        clock: () => keep().catch(() => realClock(now)),
+        rehearse: rehearseInProcess(io),
+        ...(quickenSandbox === undefined ? {} : { quickenSandbox }),
+        redeem: (word) => {
+          if (word !== once) return null;
+          once = null;
+          return made.text;
+        },
       },
-    },
-    { host: '127.0.0.1', port, tls: null },
-  );
+      { host: '127.0.0.1', port: at, tls: null },
+    );
+  // Another program may have taken the usual port since it was looked for.
+  const api = await listenAt(port).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 'EADDRINUSE') return listenAt(0);
+    throw error;
+  });
   try {
     if (open) openBrowser(io, config, `${api.url}/sign-in#token=${once}`);
     await work({ url: api.url, signInUrl: `${api.url}/sign-in#token=${made.text}` });
