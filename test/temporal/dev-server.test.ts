@@ -110,7 +110,7 @@ test('a port that was taken in the meantime is replaced by another', async () =>
   const ports = starts.map((line) => /--port (\d+)/.exec(line)?.[1]);
   expect(new Set(ports).size).toBe(3);
   // That of the UI is a wish.
-  await expect(startDevServer({ ...input, uiPort: 4711 })).rejects.toThrow(/address already in use/);
+  await expect(startDevServer({ ...input, ui: true, uiPort: 4711 })).rejects.toThrow(/address already in use/);
   const again = (await readFile(join(folder, 'starts'), 'utf8')).trim().split('\n').slice(3);
   expect(again.map((line) => line.includes('--ui-port 4711'))).toEqual([true, false, false]);
 });
