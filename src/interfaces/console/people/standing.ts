@@ -18,9 +18,15 @@ type Standing = Pick<
 /** How a person stands, with what is behind it in a few words. */
 export function statusOf(row: Standing, now: number): Html {
   const { state, outcome } = row;
+  if (isRecordAwaited(row)) return withDetail('waiting', 'Answered', 'their record is awaited');
   const detail = detailOf(row, now);
   if (outcome === null || detail === null) return detail === null ? rowBadge(row) : withDetail(state === 'open' ? 'calling' : 'waiting', rowStateWord(state), detail); // prettier-ignore
   return withDetail(outcomeTone(outcome), shortWords[outcome] ?? outcomeWord(outcome), detail);
+}
+
+/** Whether they were talked to, and what follows is decided once the record of the call is complete. */
+function isRecordAwaited({ state, disposition, result }: Standing): boolean {
+  return state === 'open' && disposition === 'answered' && result === null;
 }
 
 /** Where what is behind it stands beside. */

@@ -13,10 +13,11 @@ import {
 } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
-import { localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
+import { callbackCounts, localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
+import { countPromises } from '../../../ledger/rows/promises.ts';
 import { listCallbacks, type Callback } from '../../../ledger/people/callbacks.ts';
 import { callPath, campaignNav, rowPath } from '../core/links.ts';
 import { campaignName, openCampaign, personName } from '../core/rows.ts';
@@ -37,6 +38,7 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
   const rowsOf = (some: readonly Callback[]) =>
     some.map((callback) => ({ key: keyOf(callback), cells: cellsOf(request, { campaignId, callback, mayAct }) }));
   const shown = over.slice(0, mostOver);
+  const counts = callbackCounts(await countPromises(db, campaignId, request.now), request.now);
   return {
     title: `${campaignName(campaign)}: call backs`,
     section: 'campaigns',
@@ -44,7 +46,9 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
     againMs,
     crumbs: [['/', 'Campaigns']],
     tabs: campaignNav(campaign, 'callbacks'),
-    meta: html`<span>Nobody calls these numbers before, and the call goes before all others then.</span>`,
+    meta: html`${counts === '' ? null : html`<span>${capital(counts)}</span>`}<span
+        >Nobody calls these numbers before, and the call goes before all others then.</span
+      >`,
     body: [
       asked.length === 0
         ? null
