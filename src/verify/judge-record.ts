@@ -10,6 +10,7 @@ interface Facts {
   references?: readonly string[];
   openingLine?: string | null;
   callResult?: string | null;
+  status?: string | null;
   userTurns?: number;
   agentTurns?: number;
   collected?: Record<string, unknown> | null;
@@ -51,18 +52,21 @@ function says({ collected, evaluation }: Facts, { source, key, values }: SaidRul
 
 /** What the talk of a call came to by the record that it owns, and what it asks for; null: it was none, or the record tells nothing yet. */
 export function resultBy({ results }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
-  const { state, final, facts: told, disposition } = row;
-  if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || told === null) return null;
-  const facts = JSON.parse(told) as Facts;
+  const { state, final, facts: stored, disposition } = row;
+  if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || stored === null) return null;
+  const facts = JSON.parse(stored) as Facts;
   if ((facts.userTurns ?? 0) === 0) return null;
-  const { durationMs, startedAt, endedAt } = facts;
+  const { durationMs, startedAt, endedAt, status } = facts;
+  // What the service was still working on when its record was given up on may change.
+  const isUnderWay = status != null && status !== 'done' && status !== 'failed';
+  const told = isUnderWay ? { ...facts, collected: null, evaluation: null } : facts;
   const lasted = durationMs ?? (startedAt == null || endedAt == null ? 0 : endedAt - startedAt);
   for (const { result, value, talkUnderMs, next } of results) {
     const isShort = talkUnderMs === null || (lasted > 0 && lasted < talkUnderMs);
-    if (isShort && (value === null || says(facts, value))) return { result, asks: next?.kind ?? null };
+    if (isShort && (value === null || says(told, value))) return { result, asks: next?.kind ?? null };
   }
   const asksForValues = results.some(({ value }) => value !== null);
-  return { result: asksForValues && facts.collected == null && facts.evaluation == null ? 'none' : 'other', asks: null };
+  return { result: asksForValues && told.collected == null && told.evaluation == null ? 'none' : 'other', asks: null };
 }
 
 /** A value as it may stand, bare or wrapped once, as comparable text. */

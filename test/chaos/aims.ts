@@ -108,6 +108,7 @@ export const aims: readonly Aimed[] = [
   // Nobody who was talked to is called again unless they asked for it, and then at their time.
   { guard: 'a talk ends its row', unseen: 'whatever puts a row in line asks whether it was talked to' },
   { guard: 'only a complete record asks for a call', unseen: 'records are complete before they are read' },
+  { guard: 'a running analysis asks for nothing', unseen: 'records are complete before they are read' },
   { guard: 'a row waits for its record', unseen: 'records are complete before they are read' },
   { guard: 'only their own record asks for a call', unseen: ownWords },
   { guard: 'a promised number is left alone', unseen: oneCampaign },

@@ -58,7 +58,9 @@ export function drawWorld(
   const kills = !apart && (traits.kills === true || random.chance(0.3));
   // Drawn apart, too: in half of them one who will not come is called again.
   const results = new Random('asks', name, seed).chance(0.5) ? [askingResult, ...talkResults] : talkResults;
-  const drawn = buildMix(random, people, { ...traits, results }, { apart, kills });
+  // In half of them what a record tells of a talk is corrected once it is complete.
+  const corrected = new Random('draft', name, seed).chance(0.5) ? { draft_analysis: 0.5 } : {};
+  const drawn = buildMix(random, people, { ...traits, records: { ...traits.records, ...corrected }, results }, { apart, kills });
   // Drawn apart, so that it changes nothing else of a seed.
   const dialect = new Random('dialect', api, name, seed).chance(0.5) ? ({ dialect: 'published' } as const) : {};
   const { mix, ...reported } =

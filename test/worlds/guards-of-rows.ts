@@ -158,6 +158,13 @@ export const guardsOfRows: readonly Guard[] = [
     test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'before the record has been read to its end' },
   },
   {
+    name: 'a running analysis asks for nothing',
+    keeps: 'What a record shows while the service still analyses the talk may be corrected: nobody is called because of it.',
+    edits: [edit('src/rules/correlation/record.ts', 'resultOfTalk(analysisIn(facts), ', 'resultOfTalk(facts, ')],
+    worlds: ['restarted', 'barge_in', 'inbound', 'mixed'],
+    test: { file: 'test/ledger/collect/asked-calls.test.ts', name: 'an analysis that still runs asks for nothing' },
+  },
+  {
     name: 'a row waits for its record',
     keeps: 'A row whose talk may ask for another call has no outcome before its record is complete.',
     edits: [edit('src/ledger/collect/record-results.ts', ' && (row.final === 0 || becameFinal)', ' && row.final === 1 && becameFinal')],

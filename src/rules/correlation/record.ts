@@ -101,7 +101,7 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
     final,
     disposition,
     optOut,
-    talkResult: isTalk && rules.results !== undefined ? resultOfTalk(facts, lastedMs, rules.results) : null,
+    talkResult: isTalk && rules.results !== undefined ? resultOfTalk(analysisIn(facts), lastedMs, rules.results) : null,
     talk: talkIn(facts, final, rules.ringLimitMs ?? 0),
     spoken,
     wordless: facts.hasTranscript && !spoken && facts.callResult === null,
@@ -249,6 +249,12 @@ function durationOf(facts: ConversationFacts): number {
 }
 
 /** Whether anything was collected in a call, or its evaluation says anything. */
+/** What may name a talk: values of an analysis that still runs may change, and nobody is called because of them. */
+function analysisIn({ status, collected, evaluation }: ConversationFacts): Pick<ConversationFacts, 'collected' | 'evaluation'> {
+  const isComplete = status === null || status === 'done' || status === 'failed';
+  return isComplete ? { collected, evaluation } : { collected: null, evaluation: null };
+}
+
 function hasValues({ collected, evaluation }: ConversationFacts): boolean {
   return [collected, evaluation].some((values) => values !== null && Object.keys(values).length > 0);
 }

@@ -82,6 +82,15 @@ test.for(dialects)('an analysis that never comes, and a call in which nobody spo
   expect(await violations(silent)).toEqual([]);
 });
 
+test.for(dialects)('an analysis that still runs asks for nothing, however long it is waited for: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  await scenario.dial(1);
+  const draft = talk('one', noon + 5_000, { status: 'processing', collected: { said: 'later' } });
+  for (const minute of [2, 10, 20]) await scenario.sweep(noon + minute * minuteMs, [draft]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'none' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
 test.for(dialects)('a wish not to be called again outranks one for a call, also in the same record: %s', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.dial(1);

@@ -249,3 +249,25 @@ test('no more than a thousand talks are remembered, those looked at last', () =>
   expect(again).not.toBe(forgottenTalk);
   expect(again).toEqual(forgottenTalk);
 });
+
+test('what a record tells of a choice before it is done is corrected once it is, where the world says so', async () => {
+  const told = async (records: WorldInput['records'], more = {}): Promise<{ early: unknown[]; late: unknown }> => {
+    const sandbox = await start(worldWith(records), more);
+    const [number = ''] = plainNumbers(1);
+    await sandbox.batch([], { calls: [{ to_phone_number: number }] });
+    const early: unknown[] = [];
+    for (let seconds = 0; seconds < 600; seconds += 1) {
+      await sandbox.advance(1_000);
+      const [record] = await readRecords(sandbox).catch(() => []);
+      if (record?.status === 'processing') early.push(record.collected_data.appointment?.value);
+      if (record?.status === 'done') return { early: [...new Set(early)], late: record.collected_data.appointment?.value };
+    }
+    throw new Error('the call never ends');
+  };
+  const plain = await told({});
+  expect(plain.early).toEqual([undefined]);
+  const drafted = await told({ draft_analysis: 1 });
+  expect(drafted.late).toBe(plain.late);
+  expect(drafted.early).toEqual([expect.stringMatching(/^(?:confirmed|reschedule|declined)$/)]);
+  expect(drafted.early).not.toContain(drafted.late);
+});

@@ -30,7 +30,7 @@ export function describeConversation(call: Call, view: ConversationView): Record
     ...(extended ? innerTurn(turn, answeredAt, channel) : {}),
   }));
   const withheld = seen.shown.withholdsResults(seen.talk);
-  const results = seen.analysed && !withheld;
+  const results = seen.showsAnalysis && !withheld;
   return {
     conversation_id: call.conversationId,
     ...(extended ? describeInner(seen, turns ?? [], withheld) : {}),
@@ -65,8 +65,8 @@ export function describeListEntry(call: Call, view: ConversationView, summarised
   };
 }
 
-function hasAnalysis({ analysed, course, shown, talk }: SeenConversation): boolean {
-  return analysed && course.answeredAt !== null && !shown.withholdsResults(talk);
+function hasAnalysis({ showsAnalysis, course, shown, talk }: SeenConversation): boolean {
+  return showsAnalysis && course.answeredAt !== null && !shown.withholdsResults(talk);
 }
 
 function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld: boolean): Record<string, unknown> {

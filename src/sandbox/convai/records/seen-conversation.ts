@@ -78,7 +78,13 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    return (this.#assessment ??= recallAssessment(this.call, this.talk));
+    const told = (this.#assessment ??= recallAssessment(this.call, this.talk));
+    return this.analysed ? told : draftOf(told, this.call);
+  }
+
+  /** Whether its analysis is shown: once it is complete, or as a draft before, where its status says so. */
+  get showsAnalysis(): boolean {
+    return this.analysed || (this.ended && this.#view.dialect !== 'spec' && this.shown.drafts);
   }
 
   /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */
@@ -110,6 +116,16 @@ export function recallAssessment(call: Call, talk: Talk): Assessment {
   if (known?.talk !== talk) return assess(call.agent?.platform ?? {}, talk);
   known.assessment ??= assess(call.agent?.platform ?? {}, talk);
   return known.assessment;
+}
+
+/** An analysis that is not complete: of each choice it tells another one. */
+function draftOf({ collected, evaluation }: Assessment, { agent }: Call): Assessment {
+  const drafted = Object.entries(collected).map(([id, item]) => {
+    const choices = agent?.platform.data_collection?.[id]?.enum ?? [];
+    const other = choices.find((choice) => choice !== item.value);
+    return [id, other === undefined ? item : { ...item, value: other }] as const;
+  });
+  return { collected: Object.fromEntries(drafted), evaluation };
 }
 
 /** What of a call its record tells; each thing is drawn by itself, so that a new habit changes no other. */
@@ -146,6 +162,10 @@ export class ShownRecord {
     if (this.withholds(talk)) return this.#habits.withheld_form === 'absent' ? undefined : [];
     const first = begun.findIndex(({ speaker }) => speaker === 'agent');
     return begun.map((turn, index) => (index === first ? { ...turn, text: this.#line(turn.text) } : turn));
+  }
+
+  get drafts(): boolean {
+    return this.#happens('draft', this.#habits.draft_analysis);
   }
 
   withholdsResults(talk: Talk): boolean {

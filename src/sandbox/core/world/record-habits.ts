@@ -26,6 +26,8 @@ export const recordHabits = z.strictObject({
   direction_shown: share.default(1),
   /** `full`: as the dialect has it; `bare`: nothing but times; `ring`: and the duration counts the ring; `none`: no record. */
   unanswered: z.enum(['full', 'bare', 'ring', 'none']).default('full'),
+  /** Where a record tells that it is processing: it shows another choice than the one that it will tell once it is done. */
+  draft_analysis: share.default(0),
   listed_late: lateness.optional(),
 });
 export type RecordHabits = z.output<typeof recordHabits>;
