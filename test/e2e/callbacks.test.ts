@@ -46,7 +46,7 @@ test('a new campaign of init calls people back as they asked, and as an operator
   await until('a talk with Ben', async () =>
     (await world.run('results', id, '--outcome', 'completed', '-o', '-')).stdout.includes(ben ?? ''),
   );
-  const now = Math.max(...world.sandbox.calls().map(({ acceptedAt }) => acceptedAt));
+  const now = Math.ceil(Math.max(...world.sandbox.calls().map(({ acceptedAt }) => acceptedAt)) / 1000) * 1000;
   const at = new Date(now + 2 * hourMs).toISOString();
   expect(await world.run('callback', 'set', id, '--row', '2', '--at', at)).toMatchObject({ code: 0, stdout: expect.stringContaining(at) });
   expect(await world.run('callback', 'set', id, '--row', '2', '--at', '17:00')).toMatchObject({ code: 2 });
