@@ -230,9 +230,9 @@ async function wait(tx: Tx, input: PlanInput, { reason, until }: { reason: WaitR
 
 async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Promise<Plan> {
   const due = await nextDueAt(tx, input.campaignId);
-  // What is due after the end gets its outcome at the end.
   const outstanding = await countOutstanding(tx, input.campaignId);
   if (due !== null) {
+    // What is due after the end gets its outcome at the end.
     const onlyPromises = !isOutstanding(outstanding) && (await isLeftToPromises(tx, input.campaignId));
     return {
       kind: 'wait',

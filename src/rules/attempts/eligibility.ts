@@ -145,7 +145,7 @@ export function foresee(input: EligibilityInput): Foresight {
 }
 
 /**
- * As `judgeEligibility`; hours, promises, and the ends of campaign and row must allow the call at `serviceNow` too, which another clock shows.
+ * As `judgeEligibility`; hours, promises, and the ends of campaign and row must allow the call at `serviceNow` too, by another clock.
  * Caps and budgets are kept by one clock alone. Nothing is final by the other one, which may be wrong.
  */
 export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
