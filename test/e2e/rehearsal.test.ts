@@ -170,3 +170,26 @@ test('Ctrl-C ends a rehearsal in order and leaves nothing behind', async () => {
   expect(io.written().stdout).toBe('');
   expect(readdirSync(folder).sort()).toEqual(['campaign.yaml', 'list.csv']);
 });
+
+test('who asks for it in a rehearsal says when, and is called back', { timeout: 240_000 }, async () => {
+  const { folder, io } = await createOffice();
+  const file = writeCampaign(folder, [
+    "results: [{ result: later, collected: wants, equals: ['yes'], then: callback }]",
+    'callback: { at: callback_at, words: en }',
+  ]);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^caps: .*\n/m, ''));
+  const list = join(folder, 'list.csv');
+  writeFileSync(list, readFileSync(list, 'utf8').split('\n').slice(0, 31).join('\n'));
+  const kept = join(folder, 'kept');
+  const code = await runCli(['rehearse', file, '--start-at', startAt, '--keep', kept, '--json'], io);
+  expect([code, code === 0 ? '' : io.written().stderr]).toEqual([0, '']);
+  const [head = '', ...lines] = readFileSync(join(kept, 'results.csv'), 'utf8').trim().split('\n');
+  const column = head
+    .replace(/^\uFEFF/, '')
+    .split(',')
+    .indexOf('callback_state');
+  const states = new Set(lines.map((line) => line.split(',').at(column)));
+  expect(column).toBeGreaterThan(0);
+  expect(states).toContain('kept');
+  expect(states).toContain('unclear');
+});

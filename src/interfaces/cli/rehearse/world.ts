@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError } from '../../../shared/input/errors.ts';
+import type { CallbackRules } from '../../../rules/callback-rules.ts';
 import type { ValueRule } from '../../../rules/talk-results.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { privateSettings, type LocalWorldInput } from '../access/local-world.ts';
@@ -127,6 +128,7 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
     results.filter(({ source, key }) => source === 'collected' && key === wanted).flatMap(({ values }) => values);
   const asked = [
     ...results.filter(({ source }) => source === 'collected').map(({ key }) => [key, resultItem(key, valuesOf(key))] as const),
+    ...(rules.callback === undefined ? [] : callbackItems(rules.callback)),
     ...rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const),
   ];
   const criterion = (key: string, prompt: string) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: prompt });
@@ -159,6 +161,22 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
 /** A value that a made-up talk may come to: one of those for which there is a rule, or none of them. */
 function resultItem(key: string, values: ValueRule['values']) {
   return { type: 'string', description: key, enum: [...new Set([...values.map(String), 'something else'])] } as const;
+}
+
+/** What people are asked who want to be called back: they say it in the sandbox's ways, or in minutes where those are wanted. */
+function callbackItems({ at }: CallbackRules): (readonly [string, object])[] {
+  const when = { type: 'string', description: 'When may we call you back?' } as const;
+  switch (at.kind) {
+    case 'at':
+      return [[at.key, when]];
+    case 'in':
+      return [[at.key, { type: 'integer', description: 'In how many minutes, from 10 to 120, may we call you back?' }]];
+    case 'date_and_time':
+      return [
+        [at.date, { ...when, enum: ['tomorrow', 'Monday'] }],
+        [at.time, { ...when, enum: ['10 am', '5 pm'] }],
+      ];
+  }
 }
 
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
