@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { pausedByPerson } from '../src/rules/lifecycle.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { ControlRequest, ControlChange } from '../src/ledger/control-requests.ts';
+import { goOnFromPilot } from '../src/ledger/limits/pilot.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 export interface ChangeStateInput {
@@ -10,7 +11,7 @@ export interface ChangeStateInput {
   /** Of a drain, as the log shows it; absent: a person wished it. */
   reason?: string;
   /** Absent: made here and now. */
-  wish?: Omit<ControlRequest, 'waitedMs'>;
+  wish?: Omit<ControlRequest, 'waitedMs'> & { sample?: true };
 }
 
 /** Commits a person's wish to the database, once; from then on no POST begins that the new state forbids. */
@@ -24,7 +25,13 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
     case 'pause':
       return { changed: await pauseCampaign(deps.store, { campaignId, now }, { reason: pausedByPerson, wish }) };
     case 'resume':
-      return { changed: await resumeCampaign(deps.store, { campaignId, now }, wish) };
+      return {
+        changed: await resumeCampaign(
+          deps.store,
+          { campaignId, now },
+          { wish, beside: (tx, campaign) => goOnFromPilot(tx, campaign, { now, again: input.wish?.sample === true }) },
+        ),
+      };
     case 'drain':
       return {
         changed: await endCampaign(deps.store, { campaignId, now }, { why: 'drained', wish, reason: input.reason }),

@@ -1,7 +1,7 @@
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { isOutstanding } from '../src/ledger/limits/counters.ts';
 import { olderThanCampaign } from '../src/ledger/ledger-older.ts';
-import type { Planned } from '../src/rules/next-step.ts';
+import type { Planned } from '../src/rules/pacing/next-step.ts';
 import { planBatch } from '../src/ledger/plan/planning.ts';
 import { lookAtCallers } from './callers.ts';
 import { renderWith } from './campaign-templates.ts';

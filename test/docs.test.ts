@@ -386,9 +386,20 @@ const optionalParents: Readonly<Record<string, object>> = {
   variables: { values: {} },
   price: { per_minute: 0.12, currency: 'USD' },
   callback: { at: 'callback_at' },
+  stop_at: { goal: 1 },
+  consent: { at: 'day', source: 'day', text: 'first_name' },
+  stays_open: { expires_after: '2h' },
+  caller_limits: { per_hour: 1, per_day: 1 },
+  pilot: { rows: 1 },
   pre_dial: { url: 'https://hooks.example.com' },
   on_completion: { url: 'https://hooks.example.com' },
   on_pause: { url: 'https://hooks.example.com' },
+};
+
+/** What must stand beside them. */
+const alongside: Readonly<Record<string, object>> = {
+  stays_open: { list: { file: 'list.csv', phone: 'phone', id: 'first_name' }, ends_at: '2031-01-01T00:00:00Z' },
+  stop_at: { results: [{ result: 'confirmed', collected: 'confirmed', equals: true, goal: true }] },
 };
 
 /** Settings whose documented default, written out, gives other rules than leaving them out does. */
@@ -398,14 +409,17 @@ function wrongDefaults(text: string): string[] {
       // One of three that is needed: the example has it.
       if (path.includes('[]') || path === 'callback.at') return false;
       const [parent = ''] = path.split('.');
-      const base = path.includes('.') && parent in optionalParents ? { ...smallest, [parent]: optionalParents[parent] } : smallest;
+      const base =
+        path.includes('.') && parent in optionalParents
+          ? { ...smallest, ...alongside[parent], [parent]: optionalParents[parent] }
+          : smallest;
       const without = withoutSetting(base, path);
       const accepted = campaignSchema.safeParse(without).success;
       if (value === 'required') return accepted;
       if (!accepted) return true;
       const written = /^`(.+)`$/.exec(value)?.[1];
       if (written === undefined) return value !== 'none' && value !== 'computed';
-      const content: unknown = /^[,{[]|^\d+$/.test(written) && written !== ',' ? parse(written) : written;
+      const content: unknown = /^[,{[]|^(\d+|true|false)$/.test(written) && written !== ',' ? parse(written) : written;
       const explicit = withSetting(without, path, content);
       if (!campaignSchema.safeParse(explicit).success) return true;
       return JSON.stringify(rulesOf(explicit)) !== JSON.stringify(rulesOf(without));

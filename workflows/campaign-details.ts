@@ -9,8 +9,12 @@ const waits: Readonly<Record<string, string>> = {
   blocked: 'the service to allow requests again',
   canary: 'a first conversation',
   words: 'open calls with the same words to end',
+  pilot: 'the pilot, and what is decided about it',
+  caller_limit: 'caller numbers to have made fewer calls (caller_limits)',
+  goal: 'talks that may come to the goal',
   paused: 'somebody to resume it',
   collecting: 'the last results',
+  rows: 'rows that are added (stays_open)',
 };
 
 /** What Temporal's UI shows of a campaign: ids and counts only, since it is kept with the history. */

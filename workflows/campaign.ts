@@ -16,7 +16,7 @@ import type { Activities } from '../activities/index.ts';
 import type { PlanActivityResult } from '../activities/plan.ts';
 import { batchNumberOf } from '../src/rules/ids.ts';
 import { undecidedStates } from '../src/rules/ledger.ts';
-import { nextStep } from '../src/rules/next-step.ts';
+import { nextStep } from '../src/rules/pacing/next-step.ts';
 import { describeCampaign } from './campaign-details.ts';
 import {
   cancelUpdate,
@@ -25,6 +25,7 @@ import {
   lookAgainUpdate,
   onlyPromisesSignal,
   pauseUpdate,
+  rowsAddedSignal,
   statusQuery,
   type CampaignCounters,
   type CampaignInput,
@@ -124,6 +125,9 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   });
   grant(drainUpdate, 'drain', 'Finish with the calls that are open; the campaign counts as completed');
   grant(cancelUpdate, 'cancel', 'End the campaign; open calls are still collected');
+  setHandler(rowsAddedSignal, () => {
+    changes += 1;
+  });
   setHandler(
     lookAgainUpdate,
     () => {

@@ -70,6 +70,8 @@ export interface CampaignCounters extends CampaignProgress {
 export interface ResumeInput {
   /** Pauses that only the database has: one that comes after the resume is not undone by it, however late the workflow is told. */
   pausesSeen: number;
+  /** Another sample of the pilot is called before the others. */
+  sample?: true;
 }
 
 /** Each returns after its change is committed to the database; false when the campaign's state does not allow it. */
@@ -88,5 +90,7 @@ export const lookAgainUpdate = defineUpdate<boolean>('lookAgain');
 export const statusQuery = defineQuery<CampaignCounters>('status');
 /** What a campaign tells the firing that runs it, once nobody is left but whom it is to call back. */
 export const onlyPromisesSignal = defineSignal('onlyPromises');
+/** Rows were added: kept by Temporal until a worker is there, as an update is not. */
+export const rowsAddedSignal = defineSignal('rowsAdded');
 /** Has a webhook deliver at once: it was resumed, or its receiver is mended. */
 export const deliverNowSignal = defineSignal('deliverNow');

@@ -125,7 +125,8 @@ function selectEvents(db: Queries, { afterSeq = 0, limit = 1000, types = null }:
     .limit(limit);
 }
 
-function toEvent(row: Row<'events'>): CampaignEvent {
+/** A line of the log as it was written. */
+export function toEvent(row: Row<'events'>): CampaignEvent {
   return {
     seq: row.seq,
     at: row.at,

@@ -129,9 +129,7 @@ const webhooks: Columns = {
   state: 'text', reason: 'text?', since_real: 'integer', cursor: 'integer', deliverer: 'text?', failures: 'integer=0',
   failing_since_real: 'integer?', succeeded_real: 'integer?', failed_real: 'integer?', fault: 'text?', status: 'integer?',
 };
-
 const sessions: Columns = { hash: 'text key', token_id: 'text', ends_real: 'integer' };
-
 const rehearsals: Columns = { draft_id: 'text key', campaign_id: 'text?', edition: 'text', report: 'text?' };
 
 async function createTables(db: Kysely<Database>, dialect: StoreDialect): Promise<void> {
@@ -264,12 +262,8 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
     '013-people-lists': {
       async up(db: Kysely<Database>) {
         await createTable(db, 'list_orders', { campaign_id: 'text key', place: 'integer key' });
-        await createTable(db, 'list_cells', {
-          campaign_id: 'text key',
-          place: 'integer key',
-          folded: 'text key',
-          row_number: 'integer key',
-        });
+        const cells = { campaign_id: 'text key', place: 'integer key', folded: 'text key', row_number: 'integer key' } as const;
+        await createTable(db, 'list_cells', cells);
         for (const index of peopleIndexes) await sql.raw(index).execute(db);
       },
     },
@@ -292,6 +286,14 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       'create index promises_campaign on promises (campaign_id, state, due_at)',
       'create index promises_recipient on promises (recipient_id, made_at)',
       'alter table recipients add column promise_id text',
+    ),
+    '019-pilot-and-goal': run(
+      ...['goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text'].map(
+        (of) => `alter table campaigns add column ${of}`,
+      ),
+      'alter table recipients add column sample bigint',
+      'create index batches_caller on batches (caller, first_posted_at)',
+      'create index recipients_sample on recipients (campaign_id, state, rank, sample, due_at) where sample is not null',
     ),
   };
   return { getMigrations: async () => migrations };

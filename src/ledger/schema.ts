@@ -51,6 +51,14 @@ export interface Database extends ServiceTables {
     let_queued: Generated<0 | 1>;
     /** When it last began to dial: what ended before does not open the breaker. */
     dials_since: number;
+    /** The round in which it reached its goal; null: it has not. */
+    goal_round: number | null;
+    /** Which sample is called before the others, or was, from 1; null: the campaign has no pilot. */
+    pilot_sample: number | null;
+    /** `asked`: it waits for the word of a person. */
+    pilot_state: 'calling' | 'asked' | 'passed' | null;
+    /** What the gates that are always asked have seen, as JSON; null: nothing. */
+    gates: string | null;
   };
   /** The numbers that call for a campaign. */
   callers: {
@@ -140,6 +148,8 @@ export interface Database extends ServiceTables {
     result: string | null;
     /** The open promise to call this recipient back, for which it stands in line; null: there is none. */
     promise_id: string | null;
+    /** Of which sample of the pilot it is; null: of none. */
+    sample: number | null;
     /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
     words_key: string | null;
   };
@@ -245,7 +255,7 @@ export interface Database extends ServiceTables {
   };
   suppressions: {
     e164: string;
-    /** `account` or a campaign id. */
+    /** `account`, a campaign id, or `purpose:` and a word. */
     scope: string;
     source: string;
     reason: string | null;

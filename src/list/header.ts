@@ -1,5 +1,5 @@
 import { countNamed } from '../rules/columns.ts';
-import { readPhoneNumber } from '../rules/phone-number.ts';
+import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import type { CampaignFile } from '../campaign/file/file.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { namedColumns } from '../campaign/file/columns-of-rules.ts';
@@ -18,6 +18,8 @@ export interface HeaderQuestion extends ListChoice {
   names: readonly string[];
   /** Country of numbers that are written without one, or null. */
   defaultRegion: string | null;
+  /** The list may have no rows yet. */
+  mayBeEmpty?: boolean;
 }
 
 /**
@@ -27,7 +29,8 @@ export interface HeaderQuestion extends ListChoice {
 export function readHeader(file: CampaignFile): Promise<ListHeader> {
   const { sheet, default_region: defaultRegion = null } = file.settings.list;
   const names = [...new Set(namedColumns(file).map(({ name }) => name))];
-  return findHeader({ path: file.listPath, names, delimiter: file.delimiter, sheet, defaultRegion });
+  const mayBeEmpty = file.settings.stays_open !== undefined;
+  return findHeader({ path: file.listPath, names, delimiter: file.delimiter, sheet, defaultRegion, mayBeEmpty });
 }
 
 /**
@@ -54,7 +57,7 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
   if (layout.kind === 'text') refuseOtherDelimiter(path, columns, layout.delimiter);
   const above = records.slice(0, place);
   refuseRowsAbove(question, above, header);
-  if (records[place + 1] === undefined) {
+  if (question.mayBeEmpty !== true && records[place + 1] === undefined) {
     throw new ListFileError(path, 'the list has a header and no rows below it; add the recipients and run the command again');
   }
   if (above.length > 0) {

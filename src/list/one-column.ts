@@ -1,5 +1,5 @@
 import { findColumn, theColumn } from '../rules/columns.ts';
-import { readPhoneNumber } from '../rules/phone-number.ts';
+import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { describeList, readListRecords, type ListChoice } from './records.ts';
 import { didYouMean } from '../rules/nearest-name.ts';

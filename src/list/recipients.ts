@@ -2,7 +2,7 @@ import type { CampaignRules } from '../rules/campaign-rules.ts';
 import type { RejectionReason } from '../rules/outcome.ts';
 import type { RowTerms, OwnColumns, OwnTerms } from '../rules/row-terms.ts';
 import { compileTemplates, type Personalisation } from '../rules/personalisation.ts';
-import { readPhoneNumber } from '../rules/phone-number.ts';
+import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { recipientFields } from '../rules/columns.ts';
 import type { CampaignFile } from '../campaign/file/file.ts';
 import type { ListRecord } from './format/record.ts';
@@ -10,6 +10,7 @@ import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { RowIndex } from './row-index.ts';
+import { readConsent } from './row-consent.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/cells.ts';
 import { ownFields, type RowSoFar } from '../campaign/file/row-fields.ts';
@@ -42,9 +43,9 @@ const rowsPerChunk = 1000;
  * Reads and judges every data row of a list, in file order, each exactly once.
  *
  * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its country,
- * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own, `missing_value`, `duplicate_phone`, `duplicate_id`. The
- * first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row will never be
- * dialled. An empty country cell falls back to the default region.
+ * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own, `missing_consent`, `missing_value`, `duplicate_phone`,
+ * `duplicate_id`. The first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row
+ * will never be dialled. An empty country cell falls back to the default region.
  * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
  */
 export async function* readRecipients(
@@ -122,6 +123,9 @@ class RowJudge {
     const { zones, regions } = place;
     const own = readOwnTerms(cell, { rules: this.#rules, zones, country: number.country, regions });
     if (!own.ok) return reject(own.reason, own.column, own.hint, e164, zones);
+    const consent = readConsent(this.#rules, cell, zones);
+    if (!consent.ok) return reject('missing_consent', consent.column, consent.hint, e164, zones);
+    const { consentedAt } = consent;
     for (const column of this.#personalisation.columns) {
       const damage = describeSpreadsheetError(cell(column));
       if (damage !== null) return reject('missing_value', column, damage, e164, zones);
@@ -150,7 +154,16 @@ class RowJudge {
       return reject('duplicate_id', list.idColumn, hint, e164, zones);
     }
     this.#rowByNumber.rowOf(key, row);
-    return { verdict: 'accepted', externalId, e164, zones, country: number.country, regions, ...own.terms };
+    return {
+      verdict: 'accepted',
+      externalId,
+      e164,
+      zones,
+      country: number.country,
+      regions,
+      ...own.terms,
+      ...(consentedAt === null ? {} : { consentedAt }),
+    };
   }
 }
 

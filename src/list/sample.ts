@@ -1,4 +1,4 @@
-import { readPhoneNumber } from '../rules/phone-number.ts';
+import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { describeList, type ListChoice, readListRecords } from './records.ts';
 import { linesAboveRows } from './format/text-records.ts';

@@ -10,9 +10,11 @@ export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
 /**
  * The rules of a campaign for one call to a number of one's own: one attempt that is never repeated, begun at once. Do-not-call list,
- * frequency caps, hours and law hold as in the campaign; hours and law do not with `anyHour`.
+ * frequency caps, hours and law hold as in the campaign, consent of the list is not asked; hours and law do not with `anyHour`.
  */
-export function testCallRules(rules: CampaignRules, anyHour: boolean): CampaignRules {
+export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): CampaignRules {
+  const rules = { ...ofCampaign };
+  delete rules.consent;
   return {
     ...rules,
     ...(anyHour ? { calendar: { hours: null, closedOn: [] }, law: [] } : {}),

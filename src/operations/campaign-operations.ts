@@ -84,6 +84,12 @@ export const campaignOperations = {
       'read',
       'Show every decision about the number of a row, and when it may be called next',
     ),
+    downloadEvidence: download(
+      'GET /api/v1/campaigns/:campaign/rows/:row/evidence.zip',
+      'operate',
+      'Download what is known of the calls to the number of a row, signed, for whoever has to answer for them',
+      'It holds nothing of anybody else, and the log says who has asked for it.',
+    ),
     showTranscript: read(
       'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
       'operate',
@@ -102,6 +108,13 @@ export const campaignOperations = {
       'operate',
       'Add and correct rows of a campaign that has not ended',
       'Rows are matched by the id column. Rows that fail leave those of the campaign as they were.',
+    ),
+    addRows: change(
+      'POST /api/v1/campaigns/:campaign/rows',
+      'operate',
+      'Add up to 500 rows to a campaign that has not ended',
+      'Each row is accepted, known by its id already, or refused; what is answered is durable, and what is refused is as if it had not been ' +
+        'sent. Too many at once: 429, and nothing of the request was done.',
     ),
     fixRows: change(
       'POST /api/v1/campaigns/:campaign/fix',

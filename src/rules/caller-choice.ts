@@ -17,6 +17,8 @@ export interface CallerWish {
   caller: string | null;
   country: string | null;
   regions: readonly string[] | null;
+  /** A call back that was promised to them, for which room was kept. */
+  isPromised?: boolean;
 }
 
 /** Which of several numbers calls somebody who was never called (`caller_choice`); `region` is the default. */
@@ -54,11 +56,16 @@ function landOf(country: string | null): string | null {
 export class CallerSorting {
   readonly #callers: Caller[];
   readonly #choice: CallerChoice;
+  readonly #rooms: ReadonlyMap<string, CallerRoom>;
   #ofRequest: string | null = null;
+  #taken = 0;
+  #takenUnpromised = 0;
 
-  constructor(callers: readonly Caller[], choice: CallerChoice) {
-    this.#callers = callers.map((caller) => ({ ...caller }));
+  /** `rooms`: of those whose calls are limited. */
+  constructor(callers: readonly Caller[], choice: CallerChoice, rooms: ReadonlyMap<string, CallerRoom> = new Map()) {
+    this.#callers = callers.filter(({ phoneNumberId }) => rooms.get(phoneNumberId)?.room !== 0).map((caller) => ({ ...caller }));
     this.#choice = choice;
+    this.#rooms = rooms;
   }
 
   /** The number of this request; null while nobody has been taken. */
@@ -66,13 +73,30 @@ export class CallerSorting {
     return this.#ofRequest;
   }
 
+  /**
+   * Until when the recipient waits for the number that they know, or any, since it has made as many calls as it may or keeps the rest for
+   * call backs; null: they need not.
+   */
+  waitsUntil({ caller, isPromised }: CallerWish): number | null {
+    const known = caller === null ? undefined : this.#rooms.get(caller);
+    const rooms = known === undefined ? this.#callers.map(({ phoneNumberId }) => this.#rooms.get(phoneNumberId)) : [known];
+    const waits = rooms.map((room) => waitOf(room, isPromised === true));
+    return waits.length > 0 && !waits.includes(null) ? Math.min(...waits.map(Number)) : null;
+  }
+
   /** Whether the recipient belongs into this request. */
   takes(recipient: CallerWish): boolean {
-    const caller = chooseCaller(this.#callers, recipient, this.#choice);
+    const isPromised = recipient.isPromised === true;
+    const usable = this.#callers.filter(({ phoneNumberId }) => waitOf(this.#rooms.get(phoneNumberId), isPromised) === null);
+    const caller = chooseCaller(usable, recipient, this.#choice);
     if (caller === null) return false;
     if (caller.phoneNumberId !== recipient.caller) caller.given += 1;
     this.#ofRequest ??= caller.phoneNumberId;
-    return caller.phoneNumberId === this.#ofRequest;
+    const { room = Infinity, free = Infinity } = this.#rooms.get(this.#ofRequest) ?? {};
+    if (caller.phoneNumberId !== this.#ofRequest || this.#taken >= room || (!isPromised && this.#takenUnpromised >= free)) return false;
+    this.#taken += 1;
+    if (!isPromised) this.#takenUnpromised += 1;
+    return true;
   }
 }
 
@@ -109,3 +133,60 @@ export const faultWords: Readonly<Record<CallerFault, string>> = {
   unknown: 'is not known to the service',
   not_verified: 'is not verified',
 };
+
+/** How many calls one number may make, over all campaigns of the database; null: no limit. */
+export interface CallerLimits {
+  perHour: number | null;
+  perDay: number | null;
+}
+
+/** Any stretch of that length counts, so that nothing bursts at midnight. */
+const windows = [
+  { limit: 'perHour', ms: 3_600_000 },
+  { limit: 'perDay', ms: 86_400_000 },
+] as const;
+
+/** How far back calls count. */
+export const callerLookBackMs = windows[1].ms;
+
+/** Calls that a number may begin now, and when it may begin one more where that is none. */
+export interface CallerRoom {
+  room: number;
+  freeAt: number;
+  /** How many of them to people to whom nothing was promised, so that each call back finds room; where none, look again then. */
+  free: number;
+  looksAt: number;
+}
+
+/** Until when a number calls nobody, or nobody to whom nothing was promised; null: it may. */
+export function waitOf(room: CallerRoom | undefined, isPromised: boolean): number | null {
+  if (room?.room === 0) return room.freeAt;
+  return room?.free === 0 && !isPromised ? room.looksAt : null;
+}
+
+/** Room that is kept is looked at again after this long at least. */
+const leastLookMs = 60_000;
+
+/**
+ * `calls`: when its calls rang, or may ring at the latest; `promised`: when call backs are due for which it is to have room; in any order.
+ */
+export function roomOf(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[] = []): CallerRoom {
+  const found: CallerRoom = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
+  const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
+  for (const { limit, ms } of windows) {
+    const most = limits[limit];
+    if (most === null) continue;
+    const within = calls.filter((at) => at > now - ms).sort((a, b) => a - b);
+    found.room = Math.min(found.room, Math.max(0, most - within.length));
+    // One more fits when all but the last few of them are so long ago.
+    const leaving = within[within.length - most];
+    if (leaving !== undefined) found.freeAt = Math.max(found.freeAt, leaving + ms);
+    // A call that begins now still counts when each of these is due.
+    for (const [before, due] of dues.filter((at) => at <= now + ms).entries())
+      found.free = Math.min(found.free, most - within.filter((at) => at > due - ms).length - (before + 1));
+    found.looksAt = Math.min(found.looksAt, (within[0] ?? Infinity) + ms);
+  }
+  found.free = Math.max(0, Math.min(found.free, found.room));
+  found.looksAt = Math.max(now + leastLookMs, Math.min(found.looksAt, dues[0] ?? Infinity));
+  return found;
+}

@@ -1,3 +1,7 @@
+import type { ConsentRules } from './consent.ts';
+import type { StaysOpen } from './row-terms.ts';
+import type { Gate, PilotRules } from './gates.ts';
+import type { CallerLimits } from './caller-choice.ts';
 import type { CallbackRules } from './callback-rules.ts';
 import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
@@ -99,6 +103,14 @@ export interface BreakerRules {
   coolDownMs: number | null;
 }
 
+/** Enough of what the campaign is for: no further calls but those that were promised. */
+export interface StopAt {
+  /** Talks whose result is the goal. */
+  goal: number;
+  /** `none`: no more calls are open, or waited for, than goals are missing. */
+  overshoot: 'allowed' | 'none';
+}
+
 /**
  * The rules of a campaign as frozen at its start: plain JSON, stored with the campaign, built from the campaign file by
  * `src/campaign/file/file.ts`. All durations are milliseconds of *service time* unless the name says `Real`.
@@ -110,6 +122,8 @@ export interface CampaignRules {
     numbers: readonly string[];
     /** `region`: a number of the recipient's own region first, then in turn; `rotation`: in turn. */
     choice: 'region' | 'rotation';
+    /** Absent: each may call as often as there are lines. */
+    limits?: CallerLimits;
   };
   list: {
     /** Column names exactly as in the header. */
@@ -135,8 +149,10 @@ export interface CampaignRules {
   calendar: CallingCalendar;
   /** What the law says, in every place to which the list may lead; empty when the campaign file turns it off. */
   law: readonly LegalHours[];
-  /** Left out: the file does not say. */
+  /** Left out: the file does not say; without a purpose whoever took back consent for any is not called. */
   basis?: Basis;
+  purpose?: string;
+  consent?: ConsentRules;
   /** Left out: what calls cost is not told. */
   price?: Price;
   /** Epoch milliseconds before which nothing is dialled, or null. */
@@ -182,6 +198,14 @@ export interface CampaignRules {
   optOut: ValueRule[];
   /** What a talk came to, the first rule that describes it; absent: nothing is asked. */
   results?: readonly ResultRule[];
+  /** Absent: everybody is called from the beginning. */
+  pilot?: PilotRules;
+  /** Shares that must hold; absent: none. */
+  gates?: readonly Gate[];
+  /** Absent: it goes on until everybody has an outcome. */
+  stopAt?: StopAt;
+  /** Absent: it ends when everybody has an outcome. */
+  staysOpen?: StaysOpen;
   /** What is done about people who ask to be called back; absent: no record is read for it. */
   callback?: CallbackRules;
   dispositions: readonly DispositionRule[];

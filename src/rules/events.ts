@@ -1,5 +1,6 @@
 import type { CallerFault } from './caller-choice.ts';
 import type { AdjustableLimit, AdjustableRules, CampaignRules } from './campaign-rules.ts';
+import type { ConsentFault } from './consent.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
@@ -7,13 +8,14 @@ import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
 import type { EndedPromise, UnclearReason } from './callback-rules.ts';
+import type { GateReading } from './gates.ts';
 import type { AfterTalk } from './talk-results.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
 
 /** Why calls that wait at the service are taken back: the campaign is stopped, or one of them may not be made any more. */
 export type WithdrawReason =
-  'paused' | 'ended' | 'withdrawn' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice';
+  'paused' | 'ended' | 'withdrawn' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice' | ConsentFault;
 
 interface CallEnd {
   disposition: Disposition;
@@ -36,7 +38,7 @@ export type RowHashVersion = 2;
 
 interface Entry {
   e164: string;
-  /** `account` or a campaign id. */
+  /** `account`, a campaign id, or `purpose:` and a word. */
   scope: string;
 }
 
@@ -128,6 +130,15 @@ export interface EventData {
   'attempt.settled': CallEnd & { by?: 'report' };
   /** What the talk came to: a word of the campaign file. `asks`: it asks for another call, and does not end its row. */
   'attempt.result': { result: string; asks?: AfterTalk['kind'] };
+  /** The rows that are called first, drawn before anybody is, or once more by the word of a person. */
+  'pilot.drawn': { sample: number; size: number; rows: readonly number[] };
+  /** All of them were called once and read to their end. `passed`: it goes on by itself. */
+  'pilot.ended': { sample: number; passed: boolean; readings: readonly GateReading[] };
+  'pilot.decided': { sample: number; decision: 'go_on' | 'sample'; by: 'person' };
+  /** A gate that is always asked was asked. */
+  'gate.read': GateReading;
+  /** Talks that came to the goal, of as many as were wanted: nobody else is called but whom a call back was promised. */
+  'goal.reached': { goals: number };
   /** Somebody is to be called back: by their own record, or by the word of a person. */
   'callback.promised': CallbackTimes & { by?: 'person' };
   /** It was put off, or the row was corrected. */

@@ -39,6 +39,9 @@ export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
 /** Why a campaign drains; `campaign_end`: its `ends_at` has passed. */
 export type DrainReason = (typeof drainReasons)[number];
 
+/** Reason of outcome `cancelled` where the campaign has reached its goal. */
+export const goalReached = 'goal_reached';
+
 /** The outcome of those who still wait when a campaign drains. */
 export function outcomeOfWaiting(reason: DrainReason): 'cancelled' | 'expired' {
   return reason === 'campaign_end' ? 'expired' : 'cancelled';
@@ -52,4 +55,21 @@ export function hasClosed({ state }: { state: CampaignState }): boolean {
 /** Nothing happens any more unless a person starts it again. */
 export function hasEnded(campaign: { state: CampaignState }): boolean {
   return hasClosed(campaign) || campaign.state === 'failed';
+}
+
+/** Between two looks of a campaign that waits for rows, in service time: whoever adds one tells it, but a message may be lost. */
+const lookForRowsMs = 6 * 60 * 60_000;
+
+/** Until when a campaign whose people all have an outcome waits for further rows; null: it does not. */
+export function rowsAwaitedUntil(
+  { rules, state, goal }: { rules: { staysOpen?: object; endsAt: number | null }; state: CampaignState; goal: string | null },
+  now: number,
+): number | null {
+  const isOver = state === 'draining' || goal === 'reached' || (rules.endsAt !== null && rules.endsAt <= now);
+  return rules.staysOpen === undefined || isOver ? null : Math.min(now + lookForRowsMs, rules.endsAt ?? Infinity);
+}
+
+/** Whether a campaign may begin with a list that has no rows yet: they are added later, and no pilot is drawn from them. */
+export function mayBeginEmpty({ staysOpen, pilot }: { staysOpen?: object; pilot?: object }): boolean {
+  return staysOpen !== undefined && pilot === undefined;
 }

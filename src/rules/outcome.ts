@@ -15,9 +15,9 @@ export type Outcome = (typeof outcomes)[number];
 
 const neverAgain: readonly Outcome[] = ['opted_out', 'suppressed', 'rejected'];
 
-/** Whether nobody is called after this outcome, whoever asks for it. */
-export function isNeverCalledAgain(outcome: Outcome): boolean {
-  return neverAgain.includes(outcome);
+/** Whether nobody is called after this outcome, whoever asks for it; null: there is none yet. */
+export function isNeverCalledAgain(outcome: Outcome | null): boolean {
+  return outcome !== null && neverAgain.includes(outcome);
 }
 
 /** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */
@@ -31,6 +31,7 @@ export const rejectionReasons = [
   'invalid_date',
   'invalid_priority',
   'invalid_hours',
+  'missing_consent',
   'missing_value',
   'malformed_row',
   'duplicate_phone',

@@ -10,6 +10,8 @@ export interface OwnTerms {
   priority?: number | null;
   /** Hours of its own, in which alone it is dialled, as `readOwnHours` has them; those of campaign and law hold as well. */
   hours?: string | null;
+  /** When the person agreed to be called; the columns of it stand under `consent` of the campaign file. */
+  consentedAt?: number | null;
 }
 
 /** The priority of a row that says none: others can be put before it, and behind it. */
@@ -35,7 +37,7 @@ export interface RowTerms extends OwnTerms {
 export type LoggedTerms = Omit<RowTerms, 'externalId'> & { e164: string; person: string | null };
 
 /** The columns of the list from which they are read; missing in rules that are older than the term, or null: the list has none. */
-export type OwnColumns = { [Term in keyof OwnTerms as `${Term}Column`]?: string | null };
+export type OwnColumns = { [Term in Exclude<keyof OwnTerms, 'consentedAt'> as `${Term}Column`]?: string | null };
 
 /** The names of what a row may say of its own. */
 export const ownTerms = Object.keys({
@@ -43,4 +45,13 @@ export const ownTerms = Object.keys({
   expiresAt: true,
   priority: true,
   hours: true,
+  consentedAt: true,
 } satisfies Record<keyof OwnTerms, true>) as (keyof OwnTerms)[];
+
+/** What holds for rows that are added to a campaign that waits for them. */
+export interface StaysOpen {
+  /** How long after it was added a row may be dialled that says no end of its own; null: as long as the campaign runs. */
+  expiresAfterMs: number | null;
+  /** Whether they are called before other first calls, the newest first. */
+  newestFirst: boolean;
+}

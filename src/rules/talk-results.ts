@@ -98,13 +98,18 @@ export function countedShare(count: number, of: number): CountedShare {
   return { count, of, share, low: Math.max(0, (middle - half) / whole), high: Math.min(1, (middle + half) / whole) };
 }
 
+/** The results that are what the campaign is for. */
+export function goalsOf(rules: readonly ResultRule[] | undefined): ReadonlySet<string> {
+  return new Set((rules ?? []).flatMap(({ result, goal }) => (goal ? [result] : [])));
+}
+
 /** Of how many that came to something (by what) it was what the campaign is for; null: it has no such rule. */
 export function goalShare(
   rules: readonly ResultRule[] | undefined,
   counts: Readonly<Record<string, number>>,
   of?: number,
 ): CountedShare | null {
-  const goals = new Set((rules ?? []).flatMap(({ result, goal }) => (goal ? [result] : [])));
+  const goals = goalsOf(rules);
   if (goals.size === 0) return null;
   const sum = (names: readonly string[]): number => names.reduce((all, name) => all + (counts[name] ?? 0), 0);
   return countedShare(sum([...goals]), of ?? sum(Object.keys(counts)));

@@ -1,5 +1,6 @@
 import type { LoggedEvent } from './log.ts';
 import type { PromiseBook } from './judge-asked.ts';
+import type { PilotBook } from './judge-pilot.ts';
 import type { ScreeningBook } from './judge-dial.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
@@ -45,6 +46,8 @@ export interface BatchBook {
   /** Calls that it was to have, and those that were planned. */
   size: number;
   planned: number;
+  /** The number that calls; empty before the first POST. */
+  caller: string;
   /** The last POST, its verdict, and those of the others. */
   k: number;
   verdicts: (string | null)[];
@@ -131,6 +134,10 @@ export interface CampaignBook {
   /** Rows changed since the log last told their number. */
   edits: { added: number; corrected: number; withdrawn: number };
   rounds: number;
+  /** Null: everybody is called from the beginning. */
+  pilot: PilotBook | null;
+  /** Talks that came to the goal, and in which round there were enough of them; null: there were not. */
+  goals: { count: number; round: number | null; told: boolean };
   /** The campaign has ended, and the line of its round has not come yet. */
   owesRoundEnd: LoggedEvent | null;
 }
@@ -181,6 +188,8 @@ export function openBook(
     withdrawn: new Set(),
     edits: { added: 0, corrected: 0, withdrawn: 0 },
     rounds: 0,
+    pilot: null,
+    goals: { count: 0, round: null, told: false },
     owesRoundEnd: null,
   };
 }

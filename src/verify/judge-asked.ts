@@ -1,4 +1,5 @@
 import { callsOf, findAttempt, renewBudget, type JudgedLine } from './campaign-book.ts';
+import { countGoal } from './judge-goal.ts';
 import { numberOf, textOf } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
 
@@ -21,6 +22,7 @@ export function noteResult({ campaign, event, data, violate }: JudgedLine): void
   if (attempt.result !== null) violate('log_incomplete', `call ${event.attemptId} came to ${attempt.result}, and then to ${result}`);
   if (attempt.disposition !== 'answered') violate('cause_missing', `call ${event.attemptId} came to ${result}, and nobody had answered it`);
   attempt.result = result;
+  countGoal(campaign, attempt, 1);
   attempt.asks = textOf(data['asks']);
   if (attempt.asks === null) return;
   const { results, callback } = campaign.rules;

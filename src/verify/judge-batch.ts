@@ -38,6 +38,7 @@ export function beginPost({ campaign, event, data, violate }: JudgedLine, batch:
     violate('log_incomplete', `batch ${batchId} was to have ${batch.size} calls, and the log has ${batch.planned}`);
   campaign.speed = Math.max(campaign.speed, numberOf(data['speed']) ?? 1);
   batch.firstPostedAt ??= event.at;
+  batch.caller = textOf(data['caller']) ?? '';
   batch.k = k;
   batch.verdicts[k - 1] = null;
   batch.told[k - 1] = null;
@@ -128,6 +129,7 @@ export function planBatch({ campaign, event, data, violate }: JudgedLine): void 
     serviceId: null,
     size: Number(data['size']),
     planned: 0,
+    caller: '',
     k: 0,
     verdicts: [],
     told: [],

@@ -16,6 +16,8 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
   if (closed !== null) violate('outside_hours', `call ${attemptId} was placed ${closed}`);
   if (numbers.isSuppressed(number, campaignId, at))
     violate('suppressed_dialled', `call ${attemptId} went to a number on the do-not-call list`);
+  const unconsented = numbers.isRevoked(number, rules.purpose, at) ? 'after consent was taken back' : judgeConsent(rules, event);
+  if (unconsented !== null) violate('without_consent', `call ${attemptId} was placed ${unconsented}`);
   const other = numbers.openCall(number);
   if (other !== undefined && other !== attemptId)
     violate('calls_overlap', `call ${attemptId} began while ${other} to the same number was open`);
@@ -24,6 +26,15 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
     return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
   if (broken !== undefined) violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
+}
+
+/** What is wrong with the consent of a row, of which the log tells when it was given; null: nothing, or none is asked for. */
+function judgeConsent({ consent, timing }: JudgedRules, { at, data = {} }: LoggedEvent): string | null {
+  if (consent === null) return null;
+  const given = numberOf(data['consentedAt']);
+  if (given === null) return 'without a consent';
+  if (given > at) return 'before its consent was given';
+  return consent.maxAgeMs !== null && at + timing.dispatchMarginMs >= given + consent.maxAgeMs ? 'with a consent that was too old' : null;
 }
 
 /** The first clock of the earth to show a date is 14 hours ahead, the last one 12 behind. */

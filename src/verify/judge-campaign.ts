@@ -1,6 +1,7 @@
 import type { CampaignBook, JudgedLine } from './campaign-book.ts';
 import type { LogViolation, Violate } from './log-rules.ts';
 import { settleDebt } from './judge-batch.ts';
+import { judgeUntoldGoal } from './judge-goal.ts';
 
 /** Follows the times of each campaign, which never fall by more than the clocks of several machines may be apart. */
 export class TimeBook {
@@ -70,6 +71,7 @@ const undecided: readonly string[] = ['intent', 'posting', 'not_sent', 'unknown'
 
 /** What is owed where the log ends, ended or not. */
 export function judgeDebts(campaign: CampaignBook, violate: Violate): void {
+  judgeUntoldGoal(campaign, violate);
   for (const [batchId, batch] of campaign.batches) {
     settleDebt(batch, violate);
     if (batch.lacksMatch !== null) violate('cause_missing', `batch ${batchId} was confirmed by a record, and no call of it has one`);

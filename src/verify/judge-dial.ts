@@ -2,8 +2,10 @@ import { judgePromised } from './judge-asked.ts';
 import { rowNumber, rowOf, type AttemptBook, type JudgedLine } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
 import { judgeCall } from './judge-call.ts';
+import { judgePilot } from './judge-pilot.ts';
+import { countGoal, judgeGoal } from './judge-goal.ts';
 import { judgeWithdrawn } from './judge-edit.ts';
-import { judgeBudget, judgeCounted, judgeDelay, judgePace, noteDelay } from './judge-limits.ts';
+import { judgeBudget, judgeCaller, judgeCounted, judgeDelay, judgePace, noteDelay } from './judge-limits.ts';
 import { isTalk, judgeReached } from './judge-outcome.ts';
 import { minuteMs } from './local-time.ts';
 import { textOf } from './judged-rules.ts';
@@ -33,15 +35,21 @@ export function dial(
   judgeScreened(line);
   judgeReached(line, recipientId);
   judgePromised(line, recipientId);
+  judgePilot(line, recipientId);
+  judgeGoal(line, recipientId);
   if (attempt.state !== null) violate('dialled_twice', `call ${attemptId} was placed again after its end`);
   attempt.postedAt ??= at;
   attempt.overAt = facts?.overAt ?? null;
   attempt.zones = numbers.sameZones(data['zones']);
   const latest = at + campaign.rules.timing.dispatchMarginMs;
+  const batch = campaign.batches.get(batchId);
+  const caller = batch?.caller ?? '';
+  judgeCaller(line, caller);
   attempt.call = {
     attemptId,
     number: String(data['e164']),
     person: textOf(data['person']),
+    caller,
     at,
     rangBy: Math.min(facts?.rangAt ?? latest, latest),
     talked: false,
@@ -49,7 +57,6 @@ export function dial(
   };
   numbers.openCallTo(attempt.call.number, attemptId);
   numbers.place(attempt.call);
-  const batch = campaign.batches.get(batchId);
   if (batch === undefined) return;
   batch.calls.push(attempt);
   judgePace(line, attempt, batch);
@@ -86,6 +93,7 @@ export function settle(line: JudgedLine, attempt: AttemptBook | undefined): void
   if (data['by'] === 'report') takeReport(line, attempt);
   attempt.endedAt = wasMade ? at : (attempt.endedAt ?? at);
   attempt.disposition = textOf(data['disposition']);
+  countGoal(campaign, attempt, -1);
   attempt.result = null;
   attempt.asks = null;
   attempt.detail = textOf(data['detail']);

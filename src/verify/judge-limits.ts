@@ -13,6 +13,24 @@ export function judgeBudget({ campaign, numbers, event, data, violate }: JudgedL
     violate('budget_exceeded', `call ${event.attemptId} was placed although all attempts were used up`);
 }
 
+/** Whether the number that calls had made fewer calls than it may, in the last hour and in the last day, for whatever campaign. */
+export function judgeCaller({ campaign, numbers, event, violate }: JudgedLine, caller: string): void {
+  const { limits } = campaign.rules.callers;
+  if (limits === null) return;
+  const dayMs = 24 * 60 * minuteMs;
+  const [hour, day] = [limits.perHour ?? Infinity, limits.perDay ?? Infinity];
+  let [inHour, inDay] = [0, 0];
+  const calls = numbers.placedFrom(caller);
+  for (let index = calls.length - 1; index >= 0; index -= 1) {
+    const { rangBy = 0, at = 0 } = calls[index] ?? {};
+    if (at < event.at - 2 * dayMs) break;
+    if (rangBy > event.at - dayMs) inDay += 1;
+    if (rangBy > event.at - 60 * minuteMs) inHour += 1;
+  }
+  if (inHour >= hour || inDay >= day)
+    violate('caller_limit_exceeded', `call ${event.attemptId} was placed from ${caller} after ${inHour} in an hour and ${inDay} in a day`);
+}
+
 /** A call that ends without using up the budget has to be one that nobody picked up, or one that a person gives back. */
 export function judgeCounted({ campaign, data, violate }: JudgedLine, attempt: AttemptBook, recipientId: string): void {
   const { disposition, counted, by } = data;

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from './log.ts';
+import { hasGoal } from './judge-goal.ts';
 import { textOf } from './judged-rules.ts';
 import {
   callsOf,
@@ -93,6 +94,7 @@ function doubtOf({ campaign, event, data }: JudgedLine, state: string, outcome: 
   if (reason === 'campaign_end' && (endsAt === null || at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
+  if (reason === 'goal_reached' && !hasGoal(campaign)) return 'the goal had not been reached';
   if (reason === 'withdrawn' && !campaign.withdrawn.has(rowId)) return 'nobody had withdrawn it';
   if (reason === 'invalid_number' && !ends.includes('invalid_number')) return 'no call of it was refused for its number';
   return outcome === 'exhausted' ? doubtOfExhausted(campaign, rowId, ends, reason) : null;

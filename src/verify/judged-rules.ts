@@ -50,10 +50,13 @@ export interface JudgedResult {
   value: SaidRule | null;
   talkUnderMs: number | null;
   next?: { kind: string; afterMs?: number };
+  goal?: boolean;
 }
 
 const untold = {
   agentId: '',
+  /** Calls that one number may make. */
+  callers: { limits: null as { perHour: number | null; perDay: number | null } | null },
   calendar: { hours: null, closedOn: [] } as Calendar,
   law: [] as readonly Law[],
   startsAt: null as number | null,
@@ -68,9 +71,17 @@ const untold = {
   },
   pacing: { maxConcurrentCalls: Infinity, startsPerMinute: null as number | null },
   preDial: null as object | null,
+  /** Whoever took back consent for it is not called; null: it is not told, and may be any. */
+  purpose: null as string | null,
+  /** Every row needs a consent, no older than this. */
+  consent: null as { maxAgeMs: number | null } | null,
   optOut: [] as readonly SaidRule[],
   /** The first that describes a talk names what it came to. */
   results: [] as readonly JudgedResult[],
+  /** Who is called first. */
+  pilot: null as { next: string } | null,
+  /** So many goals are enough. */
+  stopAt: null as { goal: number } | null,
   /** What is done about people of whom nobody can tell when to call them back. */
   callback: null as { unclear: string } | null,
   /** Where there are any, fields that no contract names decide how a call ended. */

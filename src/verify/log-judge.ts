@@ -2,6 +2,8 @@ import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
+import { followPilot } from './judge-pilot.ts';
+import { noteGoalReached } from './judge-goal.ts';
 import { endPromise, judgeLost, notePromise, noteResult, noteUnclear } from './judge-asked.ts';
 import { judgeEdit, judgeRetry } from './judge-edit.ts';
 import { moveCampaign, judgeDebts, judgeEnd, TimeBook } from './judge-campaign.ts';
@@ -191,6 +193,14 @@ export class LogJudge {
       case 'attempt.result':
         noteResult(line);
         break;
+      case 'pilot.drawn':
+      case 'pilot.ended':
+      case 'pilot.decided':
+        followPilot(line);
+        break;
+      case 'goal.reached':
+        noteGoalReached(line);
+        break;
       case 'callback.promised':
       case 'callback.moved':
         notePromise(line);
@@ -228,6 +238,7 @@ export class LogJudge {
       // They tell of nothing that is judged, or were taken before.
       case 'account.adjusted':
       case 'account.pace':
+      case 'gate.read':
       case 'clock.stepped':
       case 'hook.delivered':
       case 'hook.failed':

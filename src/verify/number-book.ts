@@ -5,6 +5,8 @@ export interface PlacedCall {
   attemptId: string;
   number: string;
   person: string | null;
+  /** The number that calls. */
+  caller: string;
   /** When it was posted last. */
   at: number;
   /** When the phone had rung at the latest: as its record tells, or as long as the service may take to dial. */
@@ -15,18 +17,23 @@ export interface PlacedCall {
 }
 
 const all = 'account';
+const ofPurpose = 'purpose:';
 
 /** What is known of each number and person over all campaigns: calls, do-not-call entries, and which call is open. */
 export class NumberBook {
   readonly #zones = new Map<string, readonly string[]>();
   /** By scope and number: when the entry is over. */
   readonly #suppressed = new Map<string, number>();
+  /** Scopes of entries by which consent was taken back. */
+  readonly #purposes = new Set<string>();
   readonly #byNumber = new Map<string, PlacedCall[]>();
   readonly #byPerson = new Map<string, PlacedCall[]>();
+  readonly #byCaller = new Map<string, PlacedCall[]>();
   readonly #open = new Map<string, string>();
   readonly #promises = new Map<string, PromiseBook>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
+    if (scope.startsWith(ofPurpose)) this.#purposes.add(scope);
     const key = `${scope} ${number}`;
     this.#suppressed.set(key, Math.max(this.#suppressed.get(key) ?? 0, expiresAt ?? Infinity));
   }
@@ -36,7 +43,16 @@ export class NumberBook {
   }
 
   isSuppressed(number: string, campaignId: string, at: number): boolean {
-    return [all, campaignId].some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
+    return this.#holds(number, [all, campaignId], at);
+  }
+
+  /** Whether consent for this purpose was taken back; null: for any. */
+  isRevoked(number: string, purpose: string | null, at: number): boolean {
+    return this.#holds(number, purpose === null ? [...this.#purposes] : [`${ofPurpose}${purpose}`], at);
+  }
+
+  #holds(number: string, scopes: readonly string[], at: number): boolean {
+    return scopes.some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
   }
 
   /** Whether the log has put a number on the list of this scope and not taken it off. */
@@ -69,13 +85,19 @@ export class NumberBook {
     });
   }
 
-  #listsOf({ number, person }: PlacedCall, change: (calls: PlacedCall[]) => void): void {
+  /** Calls from a number that may have been placed, by all campaigns, oldest first. */
+  placedFrom(caller: string): readonly PlacedCall[] {
+    return this.#byCaller.get(caller) ?? [];
+  }
+
+  #listsOf({ number, person, caller }: PlacedCall, change: (calls: PlacedCall[]) => void): void {
     const changeIn = (book: Map<string, PlacedCall[]>, key: string): void => {
       const calls = book.get(key) ?? [];
       change(calls);
       book.set(key, calls);
     };
     changeIn(this.#byNumber, number);
+    changeIn(this.#byCaller, caller);
     if (person !== null) changeIn(this.#byPerson, person);
   }
 

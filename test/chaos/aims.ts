@@ -81,6 +81,9 @@ export const aims: readonly Aimed[] = [
   { guard: 'withdrawn stays withdrawn', unseen: 'no record comes after its call was settled' },
 
   // No call after an answer, and no two at once.
+  { guard: 'consent in the dial transaction', unseen: 'no list tells of consent' },
+  { guard: 'consent that is taken back', unseen: 'no campaign names a purpose' },
+  { guard: 'room of a number for call backs', unseen: 'no number has a limit' },
   { guard: 'reached since planning', unseen: 'no record comes after its call was settled' },
   { guard: 'unique index attempts_one_open', unseen: ownWords },
   { guard: 'unique index attempts_one_wording', unseen: ownWords },

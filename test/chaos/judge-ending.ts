@@ -84,7 +84,7 @@ function* judgePeople(ending: Ending, calls: readonly CallTruth[]): Generator<Br
 /** The call in which a person asked first to be called back: that is done once. */
 function firstAsking({ callsBack }: Scenario, own: readonly CallTruth[]): CallTruth | undefined {
   const answered = own.filter(({ result }) => result === 'answered').toSorted((a, b) => a.acceptedAt - b.acceptedAt);
-  return callsBack === true ? answered.find(({ collected }) => saidBack.some((said) => said === collected['callback_at'])) : undefined;
+  return callsBack === true ? answered.find(({ collected }) => collected['callback_at'] === saidBack) : undefined;
 }
 
 /** Whoever asked to be called back is called in their time or never, and if never, the ledger tells why. */

@@ -6,17 +6,13 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
+import { tablesOf } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
 import { proveLookUp } from './prove-look-up.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
 export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-
-const tables = [
-  'accounts', 'campaigns', 'rounds', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'agents',
-  'suppressions', 'aggregates', 'callers', 'schedules', 'wishes', 'staged_suppressions', 'dismissals', 'answers', 'promises',
-]; // prettier-ignore
 
 /** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
 const logMayBeEmptied = [
@@ -25,11 +21,13 @@ const logMayBeEmptied = [
     begin select raise(abort, 'events are append-only'); end`,
 ];
 
-/** Empties it. To truncate on PostgreSQL makes new files, and takes ten times as long. */
-const emptied: Readonly<Record<Store['dialect'], readonly string[]>> = {
-  sqlite: [...tables.map((table) => `delete from ${table}`), 'delete from events', 'delete from sqlite_sequence'],
-  postgres: ['truncate events restart identity', ...tables.map((table) => `delete from ${table}`)],
-};
+/** Empties it, but for the tokens of its consoles. To truncate on PostgreSQL makes new files, and takes ten times as long. */
+function emptying(dialect: Store['dialect'], tables: readonly string[]): string[] {
+  const deletes = tables.filter((table) => !['events', 'tokens'].includes(table)).map((table) => `delete from ${table}`);
+  return dialect === 'sqlite'
+    ? [...deletes, 'delete from events', 'delete from sqlite_sequence']
+    : ['truncate events restart identity', ...deletes];
+}
 
 /** A clock that stands still until it is passed on, also for whoever asks the service for it over HTTP and has a clock of their own. */
 function createToldClock(): WaitableClock {
@@ -46,24 +44,32 @@ export type Location = { databaseUrl: string | undefined; sqlitePath: string };
 /** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API, else the contract's. */
 type At = { databaseUrl?: string | undefined; folder?: string | undefined; api?: ServiceApi };
 
+interface Found {
+  folder: string;
+  location: Location;
+  emptying: readonly string[];
+}
+
 /** A database that two processes have open, and a service for each setting; both begin anew with every campaign. */
 export class Place {
   readonly api: ServiceApi;
   /** Those of the two processes. What they have prepared stays prepared. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
+  readonly #emptying: readonly string[];
   readonly #location: Location;
   #console: Promise<Console> | undefined;
   readonly #services = new Map<string, { sandbox: RunningSandbox; clock: WaitableClock }>();
 
-  private constructor(stores: readonly [Store, Store], api: ServiceApi, folder: string, location: Location) {
-    [this.stores, this.api, this.#folder, this.#location] = [stores, api, folder, location];
+  private constructor(stores: readonly [Store, Store], api: ServiceApi, { folder, location, emptying: statements }: Found) {
+    [this.stores, this.api, this.#folder, this.#location, this.#emptying] = [stores, api, folder, location, statements];
   }
 
   static async open({ databaseUrl, folder: within = scratch, api = 'contract' }: At = {}): Promise<Place> {
     const folder = mkdtempSync(join(within, 'carillon-chaos-'));
     const location = { databaseUrl, sqlitePath: join(folder, 'carillon.db') };
-    const place = new Place([await openStore(location), await openStore(location)], api, folder, location);
+    const [one, other] = [await openStore(location), await openStore(location)];
+    const place = new Place([one, other], api, { folder, location, emptying: emptying(one.dialect, await tablesOf(one)) });
     if (place.dialect === 'sqlite') await place.#run(logMayBeEmptied);
     return place;
   }
@@ -80,7 +86,7 @@ export class Place {
 
   /** The scenario's service with nothing in it yet, and an empty database. */
   async begin(scenario: Scenario): Promise<{ sandbox: RunningSandbox; clock: WaitableClock }> {
-    await this.#run(emptied[this.dialect]);
+    await this.#run(this.#emptying);
     const settings = sandboxOf(scenario, this.api);
     const key = JSON.stringify([settings, scenario.unproven]);
     let service = this.#services.get(key);

@@ -253,7 +253,7 @@ export function editOf({ people }: Scenario): UploadRow[] {
 const askedBack = 'in 10 minutes';
 export const askedBackMs = 10 * minuteMs;
 /** As records have it: a sentence. */
-export const saidBack: readonly string[] = [askedBack, 'In 10 minutes.'];
+export const saidBack = 'In 10 minutes.';
 
 /** Once: whoever asks again in that call is left to an operator. */
 const callingBack: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
@@ -261,7 +261,7 @@ const callingBack: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   results: [
     {
       result: 'later',
-      value: { source: 'collected', key: 'callback_at', values: [...saidBack] },
+      value: { source: 'collected', key: 'callback_at', values: [saidBack] },
       talkUnderMs: null,
       goal: false,
       next: { kind: 'callback' },

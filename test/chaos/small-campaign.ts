@@ -4,7 +4,7 @@ import type { PlanActivityResult } from '../../activities/plan.ts';
 import { batchNumberOf } from '../../src/rules/ids.ts';
 import { undecidedStates } from '../../src/rules/ledger.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { nextStep } from '../../src/rules/next-step.ts';
+import { nextStep } from '../../src/rules/pacing/next-step.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';

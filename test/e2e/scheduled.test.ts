@@ -139,3 +139,40 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({ code: 0 });
   expect(await world.run('verify')).toMatchObject(proven);
 });
+
+test('a schedule does not stand still for a promise: the next run begins, and nobody calls the number before', async () => {
+  const [late, ...others] = [0, 1, 2].map(numberAt);
+  // In a week: none of the two runs comes to it.
+  const nextWeek = `${new Date(Date.now() + 7 * 24 * 3_600_000).toISOString().slice(0, 10)} 17:00`;
+  const asks = { number: late ?? '', mood: 'friendly' as const, answers: { wants_callback: true, callback_at: nextWeek } };
+  const please = others.map((number) => ({ number, mood: 'friendly' as const, answers: { wants_callback: false, callback_at: 'never' } }));
+  const world = await createWorld({ world: { people: [asks, ...please] } }, patient);
+  const path = world.writeCampaign({
+    rows: 3,
+    yaml: [
+      'agent_id: agent_callbacks',
+      'retry: { max_attempts: 1 }',
+      'results: [{ result: later, collected: wants_callback, equals: [true], then: callback }]',
+      'callback: { at: callback_at, words: en }',
+    ],
+  });
+  await world.run('schedule', 'create', path, '--cron', '0 9 1 1 *', '--timezone', 'UTC');
+  await world.work();
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  onTestFinished(() => connection.close());
+  const trigger = async () => JSON.parse((await world.run('schedule', 'trigger', world.id, '--json')).stdout) as Record<string, string>;
+
+  const { campaignId: first = '', workflowId = '' } = await trigger();
+  const result = await within('the firing ends', client.workflow.getHandle(workflowId).result());
+  expect(result).toEqual({ campaignId: first, total: null, done: null });
+  await until('the firing is over', async () => !(await describe(world)).isRunning, { everyMs: 250 });
+  expect((await describe(world)).last).toMatchObject({ campaignId: first, result: 'callbacks' });
+
+  const second = await trigger();
+  const timesOf = (number: string | undefined) => world.sandbox.calls().filter(({ to }) => to === number).length;
+  await until('the second run has called the others', () => others.every((number) => timesOf(number) === 2), { everyMs: 250 });
+  expect(timesOf(late)).toBe(1);
+  for (const id of [first, second['campaignId'] ?? '']) expect(await world.run('cancel', id, '--yes')).toMatchObject({ code: 0 });
+  expect(timesOf(late)).toBe(1);
+  expect(await world.run('verify')).toMatchObject(proven);
+});

@@ -193,6 +193,7 @@ test('reading makes no schema', async () => {
     '016-talk-results',
     '017-asked-calls',
     '018-promises',
+    '019-pilot-and-goal',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

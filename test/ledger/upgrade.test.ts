@@ -35,11 +35,17 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`alter table recipients drop column called`.execute(db);
   await sql`alter table recipients rename column rank to tier`.execute(db);
   await sql`drop index recipients_result`.execute(db);
+  await sql`drop index recipients_sample`.execute(db);
   const columns = [
     'recipients drop column taken_out_at',
     'campaigns drop column let_queued',
     'campaigns drop column api',
     'campaigns drop column file',
+    'campaigns drop column goal_round',
+    'campaigns drop column pilot_sample',
+    'campaigns drop column pilot_state',
+    'campaigns drop column gates',
+    'recipients drop column sample',
     'attempts drop column result',
     'attempts drop column asks',
     'recipients drop column promise_id',
@@ -54,6 +60,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'table promises',
     'table list_orders',
     'table list_cells',
+    'index batches_caller',
     'index recipients_standing',
     'index recipients_next',
     'index attempts_posted',

@@ -9,7 +9,7 @@ import { longestCell } from '../../src/list/format/record.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { RowIndex } from '../../src/list/row-index.ts';
 import { rejectionReasons } from '../../src/rules/outcome.ts';
-import { readPhoneNumber } from '../../src/rules/phone-number.ts';
+import { readPhoneNumber } from '../../src/shared/input/phone-number.ts';
 import { isRefusedNumber, magicBehaviour } from '../../src/sandbox/core/telephony/callee.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
 
@@ -21,7 +21,12 @@ hours: any
 first_message: "Hello {{ name }}"
 `;
 /** Reasons that need a column which this campaign does not name. */
-const ofOtherColumns: ReadonlySet<string> = new Set(['invalid_zip', 'invalid_state', ...ownFields.map(({ reason }) => reason)]);
+const ofOtherColumns: ReadonlySet<string> = new Set([
+  'missing_consent',
+  'invalid_zip',
+  'invalid_state',
+  ...ownFields.map(({ reason }) => reason),
+]);
 const fullHeader = 'id,name,phone,country,tz\n';
 
 async function verdicts(list: string | Uint8Array, yaml = fullCampaign) {

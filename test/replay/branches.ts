@@ -7,7 +7,7 @@ import { firingCampaignId } from '../../src/rules/hours/firing-time.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { campaign } from '../../workflows/campaign.ts';
 import type { completionNotice } from '../../workflows/notices.ts';
-import { deliverNowSignal, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
+import { deliverNowSignal, pauseUpdate, rowsAddedSignal, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import type { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { webhook } from '../../workflows/webhook.ts';
 import { until } from '../support/until.ts';
@@ -115,6 +115,11 @@ function branches(): Record<string, Branch> {
         await handle.cancel();
       },
     ),
+    'rows-added': ofCampaign({ plan: async () => (isMended ? { kind: 'done' } : { ...waiting, reason: 'rows' }) }, async (handle) => {
+      await until('it waits', async () => (await handle.query(statusQuery)).waitingFor === 'rows');
+      isMended = true;
+      await handle.signal(rowsAddedSignal);
+    }),
     fired: ofFiring({
       fireSchedule: async ({ scheduledAt, timeZone }) => {
         const campaignId = firingCampaignId('daily', scheduledAt, timeZone);

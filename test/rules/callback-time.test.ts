@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallbackRules } from '../../src/rules/callback-rules.ts';
-import { readCallback, type ReadCallback } from '../../src/rules/callbacks/callback-time.ts';
+import { readCallback, toWholeSecond, type ReadCallback } from '../../src/rules/callbacks/callback-time.ts';
 import { instantsOf } from '../../src/rules/hours/local-time.ts';
 import { readSpokenTime } from '../../src/rules/callbacks/spoken-time.ts';
 import { callbackRules, dayMs, hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -178,4 +178,6 @@ test('of several zones the latest reading counts, and zones too far apart are un
   const patient = { zones: ['America/New_York', 'America/Chicago'], rules: { lateMs: 2 * hourMs } };
   expect(read('tomorrow at 5 pm', patient)).toMatchObject({ kind: 'clear', at: five + hourMs });
   expect(read('in 20 minutes', patient)).toMatchObject({ kind: 'clear', at: toldAt + 20 * minuteMs });
+  // The clock of a service may tell whole seconds.
+  expect([0, 1, 999, 1_000].map(toWholeSecond)).toEqual([0, 1_000, 1_000, 1_000]);
 });

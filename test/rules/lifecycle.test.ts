@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { campaignStates, campaignTransitions, drainReasons, hasEnded, outcomeOfWaiting } from '../../src/rules/lifecycle.ts';
-import { nextStep, type WaitReason } from '../../src/rules/next-step.ts';
+import { nextStep, type WaitReason } from '../../src/rules/pacing/next-step.ts';
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
 
 test('every state can be reached from the import, and every campaign can end', () => {

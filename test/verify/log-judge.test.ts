@@ -136,6 +136,10 @@ const ofBatch =
 const campaignRules = (changes: object): Change => data(of('campaign.imported'), { rules: { ...rules, ...changes } });
 const end = of('campaign.state', '');
 const ended: Which = (event) => end(event) && event.data?.['to'] === 'completed';
+const takenBack = (purpose: string): Draft => {
+  const scope = `purpose:${purpose}`;
+  return { campaignId: scope, at: ten, type: 'suppression.added', data: { e164: ben, scope, expiresAt: null } };
+};
 const suppression: Draft = {
   campaignId: 'account',
   at: ten,
@@ -181,6 +185,20 @@ const autumnCalls = before(of('batch.planned', 'spring/1/3'), ...elsewhere(ben, 
   ...settled('autumn/1/1', ten + 45 * minuteMs, 'busy'),
   campaignId: 'autumn',
 });
+
+/** Ana comes, and that is what the campaign is for. */
+const oneIsEnough = campaignRules({ results: [{ result: 'comes', value: null, talkUnderMs: null, goal: true }], stopAt: { goal: 1 } });
+const comes: Draft = { at: ten + 20 * minuteMs, type: 'attempt.result', attemptId: 'spring/1/1', data: { result: 'comes' } };
+const reachesGoal = (at: number): Draft => ({ at, type: 'goal.reached', data: { goals: 1 } });
+
+/** These rows are called first. */
+const inPilot = (rows: readonly number[]) =>
+  all(
+    campaignRules({ pilot: { rows: rows.length, pick: 'spread', next: 'ask' } }),
+    before(of('campaign.state'), { at: ten, type: 'pilot.drawn', data: { sample: 1, rows } }),
+  );
+const pilotOver: Draft = { at: ten + 20 * minuteMs, type: 'pilot.ended', data: { sample: 1, passed: false, readings: [] } };
+const goesOn: Draft = { at: ten + 20 * minuteMs, type: 'pilot.decided', data: { sample: 1, decision: 'go_on', by: 'person' } };
 
 /** Each change of a clean log names these rules, and no other. */
 // prettier-ignore
@@ -244,8 +262,33 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
   [['outside_hours'], 'a call that may ring one minute after hours',
     campaignRules({ calendar: { hours: { tue: [{ from: 600, to: 680 }] }, closedOn: [] } })],
   [['suppressed_dialled'], 'a number on the do-not-call list', before(of('batch.planned', 'spring/1/3'), suppression)],
+  [['without_consent'], 'a call without the consent that the campaign asks for', campaignRules({ consent: { maxAgeMs: null } })],
+  [['without_consent'], 'a call after consent was taken back for what the campaign is for',
+    all(campaignRules({ purpose: 'recall' }), before(of('batch.planned', 'spring/1/3'), takenBack('recall')))],
+  [['without_consent'], 'a call of a campaign that names no purpose, after consent was taken back for one',
+    before(of('batch.planned', 'spring/1/3'), takenBack('recall'))],
+  [[], 'a call after consent was taken back for something else',
+    all(campaignRules({ purpose: 'recall' }), before(of('batch.planned', 'spring/1/3'), takenBack('marketing')))],
   [['promise_broken_early'], 'another campaign calls a number before what was promised to it',
     all(promised(ten + 60 * minuteMs, keptBy('spring/2/2')), autumnCalls)],
+  [['caller_limit_exceeded'], 'a third call of a number in an hour that may make two',
+    campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: 2, perDay: null } } })],
+  [['caller_limit_exceeded'], 'a fourth call of a number in a day that may make three',
+    campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: null, perDay: 3 } } })],
+  [['pilot_exceeded'], 'a row that is not in the pilot', all(inPilot([1, 2]), before(of('batch.planned', 'spring/1/3'), pilotOver, goesOn))],
+  [['pilot_exceeded'], 'a second call of the pilot', inPilot([1, 2, 3])],
+  [['pilot_exceeded'], 'a call while a person is to decide', all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), pilotOver))],
+  [['cause_missing'], 'a pilot that passed by itself where a person was to be asked',
+    all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), { ...pilotOver, data: { sample: 1, passed: true, readings: [] } }))],
+  [['illegal_change'], 'a pilot that was decided about while it was called',
+    all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), goesOn))],
+  [['illegal_change'], 'an end of a pilot that nobody calls', before(ended, { ...pilotOver, at: ten + 80 * minuteMs })],
+  [['goal_exceeded'], 'a call after the goal',
+    all(oneIsEnough, before(of('batch.planned', 'spring/1/3'), comes, reachesGoal(ten + 20 * minuteMs)))],
+  [['log_incomplete'], 'a goal that was reached, and that nothing tells of', all(oneIsEnough, before(ended, { ...comes, at: ten + 80 * minuteMs }))],
+  [['cause_missing'], 'a goal that is told of, and was not reached', before(ended, reachesGoal(ten + 80 * minuteMs))],
+  [['outcome_unproven'], 'a row that is spared for a goal that was not reached',
+    all(without(ofBatch(3, 'spring/2/2')), data(of('recipient.outcome', 'spring/2'), { outcome: 'cancelled', reason: 'goal_reached' }))],
   [['promise_lost'], 'a promise of which nobody tells the end', promised(ten + 60 * minuteMs)],
   [['promise_lost'], 'a promise that counts as kept, and was called after its time',
     promised(ten + 30 * minuteMs, keptBy('spring/2/2'))],

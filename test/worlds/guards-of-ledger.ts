@@ -83,9 +83,32 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'do-not-call in the dial transaction',
     keeps: 'Recipients who opted out after planning are not dialled.',
-    edits: [edit('src/ledger/plan/candidates.ts', 'suppressed: row.e164 !== null && suppressed.has(row.e164),', 'suppressed: false,')],
+    edits: [edit('src/ledger/plan/candidates.ts', "suppressed: suppressed.get(row.e164 ?? '') === 'suppressed',", 'suppressed: false,')],
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
+  },
+  {
+    name: 'consent in the dial transaction',
+    keeps: 'Whose consent is missing, too old or not given yet is not dialled.',
+    edits: [
+      edit('src/ledger/plan/candidates.ts', 'consent: consentSpan(rules.consent, laterTermsOf(row).consentedAt),', 'consent: undefined,'),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/plan/consent.test.ts', name: 'a consent that expires between plan and request is not dialled' },
+  },
+  {
+    name: 'consent that is taken back',
+    keeps: 'Who takes consent back for a purpose after planning is not dialled for it.',
+    edits: [edit('src/ledger/plan/candidates.ts', "revoked: suppressed.get(row.e164 ?? '') === 'consent_revoked',", 'revoked: false,')],
+    worlds: [],
+    test: { file: 'test/ledger/plan/consent.test.ts', name: 'consent that is taken back between plan and request is not dialled' },
+  },
+  {
+    name: 'room of a number for call backs',
+    keeps: 'The last calls that a number may make are kept for call backs that are due.',
+    edits: [edit('src/rules/caller-choice.ts', 'found.free = Math.max(0, Math.min(found.free, found.room));', 'found.free = found.room;')],
+    worlds: [],
+    test: { file: 'test/ledger/limits/caller-room.test.ts', name: 'a number that may make one more call keeps it for the call back' },
   },
   {
     name: 'reached since planning',

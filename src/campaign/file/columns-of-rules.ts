@@ -1,6 +1,7 @@
 import { findColumn, theColumn } from '../../rules/columns.ts';
 import type { CampaignFile } from './file.ts';
 import { rowFieldList, rowFields, type RowFieldKey } from './row-fields.ts';
+import { consentColumns } from './settings/consent.ts';
 import { rulesOf } from './settings/setting.ts';
 import { problemAt, showValue } from '../../shared/input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
@@ -22,11 +23,15 @@ export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): Name
     const name = settings.list[key];
     return name === undefined ? [] : [{ name, path: ['list', key], use: 'this names' }];
   });
+  const byConsent = consentColumns.flatMap((key): NamedColumn[] => {
+    const name = settings.consent?.[key];
+    return name === undefined ? [] : [{ name, path: ['consent', key], use: 'this names' }];
+  });
   const byTemplate = listTemplates(settings).flatMap(({ path, template }): NamedColumn[] => {
     const reading = readTemplate(template);
     return 'fault' in reading ? [] : reading.variables.map((name) => ({ name, path, use: 'the template uses' }));
   });
-  return [...bySetting, ...byTemplate];
+  return [...bySetting, ...byConsent, ...byTemplate];
 }
 
 /**

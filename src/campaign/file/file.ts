@@ -10,8 +10,12 @@ import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } fr
 import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
 import { timingRules, timeRules } from './settings/times.ts';
 import { breakerRules, pacingRules } from './settings/pacing.ts';
+import { callerRules } from './settings/caller.ts';
 import { capRules } from './settings/caps.ts';
+import { consentRules } from './settings/consent.ts';
 import { hookRules } from './settings/hooks.ts';
+import { staysOpenRules } from './settings/list.ts';
+import { pilotRules } from './settings/pilot.ts';
 import { callbackRules } from './settings/callbacks.ts';
 import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
@@ -97,7 +101,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
   const { list } = settings;
   return {
     agentId: settings.agent_id,
-    callers: { numbers: settings.from_phone_number_id, choice: settings.caller_choice },
+    ...callerRules(settings),
     list: {
       columns: [...columns],
       ...columnRules(list, columns),
@@ -105,6 +109,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       fallbackTimezone: list.fallback_timezone ?? null,
     },
     ...wordRules(settings),
+    ...consentRules(settings, columns),
     ...timeRules(settings, legalHours(file.law?.rules ?? [], nowMs), nowMs),
     caps: capRules(settings.caps),
     retry: retryRules(settings),
@@ -113,6 +118,8 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
     ...hookRules(settings),
     ...recordRules(settings),
     ...callbackRules(settings),
+    ...staysOpenRules(settings),
+    ...pilotRules(settings),
     timing: timingRules(settings),
     ...rulesOf(doubtSettings, settings),
   };

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { RejectionReason } from '../../rules/outcome.ts';
-import { readPhoneNumber } from '../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../shared/input/phone-number.ts';
 import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
 import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { opensInYear } from '../../rules/hours/calling-window.ts';

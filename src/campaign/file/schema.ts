@@ -4,9 +4,11 @@ import { advancedSettings, timeSettings } from './settings/times.ts';
 import { breakerSettings, pacingSettings } from './settings/pacing.ts';
 import { callerSettings } from './settings/caller.ts';
 import { capSettings, needlessCaps } from './settings/caps.ts';
+import { consentSettings } from './settings/consent.ts';
 import { hookSettings } from './settings/hooks.ts';
 import { type JsonShape, shapeOf, type SettingGroup, type Written } from './settings/setting.ts';
 import { listSettings } from './settings/list.ts';
+import { pilotSettings } from './settings/pilot.ts';
 import { callbackSettings } from './settings/callbacks.ts';
 import { recordSettings } from './settings/records.ts';
 import { doubtSettings, retrySettings } from './settings/retry.ts';
@@ -19,6 +21,7 @@ export const campaignSettings = {
   ...listSettings,
   ...wordSettings,
   ...timeSettings,
+  ...consentSettings,
   ...capSettings,
   ...retrySettings,
   ...pacingSettings,
@@ -27,6 +30,7 @@ export const campaignSettings = {
   ...hookSettings,
   ...recordSettings,
   ...callbackSettings,
+  ...pilotSettings,
   ...advancedSettings,
 } as const satisfies SettingGroup;
 
@@ -52,6 +56,23 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   for (const [index, { then }] of settings.results.entries())
     if (then === 'callback' && settings.callback === undefined)
       problem(['results', index, 'then'], 'say with callback: where the record tells when, such as callback: { at: callback_at }');
+  for (const [index, { measure }] of settings.gates.entries())
+    if (measure === 'goal' ? settings.results.every(({ goal }) => !goal) : isUnnamed(measure, settings.results))
+      problem(['gates', index, 'measure'], 'name it among results: as well; no result of the file is counted so');
+  for (const [index, { always }] of settings.gates.entries())
+    if (!always && settings.pilot === undefined)
+      problem(['gates', index], 'write always: true, or a pilot: at whose end the gate is asked');
+  if (settings.stays_open !== undefined && settings.list.id === undefined)
+    problem(['stays_open'], 'name the column of your own id with list.id: a row that is added twice is known by it');
+  if (settings.stays_open !== undefined && settings.stays_open.expires_after === undefined && end === undefined)
+    problem(['stays_open'], 'write expires_after: 2h, or ends_at: else somebody may be called about something long past');
+  if (settings.stop_at !== undefined && settings.results.every(({ goal }) => !goal))
+    problem(
+      ['stop_at'],
+      'name the goal among results: as well, such as { result: confirmed, collected: confirmed, equals: true, goal: true }',
+    );
+  if (settings.consent?.purpose !== undefined && settings.purpose === undefined)
+    problem(['consent', 'purpose'], 'write purpose: as well, the word that must stand in this column');
   for (const { index, fix } of needlessCaps(settings.caps)) problem(['caps', index], fix);
   for (const { path, fix } of literalSecrets(settings)) context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;
@@ -59,6 +80,11 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   const windowFix = 'write a longer window: nothing is dialled in its last part, advanced.dispatch_margin (10m by default)';
   for (const { day, minutes } of stretches) if (minutes <= marginMinutes) problem(['hours', day], windowFix);
 });
+
+/** Whether a gate measures a result that the file has not. */
+function isUnnamed(measure: string, results: readonly { result: string }[]): boolean {
+  return measure.startsWith('result.') && results.every(({ result }) => measure !== `result.${result}`);
+}
 
 export type CampaignSettings = z.output<typeof campaignSchema>;
 

@@ -3,8 +3,10 @@ import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { exclusionReasons, foresee, type ExclusionReason } from '../../rules/attempts/eligibility.ts';
 import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
 import { capsFor } from '../../rules/attempts/legal-caps.ts';
+import { consentSpan } from '../../rules/consent.ts';
 import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../../rules/outcome.ts';
+import type { Suppressed } from '../../ledger/rows/suppressions.ts';
 import type { ListRow } from '../../list/recipients.ts';
 
 /** From the rows of a list down to those who can be called; every row is in exactly one count. */
@@ -37,7 +39,7 @@ export interface CallableCounts {
 
 /** What a database says about some rows. */
 export interface LedgerFindings {
-  suppressed: ReadonlySet<string>;
+  suppressed: ReadonlyMap<string, Suppressed>;
   /** When frequency caps, over all calls of the database, allow one more. */
   capsAllowAt: (callee: LedgerCallee) => number;
   /** The same for the budget of attempts per number; null: never. */
@@ -53,7 +55,7 @@ export interface LedgerCallee {
 type AcceptedRow = Extract<ListRow, { verdict: 'accepted' }>;
 /** What was found out about a number before this campaign. */
 interface History {
-  suppressed: boolean;
+  suppressed: Suppressed | null;
   capsAllowAt: number;
   budgetAllowsAt: number | null;
 }
@@ -100,7 +102,7 @@ export class CallableRows {
     const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(callee) ?? 0);
     const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(callee);
     const judgement = this.#judge(row, {
-      suppressed: ledger?.suppressed.has(e164) ?? false,
+      suppressed: ledger?.suppressed.get(e164) ?? null,
       capsAllowAt,
       budgetAllowsAt,
     });
@@ -139,9 +141,9 @@ export class CallableRows {
   }
 
   #judge(row: AcceptedRow, history: History): Judgement {
-    const { zones, country, regions, notBefore, expiresAt, hours } = row;
-    const isClean = !history.suppressed && history.capsAllowAt <= this.#at && history.budgetAllowsAt === this.#at;
-    const key = isClean ? `${zones.join('&')} ${country} ${regions?.join('&')} ${notBefore} ${expiresAt} ${hours}` : null;
+    const { zones, country, regions, notBefore, expiresAt, hours, consentedAt } = row;
+    const isClean = history.suppressed === null && history.capsAllowAt <= this.#at && history.budgetAllowsAt === this.#at;
+    const key = isClean ? `${zones.join('&')} ${country} ${regions?.join('&')} ${notBefore} ${expiresAt} ${hours} ${consentedAt}` : null;
     const known = key === null ? undefined : this.#judgements.get(key);
     if (known !== undefined) return known;
     const judgement = this.#judgeAnew(row, history);
@@ -161,7 +163,9 @@ export class CallableRows {
       calendars: calendarsFor(this.#rules, { country, regions, hours }),
       zones,
       marginMs: this.#rules.timing.dispatchMarginMs,
-      suppressed,
+      suppressed: suppressed === 'suppressed',
+      revoked: suppressed === 'consent_revoked',
+      consent: consentSpan(this.#rules.consent, row.consentedAt),
       numberBusy: false,
       capsAllowAt,
       budgetAllowsAt,

@@ -4,7 +4,7 @@ import { explainFaults, type CallerFault, type CallerStanding } from '../../rule
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { deniedSettings, withOpeningLine } from '../../rules/conversation-override.ts';
 import { didYouMean } from '../../rules/nearest-name.ts';
-import { readPhoneNumber } from '../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../shared/input/phone-number.ts';
 import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =

@@ -2,6 +2,7 @@ import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '.
 import { campaignWarnings, refuseMissingBasis, unruledWarnings } from './warnings.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { mayBeginEmpty } from '../../rules/lifecycle.ts';
 import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
@@ -95,7 +96,7 @@ async function* checkedRows(
       else rejections.set(row.reason, (rejections.get(row.reason) ?? 0) + 1);
     if (rows.length > 0) yield rows;
   }
-  if (accepted === 0) throw nobody(file, total, rejections);
+  if (accepted === 0 && !(total === 0 && mayBeginEmpty(rules))) throw nobody(file, total, rejections);
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, census.law());
@@ -108,5 +109,6 @@ async function* checkedRows(
 
 function nobody(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
   const why = [...rejections].map(([reason, count]) => `${reason} ${String(count)}`).join(', ');
+  if (total === 0) return refusalOfRows(file, `${file.settings.list.file} has no rows yet, so there is nobody to call`);
   return refusalOfRows(file, `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`);
 }

@@ -72,7 +72,7 @@ export class Preflight {
     this.#at = at;
     this.#personalisation = compileTemplates(rules);
     this.#callable = new CallableRows(rules, at);
-    this.#words = new WordsCounter(speakableColumns(rules.list));
+    this.#words = new WordsCounter(speakableColumns(rules));
   }
 
   /** Answers the rows with what would become of each. `ledger`: what the database says about them; null when none was asked. */
@@ -188,8 +188,8 @@ interface OpeningLines extends WordsForecast {
 }
 
 /** The columns that could be spoken: not those that have a part of their own in the list. */
-export function speakableColumns(list: CampaignRules['list']): { name: string; index: number }[] {
-  const taken: unknown[] = Object.entries(list).flatMap(([key, value]) => (key.endsWith('Column') ? [value] : []));
+export function speakableColumns({ list, consent }: Pick<CampaignRules, 'list' | 'consent'>): { name: string; index: number }[] {
+  const taken: unknown[] = Object.entries({ ...list, ...consent }).flatMap(([key, value]) => (key.endsWith('Column') ? [value] : []));
   return list.columns.flatMap((name, index) => (taken.includes(name) ? [] : [{ name, index }]));
 }
 

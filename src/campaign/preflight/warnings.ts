@@ -2,6 +2,7 @@ import { unruledCountries, type CampaignRules, basisWords } from '../../rules/ca
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf, type CampaignFile } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
+import { talksToRuleOut } from '../../rules/gates.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import type { LegalRules } from '../file/legal-rules.ts';
 
@@ -59,7 +60,21 @@ export function campaignWarnings(rules: CampaignRules): string[] {
           'a request not to be called again would not be heard: add opt_out, or a rule of dispositions with is: opted_out, that says where the record of a call shows it',
         ]),
     ...callbackWarnings(rules),
+    ...pilotWarnings(rules),
   ];
+}
+
+/** Gates whose limit a pilot of that size cannot tell from chance, even if every row of it is a talk. */
+function pilotWarnings({ pilot, gates = [] }: CampaignRules): string[] {
+  if (pilot === undefined) return [];
+  return gates.flatMap(({ always, ...gate }, index) => {
+    const needed = talksToRuleOut(gate);
+    if (needed === null || needed <= pilot.rows || always) return [];
+    const limit = `${Number(((gate.atMost ?? 0) * 100).toFixed(1))} %`;
+    return [
+      `gates[${index}] cannot be told by a pilot of ${plural(pilot.rows, 'row')}: even if none of them is such a case, a share above ${limit} is possible, and ${needed} ${gate.of} without one would be needed; add always: true, or call more rows first`,
+    ];
+  });
 }
 
 /** Caps that forbid the very calls that people ask for, and an end before which none can be made. */

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../rules/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countOpen, countPlanned, nextDueAt } from '../limits/counters.ts';
+import { countOpen, countPlanned, nextDialableAt } from '../limits/counters.ts';
 import type { Queries } from '../tx.ts';
 
 export interface CampaignStatus {
@@ -13,7 +13,7 @@ export interface CampaignStatus {
   /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
   planned: number;
   waiting: number;
-  /** Earliest instant (service time) at which a waiting recipient is due. */
+  /** Earliest instant (service time) at which a waiting recipient is due, of those whom a pilot leaves to be called. */
   nextDueAt: number | null;
   outcomes: Partial<Record<Outcome, number>>;
   dispositions: Record<string, number>;
@@ -50,7 +50,7 @@ export async function readStatus(db: Queries, campaign: Campaign): Promise<Campa
     open,
     planned,
     waiting: Math.max(0, campaign.rowsTotal - done - open - planned),
-    nextDueAt: await nextDueAt(db, campaign.campaignId),
+    nextDueAt: await nextDialableAt(db, campaign),
     outcomes,
     dispositions,
     results,

@@ -7,6 +7,7 @@ import { zoneDataRelease } from '../../rules/hours/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { rankOf, termColumnsOf } from '../rows/row-terms.ts';
+import { drawSample } from '../limits/pilot.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Store } from '../open-ledger.ts';
@@ -235,6 +236,8 @@ export async function importCampaign(
       { at: now, campaignId: input.campaignId, type: 'campaign.imported', data },
       ...hashes.events(input.campaignId, now),
     ]);
+    const { pilot } = input.rules;
+    if (pilot !== undefined) await drawSample(tx, { campaignId: input.campaignId, now }, { sample: 1, rules: pilot });
   });
   const campaign = await findCampaign(store.db, input.campaignId);
   if (campaign === undefined) throw new StoreError(`Campaign ${input.campaignId} was imported and is gone. Run the command again.`);

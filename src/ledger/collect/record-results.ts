@@ -13,6 +13,7 @@ import { Overtaken } from '../transaction.ts';
 import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
 import { appendEvents } from '../events.ts';
 import { requireCampaign } from '../rows/campaigns.ts';
+import { noteGoal } from '../limits/goal.ts';
 import { promiseFromTalk, type Asked } from '../rows/promises.ts';
 import { requireRecipient } from '../rows/recipients.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
@@ -105,7 +106,10 @@ export async function settleFromRecord(
     await settleAttempts(tx, at, [{ attemptId: row.attempt_id, result, isAwaited }]);
     await updateBatch(tx, attempt.batch_id, { progress_at: now });
   }
-  if (talkResult !== null) await noteTalkResult(tx, { attemptId: row.attempt_id, facts, now }, talkResult);
+  if (talkResult !== null) {
+    await noteTalkResult(tx, { attemptId: row.attempt_id, facts, now }, talkResult);
+    await noteGoal(tx, at, rules);
+  }
   if (isAwaited && row.final === 1) await decideAfterTalk(tx, at, row.attempt_id);
   if (becameFinal && row.final === 1) {
     await noteOwnWords(tx, attempt, facts);

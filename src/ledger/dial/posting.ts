@@ -14,6 +14,7 @@ import { lockBatch, lockToDial } from '../locks.ts';
 import { findBatch } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { releaseBatch } from '../rows/release.ts';
+import { lockCaller } from '../limits/caller-room.ts';
 import { lockPeople } from '../limits/placed-calls.ts';
 import { blockedUntil } from '../limits/safety.ts';
 import { screenedMark } from './screening.ts';
@@ -98,8 +99,9 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const batch = await lockBatch(tx, batchId);
   if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);
   const campaign = await requireCampaign(tx, batch.campaign_id);
-  // The last lock: what is read from here on is true when this commits.
+  // The last locks: what is read from here on is true when this commits.
   await lockPeople(tx, campaign.rules.caps, batchId);
+  await lockCaller(tx, batch.caller, campaign.rules.callers.limits);
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
@@ -119,7 +121,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   if (until !== null && unsentStates.includes(batch.state)) return { kind: 'blocked', until };
   const isOut = (await readCallersOut(tx, campaign)).includes(batch.caller);
   if (isOut) return releaseWholeBatch(tx, batch, { reason: 'caller_out', now });
-  const sorted = await sortAttempts(tx, campaign, input);
+  const sorted = await sortAttempts(tx, campaign, { ...input, caller: batch.caller });
   const to = sorted.dial.length === 0 ? 'released' : 'posting';
   if (!(await compareAndSetBatch(tx, batchId, { from: unsentStates, to }))) throw new AlreadyEntered();
   await giveBack(tx, { campaignId: campaign.campaignId, batchId, now }, sorted);

@@ -1,4 +1,5 @@
 import { unansweredAttemptStates } from '../../rules/ledger.ts';
+import { goalReached } from '../../rules/lifecycle.ts';
 import { judgeByBothClocks } from '../../rules/attempts/eligibility.ts';
 import type { RowTerms } from '../../rules/row-terms.ts';
 import { readStandings } from '../plan/candidates.ts';
@@ -8,8 +9,9 @@ import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { termsOf } from '../rows/row-terms.ts';
 import { findTalks, reachedEarlier, releaseAttempts, type Release } from '../rows/release.ts';
+import { readCallerRooms } from '../limits/caller-room.ts';
 import { screeningRelease } from './screening.ts';
-import type { AttemptRow } from '../schema.ts';
+import type { AttemptRow, RecipientRow } from '../schema.ts';
 
 /** Who of a batch is called, and who is not any more. */
 export interface Sorted {
@@ -23,10 +25,10 @@ export interface Sorted {
 export async function sortAttempts(
   tx: Tx,
   campaign: Campaign,
-  input: { batchId: string; now: number; serviceNow?: number | null },
+  input: { batchId: string; caller: string; now: number; serviceNow?: number | null },
 ): Promise<Sorted> {
   const { rules } = campaign;
-  const { batchId, now } = input;
+  const { batchId, caller, now } = input;
   const attempts = await attemptsOf(tx, batchId, unansweredAttemptStates);
   if (attempts.length === 0) return { dial: [], releases: [], doubtful: new Map() };
   const ids = attempts.map((attempt) => attempt.recipient_id);
@@ -34,6 +36,8 @@ export async function sortAttempts(
   const byId = new Map(recipients.map((row) => [row.recipient_id, row]));
   const reachedAs = await findTalks(tx, ids);
   const standingOf = await readStandings(tx, campaign, { recipients, planned: 1, now });
+  const rooms = await readCallerRooms(tx, { numbers: [caller], limits: rules.callers.limits, now });
+  const { room, freeAt } = rooms.get(caller) ?? { room: Infinity, freeAt: now };
   const sorted: Sorted = { dial: [], releases: [], doubtful: new Map() };
   for (const attempt of attempts) {
     const { attempt_id: attemptId, recipient_id: recipientId } = attempt;
@@ -45,6 +49,14 @@ export async function sortAttempts(
       release('already_reached', { kind: 'finish', outcome: earlier, reason: reachedEarlier });
       continue;
     }
+    if (campaign.goal === 'reached' && recipient.promise_id === null) {
+      release(goalReached, { kind: 'finish', outcome: 'cancelled', reason: goalReached });
+      continue;
+    }
+    if (!isInPilot(campaign, recipient)) {
+      release('pilot', { kind: 'requeue', dueAt: now });
+      continue;
+    }
     // The unique index of open attempts has this one as the number's only one.
     const { question, dialBlock } = standingOf(recipient, false);
     const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
@@ -54,11 +66,18 @@ export async function sortAttempts(
       release('evidence', { kind: 'requeue', dueAt });
       if (dialBlock.kind === 'doubt') sorted.doubtful.set(recipientId, dialBlock);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
+    else if (verdict.verdict === 'dial' && sorted.dial.length >= room) release('caller_limit', { kind: 'requeue', dueAt: freeAt });
     else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
     else if (verdict.verdict === 'final') release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
   }
   return sorted;
+}
+
+/** As `inSample`: before a pilot has been decided about nobody else is called, and nobody twice but whom a call back was promised. */
+function isInPilot({ pilot }: Campaign, { sample, called, promise_id: promise }: RecipientRow): boolean {
+  if (pilot === null || pilot.state === 'passed') return true;
+  return pilot.state === 'calling' && (called === 1 ? promise !== null : sample === pilot.sample);
 }
 
 /** Gives back who is not called after all. */

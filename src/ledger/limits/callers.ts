@@ -44,8 +44,8 @@ export async function readCallersIn(tx: Tx, campaign: CampaignCallers): Promise<
 }
 
 /** Numbers that have been taken out: nothing is sent from them, and their calls say nothing of the others. */
-export async function readCallersOut(tx: Tx, { campaignId }: CampaignCallers): Promise<string[]> {
-  const rows = await selectCallers(tx, campaignId);
+export async function readCallersOut(db: Queries, { campaignId }: CampaignCallers): Promise<string[]> {
+  const rows = await selectCallers(db, campaignId);
   return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
 }
 

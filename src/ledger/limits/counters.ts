@@ -144,6 +144,27 @@ export async function nextDueAt(db: Queries, campaignId: string): Promise<number
   return instants.length === 0 ? null : Math.min(...instants);
 }
 
+/** As `nextDueAt`, of those who may be called before a pilot is decided about. */
+export async function nextDialableAt(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'pilot'>): Promise<number | null> {
+  const instants = (await readDialableRanks(db, campaign)).map((rank) => rank.due_at);
+  return instants.length === 0 ? null : Math.min(...instants);
+}
+
+/** Whom a pilot leaves to be called: while it is called, the first calls of its sample, and promised calls to whoever was called before. */
+function inSample(sample: number) {
+  return sql<boolean>`((called = 0 and sample = ${sample}) or (called = 1 and promise_id is not null))`;
+}
+
+/** As `readRanks`, of those who may be called before a pilot is decided about. */
+async function readDialableRanks(db: Queries, { campaignId, pilot }: Pick<Campaign, 'campaignId' | 'pilot'>): ReturnType<typeof readRanks> {
+  if (pilot?.state === 'asked') return [];
+  if (pilot?.state !== 'calling') return readRanks(db, campaignId);
+  const { rows } = await sql<{ rank: number; due_at: number }>`
+    select rank, min(due_at) as due_at from recipients
+    where campaign_id = ${campaignId} and state = 'waiting' and ${inSample(pilot.sample)} group by rank order by rank`.execute(db);
+  return rows;
+}
+
 /** The ranks of those who wait, lowest first, and when the first of each is due: a few steps in one index, however many wait. */
 async function readRanks(db: Queries, campaignId: string): Promise<{ rank: number; due_at: number }[]> {
   const waiting = sql`from recipients where campaign_id = ${campaignId} and state = 'waiting'`;
@@ -157,14 +178,14 @@ async function readRanks(db: Queries, campaignId: string): Promise<{ rank: numbe
 }
 
 /** Of those ranks, the ones in which somebody is due. */
-export async function dueRanks(db: Queries, { campaignId }: Pick<Campaign, 'campaignId'>, now: number): Promise<number[]> {
-  return (await readRanks(db, campaignId)).flatMap(({ rank, due_at: dueAt }) => (dueAt <= now ? [rank] : []));
+export async function dueRanks(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'pilot'>, now: number): Promise<number[]> {
+  return (await readDialableRanks(db, campaign)).flatMap(({ rank, due_at: dueAt }) => (dueAt <= now ? [rank] : []));
 }
 
 /** The recipients of a campaign in some ranks that are due; with `wordsKept`, only those whose words no open call begins with. */
 export function dueRecipients(
   db: Queries,
-  { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
+  { campaignId, rules, pilot }: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
   { ranks, now, limit, wordsKept }: { ranks: readonly number[]; now: number; limit: number; wordsKept: boolean },
 ) {
   return db
@@ -173,19 +194,24 @@ export function dueRecipients(
     .where('state', '=', 'waiting')
     .where('rank', 'in', ranks)
     .where('due_at', '<=', now)
+    .$if(pilot?.state === 'calling', (query) => query.where(inSample(pilot?.sample ?? 0)))
     .$if(wordsKept, (query) => query.where(hasFreeWords(rules.agentId)))
     .limit(limit);
 }
 
 /** How many recipients are due and may be dialled as far as words are concerned, counted no further than a look of the planner goes. */
-export async function countDialable(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules' | 'api'>, now: number): Promise<number> {
+export async function countDialable(
+  db: Queries,
+  campaign: Pick<Campaign, 'campaignId' | 'rules' | 'api' | 'pilot'>,
+  now: number,
+): Promise<number> {
   return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign) });
 }
 
 /** As `countDialable`, where it is known whether words are kept apart. */
 export async function countDue(
   db: Queries,
-  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
+  campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
   look: { now: number; wordsKept: boolean },
 ): Promise<number> {
   const ranks = await dueRanks(db, campaign, look.now);

@@ -38,7 +38,7 @@ interface Asking {
   now: number;
   /** Recipients that could be dialled now, as far as it matters. */
   due: number;
-  /** Calls that an unproven caller number may still make; null: no such limit. */
+  /** Calls that an unproven caller number, or a goal that is near, still allows; null: no such limit. */
   canary: number | null;
   /** Given where many ask in the same moment: what is looked up of the account is kept in it. */
   claims?: Claims | undefined;

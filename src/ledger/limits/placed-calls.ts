@@ -38,7 +38,7 @@ const recordGrainMs = 1_000;
  * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the
  * service's own showed before the POST.
  */
-const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + coalesce(
+export const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + coalesce(
   (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0), attempts.rings_until)`;
 
 /** Names the lock; migrations take another one. */

@@ -136,10 +136,12 @@ async function refuseRow(tx: Tx, campaign: Campaign, row: RecipientRow, now: num
   if (isOpen) throw new CallbackRefusedError(`A call to row ${number} is planned or open. Say it again when it has ended.`);
   if (row.taken_out_at !== null || row.reason === 'withdrawn')
     throw new CallbackRefusedError(`Row ${number} was withdrawn. carillon update --restore puts it back in line.`);
-  if (e164 === null || (outcome !== null && isNeverCalledAgain(outcome)))
+  if (e164 === null || isNeverCalledAgain(outcome))
     throw new CallbackRefusedError(`Row ${number} has outcome ${outcome ?? 'none'}: it is never called again.`);
-  if ((await findSuppressed(tx, { campaignId: campaign.campaignId, now }, [e164])).has(e164))
-    throw new CallbackRefusedError(`The number of row ${number} is on the do-not-call list.`);
+  const { campaignId, rules } = campaign;
+  const suppressed = (await findSuppressed(tx, { campaignId, purpose: rules.purpose, now }, [e164])).get(e164);
+  if (suppressed === 'consent_revoked') throw new CallbackRefusedError(`The consent of row ${number} was taken back.`);
+  if (suppressed !== undefined) throw new CallbackRefusedError(`The number of row ${number} is on the do-not-call list.`);
 }
 
 function readTime(

@@ -2,6 +2,7 @@ import { followCorrection } from './callbacks.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable, refuseUnlessFixable } from './edit-refusal.ts';
 import { judgeEdit, judgeFix, type EditFailure, type EditVerdict, type EditRow } from './edit-verdict.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { findHolders, findOpen, findRows, findTargets, findWaiting, lastRow } from './edit-targets.ts';
@@ -35,6 +36,8 @@ export interface EditOptions {
   restore: boolean;
   /** Judges and changes nothing. */
   dryRun: boolean;
+  /** Rows are added only: one whose id the campaign has stays as it is. */
+  adds?: true;
   /** Rows are matched by their numbers, and those alone are corrected that were rejected; also after the campaign's end. */
   fixes?: true;
 }
@@ -96,7 +99,7 @@ export class RecipientEditor {
       const campaign = await findCampaign(db, campaignId);
       if (fixes) refuseUnlessFixable(campaign, now);
       else refuseUnlessEditable(campaign, now);
-      return { campaign, judged: await this.#judge(db, rows), first: (await lastRow(db, campaignId)) + 1 };
+      return { campaign, judged: await this.#judge(db, campaign, rows, now), first: (await lastRow(db, campaignId)) + 1 };
     };
     if (dryRun) {
       const { judged, first } = await look(this.#store.db);
@@ -115,8 +118,8 @@ export class RecipientEditor {
     return this.#answer(judged, first, mayWait);
   }
 
-  async #judge(db: Queries, rows: readonly EditRow[]): Promise<Judged[]> {
-    const { campaignId, restore, fixes } = this.#options;
+  async #judge(db: Queries, { rules }: Campaign, rows: readonly EditRow[], now: number): Promise<Judged[]> {
+    const { campaignId, restore, fixes, adds } = this.#options;
     const targets = await findTargets(db, campaignId, rows);
     if (fixes) {
       const known = await findRows(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
@@ -128,8 +131,10 @@ export class RecipientEditor {
     }
     const ids = [...targets.values()].map((target) => target.recipient_id);
     const open = await findOpen(db, ids);
-    const judged = rows.map((row): Judged => {
-      const target = targets.get(row.externalId ?? '');
+    const judged = rows.map((written): Judged => {
+      const target = targets.get(written.externalId ?? '');
+      const row = withExpiry(written, target, { rules, now });
+      if (adds && target !== undefined) return { row, target, verdict: { kind: 'unchanged' } };
       const isOpen = target !== undefined && open.has(target.recipient_id);
       return { row, target, verdict: judgeEdit(row, target, { isOpen, restore }) };
     });
@@ -176,6 +181,22 @@ export class RecipientEditor {
   }
 }
 
+/** A row that is added to a campaign that stays open expires, and keeps its end when a corrected list says none. */
+function withExpiry(
+  row: EditRow,
+  target: RecipientRow | undefined,
+  { rules: { staysOpen }, now }: { rules: Pick<CampaignRules, 'staysOpen'>; now: number },
+): EditRow {
+  if (staysOpen?.expiresAfterMs == null || row.expiresAt != null) return row;
+  return { ...row, expiresAt: target === undefined ? now + staysOpen.expiresAfterMs : target.expires_at };
+}
+
+/** Where a row that is added stands in line: of the newest-first lane the last one has been due for longest. */
+function laneOf({ rules: { staysOpen } }: Campaign, row: EditRow, number: number): { rank?: number; due_at?: number } {
+  if (staysOpen?.newestFirst !== true) return {};
+  return { ...(row.priority == null && { rank: 1 }), ...(row.notBefore == null && { due_at: -number }) };
+}
+
 function claimsNumber(verdict: EditVerdict): boolean {
   return verdict.kind === 'add' || (verdict.kind === 'correct' && verdict.claimsNumber);
 }
@@ -201,7 +222,8 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
   const events: NewEvent[] = [];
   const added = judged.flatMap(({ row, verdict }) => (verdict.kind === 'add' ? [row] : []));
   const rows = added.map((row, index) => {
-    const recipient = recipientOf({ ...row, row: first + index }, { campaignId, keyOf, now });
+    const number = first + index;
+    const recipient = { ...recipientOf({ ...row, row: number }, { campaignId, keyOf, now }), ...laneOf(campaign, row, number) };
     const { recipient_id: recipientId } = recipient;
     const data = hashed(recipientId, row);
     events.push({ at: now, campaignId, type: 'recipient.added', recipientId, data });

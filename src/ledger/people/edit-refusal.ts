@@ -23,6 +23,17 @@ export function refuseUnlessEditable(campaign: Campaign | undefined, now: number
   refuseAfterEnd(campaign, now);
 }
 
+/** Why the rows of a campaign cannot be changed now, where that is shown and not thrown; null: they can. */
+export function editRefusalOf(campaign: Campaign, now: number): string | null {
+  try {
+    refuseUnlessEditable(campaign, now);
+    return null;
+  } catch (error) {
+    if (error instanceof EditRefusedError) return error.message;
+    throw error;
+  }
+}
+
 /** As `refuseUnlessEditable`, of rows that were rejected: one that has ended can be called in another round. */
 export function refuseUnlessFixable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
   if (campaign === undefined || !hasClosed(campaign)) return refuseUnlessEditable(campaign, now);

@@ -1,6 +1,7 @@
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CallerSorting } from '../../rules/caller-choice.ts';
 import { judgeEligibility, type EligibilityInput } from '../../rules/attempts/eligibility.ts';
+import { consentSpan } from '../../rules/consent.ts';
 import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import { readBudgets } from '../limits/attempt-budgets.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -19,7 +20,7 @@ import type { PromiseRow, RecipientRow } from '../schema.ts';
 /** Those who are due, in the order in which they are to be called. */
 export async function selectDue(
   tx: Tx,
-  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
+  campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
   look: { now: number; limit: number; wordsKept: boolean },
 ): Promise<RecipientRow[]> {
   const rows: RecipientRow[] = [];
@@ -54,7 +55,7 @@ export async function readQuestions(
   { recipients, now, areBegun = false }: { recipients: readonly RecipientRow[]; now: number; areBegun?: boolean },
 ): Promise<(row: RecipientRow, numberBusy: boolean) => EligibilityInput> {
   const { campaignId, rules } = campaign;
-  const suppressed = await findSuppressed(db, { campaignId, now }, numbersOf(recipients));
+  const suppressed = await findSuppressed(db, { campaignId, purpose: rules.purpose, now }, numbersOf(recipients));
   const promised = new Map((await openPromisesTo(db, numbersOf(recipients))).map((promise) => [promise.e164, promise]));
   const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) });
   const budgetedOf = (row: RecipientRow) => {
@@ -72,7 +73,9 @@ export async function readQuestions(
     zones: JSON.parse(row.zones) as string[],
     marginMs: rules.timing.dispatchMarginMs,
     takenOut: row.taken_out_at !== null,
-    suppressed: row.e164 !== null && suppressed.has(row.e164),
+    suppressed: suppressed.get(row.e164 ?? '') === 'suppressed',
+    revoked: suppressed.get(row.e164 ?? '') === 'consent_revoked',
+    consent: consentSpan(rules.consent, laterTermsOf(row).consentedAt),
     numberBusy,
     promise: promiseTo(row, promised.get(row.e164 ?? '')),
     capsAllowAt: capsAllowAt(calleeOf(row)),
@@ -161,7 +164,13 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     if (verdict.verdict === 'dial' && dialBlock?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, dialBlock);
     else if (verdict.verdict === 'dial' && dialBlock?.kind === 'wait') wait(dialBlock.until, 'evidence');
     else if (verdict.verdict === 'dial') {
-      if (callers !== null && !callers.takes({ caller: row.caller, ...placeOf(row) })) continue;
+      const wish = { caller: row.caller, ...placeOf(row), isPromised: row.promise_id !== null };
+      const ownIsFullUntil = callers?.waitsUntil(wish) ?? null;
+      if (ownIsFullUntil !== null) {
+        wait(ownIsFullUntil, 'caller_limit');
+        continue;
+      }
+      if (callers !== null && !callers.takes(wish)) continue;
       sorting.dial.push(row);
       if (row.e164 !== null) busy.add(row.e164);
       if (row.words_key !== null) words.add(row.words_key);

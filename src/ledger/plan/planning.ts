@@ -1,19 +1,24 @@
 import { batchIdOf } from '../../rules/ids.ts';
 import { CallerSorting } from '../../rules/caller-choice.ts';
 import { unsentStates, type BatchState } from '../../rules/ledger.ts';
-import { outcomeOfWaiting, type DrainReason } from '../../rules/lifecycle.ts';
+import { goalReached, outcomeOfWaiting, rowsAwaitedUntil, type DrainReason } from '../../rules/lifecycle.ts';
 import { reportsRecipients } from '../../rules/service-api.ts';
-import { earliest, type CampaignRules } from '../../rules/campaign-rules.ts';
-import type { WaitReason } from '../../rules/next-step.ts';
+import { earliest } from '../../rules/campaign-rules.ts';
+import type { WaitReason } from '../../rules/pacing/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
+import { callersFullUntil, fullUntil, readCallerRooms } from '../limits/caller-room.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
+import { decidePilot, isPilotOver } from '../limits/pilot.ts';
+import { tripGates } from '../limits/gates.ts';
 import { openBreaker } from '../limits/breaker.ts';
+import { goalAllowance, isAnyoneSpared } from '../limits/goal.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
   countOpen,
   countOutstanding,
   isOutstanding,
+  nextDialableAt,
   nextDueAt,
   readUnsubmitted,
   type Outstanding,
@@ -70,17 +75,21 @@ async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> 
   return undefined;
 }
 
-/** Gives every recipient that still waits the outcome of a campaign that dials no more. Answers whether any was left. */
-async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason): Promise<boolean> {
+/**
+ * Gives every recipient that still waits the outcome of a campaign that dials no more, or only those to whom a call back was promised.
+ * Answers whether any was left.
+ */
+async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | typeof goalReached): Promise<boolean> {
   const rows = await tx
     .selectFrom('recipients')
     .select('recipient_id')
     .select(sharesWords.as('shared'))
     .where('campaign_id', '=', input.campaignId)
     .where('state', '=', 'waiting')
+    .$if(reason === goalReached, (query) => query.where('promise_id', 'is', null))
     .limit(candidatesPerLook)
     .execute();
-  const outcome = outcomeOfWaiting(reason);
+  const outcome = reason === goalReached ? 'cancelled' : outcomeOfWaiting(reason);
   await finishRecipients(
     tx,
     input,
@@ -115,7 +124,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   if (ended && campaign.state !== 'draining') await drainCampaign(tx, input, { why: 'campaign_end' });
   if (ended || campaign.state === 'draining') {
     const more = await closeWaiting(tx, input, campaign.draining ?? 'campaign_end');
-    return more ? undefined : finishOrWait(tx, input, rules);
+    return more ? undefined : finishOrWait(tx, input, campaign);
   }
   if (campaign.state === 'scheduled') {
     if (rules.startsAt !== null && input.now < rules.startsAt) return wait(tx, input, { reason: 'scheduled', until: rules.startsAt });
@@ -123,6 +132,11 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     return undefined;
   }
   await settlePassedPromises(tx, campaign, input.now);
+  if (campaign.goal === 'reached' && (await closeWaiting(tx, input, goalReached))) return undefined;
+  if (await decidePilot(tx, campaign, input.now)) return undefined;
+  // A person decides by resuming it: until then nobody is called, whatever else may have set it going.
+  if (campaign.pilot?.state === 'asked') return wait(tx, input, { reason: 'pilot', until: rules.endsAt });
+  if (await tripGates(tx, campaign, input.now)) return undefined;
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
   // Whatever the wait is for, the end of the campaign is not slept through.
@@ -132,27 +146,33 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     if (await pauseUnproven(tx, campaign, input.now)) return undefined;
     return wait(tx, input, { reason: 'canary', until: null });
   }
-  return fillBatch(tx, input, { campaign, canary });
+  const toGoal = await goalAllowance(tx, campaign);
+  if (toGoal === 0) return wait(tx, input, { reason: 'goal', until: rules.endsAt });
+  return fillBatch(tx, input, { campaign, allowance: earliest(canary, toGoal) });
 }
 
 async function fillBatch(
   tx: Tx,
   input: Look,
-  { campaign, canary }: { campaign: Campaign; canary: number | null },
+  { campaign, allowance }: { campaign: Campaign; allowance: number | null },
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
   const wordsKept = await readWordsKept(tx, campaign);
   const due = await countDue(tx, campaign, { now: input.now, wordsKept });
-  if (due === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, rules);
+  if (due === 0) return (await waitForWords(tx, input, campaign)) ?? finishOrWait(tx, input, campaign);
   await lockAccount(tx, campaign.accountId);
-  const slots = await slotsNow(tx, campaign, { now: input.now, due, canary });
+  const slots = await slotsNow(tx, campaign, { now: input.now, due, canary: allowance });
   if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
-  const { numbers, choice } = rules.callers;
+  const { numbers, choice, limits } = rules.callers;
   // One request names one number.
-  const pool = numbers.length > 1 ? await readCallersIn(tx, campaign) : null;
+  const pool = numbers.length > 1 || limits !== undefined ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
+  const rooms = await readCallerRooms(tx, { numbers, limits, now: input.now });
+  const usable = pool?.map(({ phoneNumberId }) => phoneNumberId) ?? numbers;
+  const full = await fullUntil(tx, campaign, { rooms, numbers: usable, now: input.now });
+  if (full !== null) return wait(tx, input, { reason: 'caller_limit', until: earliest(full, rules.endsAt) });
   const { sorting, callers } = await sortDue(tx, campaign, { now: input.now, slots: slots.count, wordsKept }, () =>
-    pool === null ? null : new CallerSorting(pool, choice),
+    pool === null ? null : new CallerSorting(pool, choice, rooms),
   );
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);
@@ -160,13 +180,10 @@ async function fillBatch(
   await notePromiseDelays(tx, sorting.heldPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
-  const mute = rendered.filter(({ texts }) => texts === null);
-  const reason = 'missing_value';
-  await finishRecipients(
-    tx,
-    input,
-    mute.map(({ row }) => ({ recipientId: row.recipient_id, outcome: 'undialable', reason })),
+  const mute = rendered.flatMap(({ row, texts }) =>
+    texts === null ? [{ recipientId: row.recipient_id, outcome: 'undialable' as const, reason: 'missing_value' }] : [],
   );
+  await finishRecipients(tx, input, mute);
   const recipients = rendered.flatMap(({ row, texts }) => (texts === null ? [] : [{ row, openingLine: texts.firstMessage }]));
   const together = { rules, rows: recipients.map(toLine), now: input.now };
   const overlapping = wordsKept ? await findOverlapping(tx, together) : { ids: [], until: input.now };
@@ -228,21 +245,20 @@ async function wait(tx: Tx, input: PlanInput, { reason, until }: { reason: WaitR
   return { kind: 'wait', reason, until, outstanding: await countOutstanding(tx, input.campaignId) };
 }
 
-async function finishOrWait(tx: Tx, input: PlanInput, rules: CampaignRules): Promise<Plan> {
-  const due = await nextDueAt(tx, input.campaignId);
+async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promise<Plan> {
+  const { rules, pilot } = campaign;
+  const due = await nextDialableAt(tx, campaign);
   const outstanding = await countOutstanding(tx, input.campaignId);
+  if (due === null && pilot?.state === 'calling' && campaign.state !== 'draining')
+    return { kind: 'wait', reason: 'pilot', until: rules.endsAt, outstanding };
   if (due !== null) {
     // What is due after the end gets its outcome at the end.
     const onlyPromises = !isOutstanding(outstanding) && (await isLeftToPromises(tx, input.campaignId));
-    return {
-      kind: 'wait',
-      reason: 'due',
-      until: Math.min(due, rules.endsAt ?? due),
-      outstanding,
-      ...(onlyPromises ? { onlyPromises } : {}),
-    };
+    return { kind: 'wait', reason: 'due', until: Math.min(due, rules.endsAt ?? due), outstanding, ...(onlyPromises && { onlyPromises }) };
   }
-  return isOutstanding(outstanding) ? { kind: 'wait', reason: 'collecting', until: null, outstanding } : { kind: 'done' };
+  if (isOutstanding(outstanding)) return { kind: 'wait', reason: 'collecting', until: null, outstanding };
+  const until = rowsAwaitedUntil(campaign, input.now);
+  return until === null ? { kind: 'done' } : { kind: 'wait', reason: 'rows', until, outstanding };
 }
 
 /**
@@ -267,9 +283,12 @@ export async function isPlanReady(store: Store, campaignId: string, now: number)
   if (halvesWait) return true;
   if (campaign.rules.endsAt !== null && now >= campaign.rules.endsAt && (await nextDueAt(store.db, campaignId)) !== null) return true;
   if ((await blockedUntil(store.db, campaign, now)) !== null) return false;
+  if ((await isAnyoneSpared(store.db, campaign)) || (await isPilotOver(store.db, campaign))) return true;
   const canary = await canaryAllowance(store.db, campaign);
   const due = await countDialable(store.db, campaign, now);
   if (due === 0) return false;
   if (canary !== null && canary <= 0) return (await countOpen(store.db, campaignId)) === 0;
-  return (await slotsNow(store.db, campaign, { now, due, canary })).count > 0;
+  if ((await callersFullUntil(store.db, campaign, now)) !== null) return false;
+  const toGoal = await goalAllowance(store.db, campaign);
+  return toGoal !== 0 && (await slotsNow(store.db, campaign, { now, due, canary: earliest(canary, toGoal) })).count > 0;
 }

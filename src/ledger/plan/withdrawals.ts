@@ -1,4 +1,5 @@
 import { judgeEligibility } from '../../rules/attempts/eligibility.ts';
+import { consentFaults } from '../../rules/consent.ts';
 import { groupBy } from '../../rules/collections.ts';
 import type { WithdrawReason } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
@@ -59,7 +60,7 @@ export async function findWithdrawals(
   );
 }
 
-const told = ['withdrawn', 'suppressed', 'campaign_end', 'row_expired'] as const;
+const told = ['withdrawn', 'suppressed', 'campaign_end', 'row_expired', ...consentFaults] as const;
 
 /** Notes that the service is about to be asked to give calls of a batch back. What it gave back is what its reports say afterwards. */
 export async function noteWithdrawing(tx: Tx, { campaignId, now }: At, { batchId, reason }: { batchId: string; reason: WithdrawReason }) {

@@ -67,6 +67,12 @@ export async function readCallee(db: Queries, e164: string, now: number): Promis
   return { e164, rows, suppressions, events: events.slice(-mostEvents), truncated: events.length > mostEvents };
 }
 
+/** The numbers that any list has under a person's own id, by number. */
+export async function numbersOfPerson(db: Queries, person: string): Promise<string[]> {
+  const found = db.selectFrom('recipients').select('e164').distinct().where('external_id', '=', person).where('e164', 'is not', null);
+  return (await found.orderBy('e164').execute()).flatMap(({ e164 }) => e164 ?? []);
+}
+
 async function judge(
   db: Queries,
   { campaign, recipient, isBusy, now }: { campaign: Campaign; recipient: RecipientRow; isBusy: boolean; now: number },

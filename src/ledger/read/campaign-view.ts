@@ -7,6 +7,7 @@ import { readCallerUse, type CallerUse } from '../limits/callers.ts';
 import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countPromises, type PromiseCounts } from '../rows/promises.ts';
+import { readPilot, type PilotStanding } from '../limits/pilot.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, countUndecided, type DoubtCounts } from './doubt-counts.ts';
 
@@ -25,6 +26,8 @@ export interface CampaignBrief {
   doubt: DoubtCounts;
   /** Promises to call people back; null: the campaign never had any. */
   callbacks: PromiseCounts | null;
+  /** How the sample stands that is called first, or was; null: the campaign has no pilot. */
+  pilot: PilotStanding | null;
   /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
   clocksApartMs: number;
   needs: Need[];
@@ -59,6 +62,7 @@ export async function readCampaignBrief(db: Queries, campaign: Campaign, now: nu
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
     callbacks: await countPromises(db, campaign.campaignId, now),
+    pilot: await readPilot(db, campaign),
     clocksApartMs: isOver(campaign) ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
   };
   return { ...facts, needs: needsOf(facts) };

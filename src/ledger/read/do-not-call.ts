@@ -1,3 +1,4 @@
+import { purposePrefix } from '../../rules/consent.ts';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { accountScope, toSuppression, type StoredSuppression } from '../rows/suppressions.ts';
 import type { Queries } from '../tx.ts';
@@ -10,7 +11,7 @@ const conditions: Readonly<Record<EntryKind, RawBuilder<SqlBool>>> = {
   all: sql`1 = 1`,
   asked: sql`source like 'call:%'`,
   imported: sql`source like 'import:%'`,
-  single: sql`scope <> ${accountScope}`,
+  single: sql`scope <> ${accountScope} and scope not like ${`${purposePrefix}%`}`,
 };
 
 /** Which entries of the do-not-call list are wanted. */

@@ -1,11 +1,14 @@
 import { unsentStates } from '../../rules/ledger.ts';
 import type { EventType } from '../../rules/events.ts';
-import type { WaitReason } from '../../rules/next-step.ts';
-import { hasEnded } from '../../rules/lifecycle.ts';
+import { earliest } from '../../rules/campaign-rules.ts';
+import type { WaitReason } from '../../rules/pacing/next-step.ts';
+import { hasEnded, rowsAwaitedUntil } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDueAt } from '../limits/counters.ts';
+import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding, nextDialableAt } from '../limits/counters.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { newestEvents } from '../events.ts';
+import { callersFullUntil } from '../limits/caller-room.ts';
+import { goalAllowance } from '../limits/goal.ts';
 import { slotsNow, type Claims } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';
@@ -136,9 +139,13 @@ async function readWait(
   const since = posted ?? (campaign.dialsSince === 0 ? null : campaign.dialsSince);
   const canary = await canaryAllowance(db, campaign);
   if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
+  const toGoal = await goalAllowance(db, campaign);
+  if (toGoal === 0) return { ...nothingMore, reason: 'goal', since };
   const due = await countDialable(db, campaign, now);
+  const full = due === 0 ? null : await callersFullUntil(db, campaign, now);
+  if (full !== null) return { ...nothingMore, reason: 'caller_limit', since, until: full };
   if (due > 0) {
-    const slots = await slotsNow(db, campaign, { now, due, canary, claims: depth.claims });
+    const slots = await slotsNow(db, campaign, { now, due, canary: earliest(canary, toGoal), claims: depth.claims });
     const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
     const reason = slots.wait !== null ? slots.wait.reason : isCalling ? slots.limit : null;
     if (reason === null) return null;
@@ -146,14 +153,16 @@ async function readWait(
     return { ...nothingMore, reason, since, until: slots.wait?.until ?? null, ...lines };
   }
   if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
-  const next = await nextDueAt(db, campaignId);
+  const next = await nextDialableAt(db, campaign);
+  if (next === null && campaign.pilot !== null && campaign.pilot.state !== 'passed') return { ...nothingMore, reason: 'pilot', since };
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
     const rule = depth.withRule === false ? null : await readNextRule(db, campaign, { now, next });
     return { ...nothingMore, reason: 'due', since, until, rule };
   }
   const outstanding = await countOutstanding(db, campaignId);
-  return isOutstanding(outstanding) ? { ...nothingMore, reason: 'collecting', since } : null;
+  if (isOutstanding(outstanding)) return { ...nothingMore, reason: 'collecting', since };
+  return rowsAwaitedUntil(campaign, now) === null ? null : { ...nothingMore, reason: 'rows', since };
 }
 
 /** When the campaign last began to send a batch. */

@@ -57,7 +57,7 @@ export async function waitsFor(
 /** What keeps those who are due next, at `next`; null where nothing tells. Cheap at any number of rows. */
 export async function readNextRule(
   db: Queries,
-  campaign: Pick<Campaign, 'campaignId' | 'rules'>,
+  campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
   { now, next }: { now: number; next: number },
 ): Promise<string | null> {
   const rule = await sqlRule(db, campaign.campaignId, now, newestDeferrals);

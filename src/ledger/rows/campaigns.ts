@@ -1,4 +1,5 @@
 import { readRules, withAdjustments, type AdjustableRules, type CampaignRules } from '../../rules/campaign-rules.ts';
+import type { GateMarks } from '../../rules/gates.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
 import { refillAt } from '../../rules/pacing/pacing.ts';
@@ -37,6 +38,15 @@ export interface Campaign {
   letQueued: boolean;
   /** When it last began to dial. */
   dialsSince: number;
+  /**
+   * `reached`: in this round, so that nobody is called any more but whom a call back was promised. `passed`: in an earlier one, and whoever
+   * has people called once more after that wants more.
+   */
+  goal: 'missing' | 'reached' | 'passed';
+  /** The sample that is called before the others; null: it has no pilot. */
+  pilot: { sample: number; state: 'calling' | 'asked' | 'passed' } | null;
+  /** What the gates that are always asked have seen. */
+  gates: GateMarks;
 }
 
 export function toCampaign(row: Row<'campaigns'>): Campaign {
@@ -60,6 +70,9 @@ export function toCampaign(row: Row<'campaigns'>): Campaign {
     resumeAt: row.resume_at,
     letQueued: row.let_queued === 1,
     dialsSince: row.dials_since,
+    pilot: row.pilot_sample === null || row.pilot_state === null ? null : { sample: row.pilot_sample, state: row.pilot_state },
+    gates: row.gates === null ? {} : (JSON.parse(row.gates) as GateMarks),
+    goal: row.goal_round === null ? 'missing' : row.goal_round === row.round ? 'reached' : 'passed',
   };
 }
 
@@ -195,16 +208,26 @@ export async function pauseCampaign(
   );
 }
 
-/** Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew. */
-export async function resumeCampaign(store: Store, at: At, wish?: ControlRequest): Promise<boolean> {
-  return lockedTransaction(store, at.campaignId, (tx) => grantControlRequest(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at)));
+/**
+ * Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew, and the pilot is decided about.
+ * `beside`: what else is to be done in that transaction.
+ */
+export async function resumeCampaign(
+  store: Store,
+  at: At,
+  { wish, beside }: { wish?: ControlRequest | undefined; beside?: (tx: Tx, campaign: Campaign) => Promise<void> } = {},
+): Promise<boolean> {
+  return lockedTransaction(store, at.campaignId, (tx) =>
+    grantControlRequest(tx, { ...at, change: 'resume', wish }, () => goOn(tx, at, beside)),
+  );
 }
 
-async function goOn(tx: Tx, at: At): Promise<boolean> {
+async function goOn(tx: Tx, at: At, beside: (tx: Tx, campaign: Campaign) => Promise<void> = async () => {}): Promise<boolean> {
   const { campaignId } = at;
   const campaign = await findCampaign(tx, campaignId);
   if (campaign?.state === 'running' || campaign?.state === 'scheduled') return true;
   if (campaign?.state !== 'paused') return false;
+  await beside(tx, campaign);
   const round = { campaign_id: campaignId, round: campaign.round };
   await updateRound(tx, round, { unknown_streak: 0, refused_streak: 0 });
   await updateCampaign(tx, campaignId, { canary_from: await lastBatchNumber(tx, round) });

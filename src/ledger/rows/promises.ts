@@ -253,7 +253,12 @@ export async function findPassed(tx: Tx, campaignId: string, now: number): Promi
 
 /** Whether nobody is left to a campaign but whom it is to call back: who is not done has a promise. */
 export async function isLeftToPromises(db: Queries, campaignId: string): Promise<boolean> {
-  const left = db.selectFrom('recipients').select('row_number').where('campaign_id', '=', campaignId).where('state', '!=', 'done').limit(1);
+  const left = db
+    .selectFrom('recipients')
+    .select('row_number')
+    .where('campaign_id', '=', campaignId)
+    .where('state', 'in', ['waiting', 'open'])
+    .limit(1);
   const unpromised = await left.where('promise_id', 'is', null).executeTakeFirst();
   return unpromised === undefined && (await left.executeTakeFirst()) !== undefined;
 }

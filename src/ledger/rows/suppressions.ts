@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { purposePrefix, purposeScope } from '../../rules/consent.ts';
 import { lockToWrite, requireDoNotCallLock } from '../locks.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf, readInParts } from '../parts.ts';
@@ -13,7 +14,7 @@ export const accountScope = 'account';
 /** One entry of the do-not-call list. */
 export interface Suppression {
   e164: string;
-  /** `account` stops every campaign in this database; a campaign id stops that one. */
+  /** `account` stops every campaign in this database, a campaign id that one, `purpose:` and a word those that call for it. */
   scope: string;
   /** Who said so: `call:<attempt>`, `person`, `import:<file>`. */
   source: string;
@@ -34,7 +35,8 @@ export async function addSuppression(tx: Tx, entry: Suppression, now: number): P
 
 /**
  * Adds entries and logs those that are new or last longer than before, all or none. The same number and scope again never shortens
- * an entry: the later expiry holds, and the words of whoever said so first, unless that entry was over.
+ * an entry: the later expiry holds, and the words of whoever said so first, unless that entry was over. Consent is taken back as often as
+ * somebody says so, and the last time counts.
  * Answers how many were new or changed; repeating it changes nothing.
  */
 export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
@@ -48,7 +50,7 @@ export async function addSuppressions(store: Store, entries: readonly Suppressio
         part.map(({ e164 }) => e164),
       );
       const known = new Map(before.map((entry) => [keyOf(entry), entry]));
-      const news = part.filter((entry) => lastsLonger(entry, known.get(keyOf(entry))));
+      const news = part.filter((entry) => isNews(entry, known.get(keyOf(entry)), now));
       await upsert(tx, news, now);
       await appendEvents(
         tx,
@@ -69,15 +71,17 @@ function keyOf({ e164, scope }: Suppression): string {
   return `${e164} ${scope}`;
 }
 
-function lastsLonger(entry: Suppression, known: Suppression | undefined): boolean {
+function isNews(entry: Suppression, known: StoredSuppression | undefined, now: number): boolean {
   if (known === undefined) return true;
+  if (entry.scope.startsWith(purposePrefix)) return now > known.createdAt;
   return known.expiresAt !== null && (entry.expiresAt === null || entry.expiresAt > known.expiresAt);
 }
 
 async function upsert(tx: Tx, entries: readonly Suppression[], now: number): Promise<void> {
   if (entries.length === 0) return;
-  const lasting = sql<boolean>`suppressions.expires_at is not null
-    and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at)`;
+  const lasting = sql<boolean>`(suppressions.expires_at is not null
+    and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at))
+    or (excluded.scope like ${`${purposePrefix}%`} and excluded.created_at > suppressions.created_at)`;
   await tx
     .insertInto('suppressions')
     .values(entries.map(({ expiresAt, ...entry }) => ({ ...entry, created_at: now, expires_at: expiresAt })))
@@ -95,15 +99,16 @@ async function upsert(tx: Tx, entries: readonly Suppression[], now: number): Pro
     .execute();
 }
 
-/** Takes entries off the list and logs it. Answers how many there were. */
+/** Takes entries off the list, those from `before` on excepted, and logs it. Answers how many there were. */
 export async function removeSuppressions(
   store: Store,
-  { scope, now }: { scope: string; now: number },
+  { scope, now, before = Number.MAX_SAFE_INTEGER }: { scope: string; now: number; before?: number | undefined },
   numbers: readonly string[],
 ): Promise<number> {
   return store.transaction(async (tx) => {
     await lockToWrite(tx);
-    const removed = await tx.deleteFrom('suppressions').where('scope', '=', scope).where('e164', 'in', numbers).returning('e164').execute();
+    const older = tx.deleteFrom('suppressions').where('scope', '=', scope).where('created_at', '<', before);
+    const removed = await older.where('e164', 'in', numbers).returning('e164').execute();
     const events = removed.map(({ e164 }) => ({
       at: now,
       campaignId: scope,
@@ -148,16 +153,34 @@ export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
   return { ...entry, createdAt, expiresAt };
 }
 
-/** Which of these numbers this campaign must not dial now. */
-export async function findSuppressed(db: Queries, { campaignId, now }: At, numbers: readonly string[]): Promise<Set<string>> {
+/** Why this campaign must not dial a number now: it is on the do-not-call list, or consent for what the campaign is for was taken back. */
+export type Suppressed = 'suppressed' | 'consent_revoked';
+
+/**
+ * Which of these numbers this campaign must not dial now. One that does not say what it is for may be for that for which somebody took
+ * consent back.
+ */
+export async function findSuppressed(
+  db: Queries,
+  { campaignId, purpose, now }: At & { purpose: string | undefined },
+  numbers: readonly string[],
+): Promise<ReadonlyMap<string, Suppressed>> {
+  const scopes = [accountScope, campaignId, ...(purpose === undefined ? [] : [purposeScope(purpose)])];
   const rows = await readInParts(numbers, (part) =>
     db
       .selectFrom('suppressions')
-      .select('e164')
+      .select(['e164', 'scope'])
       .where('e164', 'in', part)
-      .where('scope', 'in', [accountScope, campaignId])
+      .where((eb) => {
+        const named = eb('scope', 'in', scopes);
+        return purpose === undefined ? eb.or([named, eb('scope', 'like', `${purposePrefix}%`)]) : named;
+      })
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .execute(),
   );
-  return new Set(rows.map((row) => row.e164));
+  const found = new Map<string, Suppressed>();
+  for (const { e164, scope } of rows)
+    if (!scope.startsWith(purposePrefix)) found.set(e164, 'suppressed');
+    else if (!found.has(e164)) found.set(e164, 'consent_revoked');
+  return found;
 }

@@ -83,12 +83,16 @@ const partHeaders = ['accept-ranges', 'content-length', 'content-range'] as cons
 const connectLimitMs = 30_000;
 
 /**
- * The recording of a call that has ended, from where its record says. `range`: of the request, so that a player may skip. The key goes to
- * the service's own address alone. Throws as `readCallRecord`, NoRecordError when there is no recording, and ServiceUnusableError.
+ * The recording of a call that has ended, from where its record says; `known`: the record, where it was read before. `range`: of the
+ * request, so that a player may skip. The key goes to the service's own address alone. Throws as `readCallRecord`, NoRecordError when there
+ * is no recording, and ServiceUnusableError.
  */
-export async function openRecording(control: Control, { range, ...named }: NamedCall & { range?: string | undefined }): Promise<Recording> {
+export async function openRecording(
+  control: Control,
+  { range, known, ...named }: NamedCall & { range?: string | undefined; known?: Awaited<ReturnType<typeof readCallRecord>> },
+): Promise<Recording> {
   const { config } = control;
-  const { ids, record } = await readCallRecord(control, named);
+  const { ids, record } = known ?? (await readCallRecord(control, named));
   const { audio } = record.facts;
   const what = `call ${named.call} of row ${named.row} of campaign ${named.campaignId}`;
   if (audio === null) throw new NoRecordError(`There is no recording of ${what}.`);

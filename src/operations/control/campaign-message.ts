@@ -6,7 +6,15 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
-import { cancelUpdate, drainUpdate, knownResumeUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../../workflows/messages.ts';
+import {
+  cancelUpdate,
+  drainUpdate,
+  knownResumeUpdate,
+  lookAgainUpdate,
+  pauseUpdate,
+  resumeUpdate,
+  rowsAddedSignal,
+} from '../../../workflows/messages.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { connected, type Control, WrongStateError, type Session } from './control.ts';
@@ -59,6 +67,17 @@ export async function tellToLook(control: Control, campaignId: string): Promise<
   return noticeOf(campaignId, async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
 }
 
+/** As `tellToLook`, of rows that were added: Temporal keeps this message until a worker is there. */
+export async function tellOfRows(control: Control, campaignId: string): Promise<Notice> {
+  const campaign = await findCampaign(control.store.db, campaignId);
+  if (campaign?.state !== 'running') return { told: true };
+  return noticeOf(campaignId, async () => {
+    const { client, connection } = (await connected(control, connectLimitMs)).temporal;
+    const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, campaign.round));
+    await connection.withDeadline(Date.now() + connectLimitMs, () => handle.signal(rowsAddedSignal));
+  });
+}
+
 /** Whether the message reached the workflow: a change that is committed does not fail with it. */
 export async function noticeOf(campaignId: string, send: () => Promise<unknown>): Promise<Notice> {
   try {
@@ -74,13 +93,15 @@ interface UpdateInput {
   wish: SteeringCommand | 'look';
   /** For a resume: `countOwnPauses` when the person wished it. */
   pausesSeen?: number;
+  /** For a resume: another sample of the pilot is called first. */
+  sample?: boolean;
   limitMs?: number;
 }
 
 /** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
 export async function sendUpdate(
   { config, store, temporal: { client, connection, address } }: Session,
-  { campaign, wish, pausesSeen, limitMs = answerLimitMs }: UpdateInput,
+  { campaign, wish, pausesSeen, sample = false, limitMs = answerLimitMs }: UpdateInput,
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
@@ -92,7 +113,7 @@ export async function sendUpdate(
         throw new CampaignMessageError(`Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`);
       }
       if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
-      return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen }] });
+      return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen, ...(sample && { sample }) }] });
     });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {

@@ -1,4 +1,4 @@
-import { looksLikeNumber } from '../../rules/phone-number.ts';
+import { looksLikeNumber } from '../../shared/input/phone-number.ts';
 import { maskedNumber } from '../../shared/input/printable.ts';
 import { readCampaignRows, readCells, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';

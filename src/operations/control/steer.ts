@@ -67,12 +67,20 @@ export async function pause(
   return { campaign, notice };
 }
 
+/** Only a campaign with a pilot has samples. */
+function refuseWithoutPilot({ campaignId, rules }: Campaign): void {
+  if (rules.pilot === undefined)
+    throw new WrongStateError(`Campaign ${campaignId} has no pilot, so there is no other sample to call. Resume it without one.`);
+}
+
 interface WishInput {
   campaignId: string;
   wish: Exclude<SteeringCommand, 'pause'>;
   /** Of the look at which the wish was made; default: one now. Another round than that one is not told. */
   pausesSeen?: number;
   round?: number;
+  /** With a resume: another sample of the pilot is called before the others. */
+  sample?: boolean;
   /** How long is waited for a worker; default 20 s. */
   limitMs?: number;
 }
@@ -85,6 +93,7 @@ export async function steer(control: Control, { campaignId, round, ...wish }: Wi
   const { store } = control;
   refuseOtherRound(await requireCampaign(store, campaignId), round);
   const { campaign, pausesSeen } = await lookBeforeSteering(control, campaignId, wish.wish);
+  if (wish.sample === true) refuseWithoutPilot(campaign);
   const changed = await sendUpdate(await connected(control), { campaign, pausesSeen, ...wish });
   const after = (await findCampaign(store.db, campaignId)) ?? campaign;
   if (!changed) throw new CampaignMessageError(`Campaign ${campaignId} is ${stateText(after)}; nothing was changed.`);

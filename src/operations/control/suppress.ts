@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import { basename } from 'node:path';
-import { readPhoneNumber } from '../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../shared/input/phone-number.ts';
+import { purposeScope } from '../../rules/consent.ts';
 import { parseDuration } from '../../shared/input/times.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
@@ -15,6 +16,8 @@ import { readServiceTime } from './service.ts';
 export interface EntryTerms {
   /** Id of the one campaign that it is for; left out: for all of the database. */
   campaign?: string | undefined;
+  /** The one purpose for which consent is taken back, in all campaigns; not with `campaign`. */
+  purpose?: string | undefined;
   reason?: string | undefined;
   /** Epoch milliseconds of service time, or null for ever. */
   expiresAt: number | null;
@@ -46,12 +49,21 @@ export function endOfTerm(text: string, now: number): number | null {
   return day.isValid ? day.plus(endOfDayBehindUtc).toMillis() : null;
 }
 
+/** For whom an entry holds. Throws UsageError and UnknownCampaignError. */
+async function readScope(control: Control, { campaign, purpose }: Pick<EntryTerms, 'campaign' | 'purpose'>): Promise<string> {
+  if (campaign !== undefined && purpose !== undefined)
+    throw new UsageError('An entry is for one campaign or for one purpose; leave one of the two out.');
+  if (campaign !== undefined) return (await requireCampaign(control.store, campaign)).campaignId;
+  return purpose === undefined ? accountScope : purposeScope(purpose);
+}
+
 /** An entry of a campaign that does not exist, or that is over, would protect nobody. Throws UsageError and UnknownCampaignError. */
-async function readTerms(control: Control, { campaign: scope = accountScope, reason, expiresAt }: EntryTerms) {
+async function readTerms(control: Control, { campaign, purpose, reason, expiresAt }: EntryTerms) {
   const now = await readServiceTime(control);
   if (expiresAt !== null && expiresAt <= now)
     throw new UsageError(`An entry until ${new Date(expiresAt).toISOString()} would be over; write a later date.`);
-  if (scope !== accountScope) await requireCampaign(control.store, scope);
+  const scope = await readScope(control, { campaign, purpose });
+  if (purpose !== undefined && expiresAt !== null) throw new UsageError('Consent is taken back for good; leave the expiry out.');
   return { now, terms: { scope, reason: reason ?? null, expiresAt } };
 }
 
@@ -71,15 +83,37 @@ export async function addToDoNotCall(
   return { added, known: numbers.length - added };
 }
 
-/** Allows calls to these numbers, of `readNumbers`, again; `campaign`: as of an entry. Repeating it changes nothing. */
+/**
+ * Allows calls to these numbers, of `readNumbers`, again; `campaign` and `purpose`: as of an entry. Consent that was taken back is lifted
+ * only by one that was given later, at `consentedAt`. Repeating it changes nothing. Throws UsageError and UnknownCampaignError.
+ */
 export async function removeFromDoNotCall(
   control: Control,
   numbers: readonly string[],
-  campaign?: string,
+  { campaign, purpose, consentedAt }: Pick<EntryTerms, 'campaign' | 'purpose'> & { consentedAt?: number | undefined } = {},
 ): Promise<{ scope: string; removed: number; unknown: number }> {
-  const scope = campaign ?? accountScope;
-  const removed = await removeSuppressions(control.store, { scope, now: await readServiceTime(control) }, numbers);
+  const now = await readServiceTime(control);
+  const scope = await readScope(control, { campaign, purpose });
+  if (purpose === undefined && consentedAt !== undefined)
+    throw new UsageError('A newer consent lifts what was taken back for a purpose; name it, or leave the time of the consent out.');
+  if (purpose !== undefined) await requireNewerConsent(control, { numbers, scope, consentedAt, now });
+  const removed = await removeSuppressions(control.store, { scope, now, before: consentedAt }, numbers);
   return { scope, removed, unknown: numbers.length - removed };
+}
+
+/** Throws UsageError unless somebody has agreed after consent was taken back, and not in the future. */
+async function requireNewerConsent(
+  control: Control,
+  { numbers, scope, consentedAt, now }: { numbers: readonly string[]; scope: string; consentedAt: number | undefined; now: number },
+): Promise<void> {
+  if (consentedAt === undefined) throw new UsageError('Consent was taken back for this purpose: say when the newer one was given.');
+  if (consentedAt > now) throw new UsageError(`A consent of ${new Date(consentedAt).toISOString()} is not given yet; write when it was.`);
+  const entries = (await findEntries(control.store.db, numbers)).filter((entry) => entry.scope === scope);
+  const later = entries.filter(({ createdAt }) => createdAt >= consentedAt);
+  if (later.length === 0) return;
+  const taken = new Date(Math.max(...later.map(({ createdAt }) => createdAt))).toISOString();
+  const whose = later.length === 1 ? 'one number' : `${later.length} numbers`;
+  throw new UsageError(`Consent of ${whose} was taken back at ${taken}, after the one that you name. Ask them again, or leave them out.`);
 }
 
 /** A number and its entries, those that are over included. */

@@ -19,7 +19,7 @@ import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWe
 import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
 import { webhookAsJson } from '../../presentation/words/hooks.ts';
 
-const scopeLog = (_doing: unknown, { body }: { body: { campaign?: string | undefined } }) => body.campaign ?? accountScope;
+const scopeLog = (_doing: unknown, { body: { campaign } }: { body: { campaign?: string | undefined } }) => campaign ?? accountScope;
 
 /** How the do-not-call list is read and changed, but for files of numbers. */
 const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSuppressions' | 'checkSuppressions'> = {
@@ -37,9 +37,10 @@ const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSupp
   addSuppressions: {
     action: 'suppressions_added',
     log: scopeLog,
-    run: async (doing, { body: { numbers, region, campaign, reason, expiresAt } }) =>
+    run: async (doing, { body: { numbers, region, campaign, purpose, reason, expiresAt } }) =>
       addToDoNotCall(doing, readNumbers(numbers, region), {
         campaign,
+        purpose,
         reason,
         expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
         by: doing.by ?? undefined,
@@ -48,9 +49,10 @@ const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSupp
   removeSuppressions: {
     action: 'suppressions_removed',
     log: scopeLog,
-    run: async (doing, { body: { numbers, region, campaign } }) => {
-      if (campaign !== undefined) await requireCampaign(doing.store, campaign);
-      const { removed, unknown } = await removeFromDoNotCall(doing, readNumbers(numbers, region), campaign);
+    run: async (doing, { body: { numbers, region, campaign, purpose, consentedAt } }) => {
+      const newer = consentedAt === undefined ? undefined : Date.parse(consentedAt);
+      const terms = { campaign, purpose, consentedAt: newer };
+      const { removed, unknown } = await removeFromDoNotCall(doing, readNumbers(numbers, region), terms);
       return { removed, unknown };
     },
   },

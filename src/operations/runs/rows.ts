@@ -1,5 +1,6 @@
 import { decide, readRowDecision, resolveAll, type SetOff } from '../control/resolve.ts';
 import { cancelCallback, setCallback } from '../control/callbacks.ts';
+import { addRows } from '../control/add-rows.ts';
 import { fixRows } from '../control/fix-rows.ts';
 import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
@@ -18,7 +19,9 @@ export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
 };
 
 /** How an operator's decisions about rows of a campaign are carried out. */
-export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'> = {
+export const rowRuns: Runs<
+  'addRows' | 'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'
+> = {
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
@@ -28,6 +31,13 @@ export const rowRuns: Runs<'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRo
         result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }],
       );
       return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
+    },
+  },
+  addRows: {
+    action: 'add',
+    run: async (doing, { campaign: campaignId, body: { rows: asked } }) => {
+      const { rows, notice } = await addRows(doing, { campaignId, rows: asked.map(({ cells }) => cells) });
+      return { campaignId, rows, notice: noticeText(notice) };
     },
   },
   fixRows: {

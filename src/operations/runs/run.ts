@@ -46,7 +46,7 @@ export interface PlainRun extends Run<'pauseCampaign'> {
   /** What `--help` says besides. */
   help: string;
   /** What a person may ask for besides. */
-  choice?: { field: 'letQueued'; flag: string; says: string };
+  choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
   /** Looks before the command asks. Throws where the state of the campaign rules it out. */
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }

@@ -68,8 +68,10 @@ nothing can be taken back, with or without --let-queued.`,
     states: ['paused'],
     done: 'is running again',
     next: follow,
+    choice: { field: 'sample', flag: '--sample', says: 'call another sample of the pilot first, such as after a change of the agent' },
     help: `
-If the campaign paused by itself, carillon status shows the reason. Fix it first, or the campaign pauses again.`,
+If the campaign paused by itself, carillon status shows the reason. Fix it first, or the campaign pauses again. To resume a campaign whose
+pilot is over is to decide about it: everybody is called, or with --sample another sample of the same size before anybody else.`,
   },
   drainCampaign: {
     ...told('drain'),

@@ -121,6 +121,16 @@ const campaignDetail = campaignSummary
       unresolved: counts,
     }),
     callbacks: promiseCounts,
+    pilot: z
+      .object({
+        sample: z.int(),
+        state: z.enum(['calling', 'asked', 'passed']).meta({ description: '`asked`: nobody else is called before somebody resumes it.' }),
+        rows: z.int(),
+        called: z.int(),
+        gates: z.array(z.string()).meta({ description: 'Each gate by the calls of the sample, in words.' }),
+      })
+      .nullable()
+      .meta({ description: 'The sample that is called first, or was; null without a pilot.' }),
     clocksApartMs: z.int(),
   })
   .meta({ id: 'Campaign' });

@@ -32,6 +32,7 @@ const ownTermShapes = {
     .string()
     .nullable()
     .meta({ description: 'Hours in which alone it is dialled, by the clock of the person called.', examples: ['Mon-Fri 18:00-20:00'] }),
+  consentedAt: instant.nullable().meta({ description: 'When the person agreed, where the campaign asks for consent.' }),
 } satisfies Record<keyof OwnTerms, z.ZodType>;
 
 const rowTerms = z
@@ -156,6 +157,13 @@ export const rowShapes = {
   showStory: { params: rowParams, query: storyQuery, answer: calleeStory },
 };
 
+const evidenceQuery = z.object({
+  since: instant.optional().meta({ description: 'Calls that were requested before are left out.' }),
+  with_conversations: z.stringbool().default(false).meta({
+    description: 'Adds what was said and recordings, as far as the service has them.',
+  }),
+});
+
 const callParams = rowParams.extend({
   call: z.coerce.number().int().min(1).meta({ description: 'Number of the call to this row, from 1.' }),
 });
@@ -193,6 +201,11 @@ const recording = {
 /** Of single calls. */
 export const callShapes = {
   showTranscript: { params: callParams, answer: transcript, refuses: [409] },
+  downloadEvidence: {
+    params: rowParams,
+    query: evidenceQuery,
+    produces: { content: z.any().meta({ description: 'The archive.' }), types: ['application/zip'] },
+  },
   downloadRecording: { params: callParams, produces: recording, refuses: [409] },
 };
 

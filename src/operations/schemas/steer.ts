@@ -47,6 +47,14 @@ const pauseBody = wish
   })
   .nullish();
 
+const resumeBody = wish
+  .extend({
+    sample: z.boolean().optional().meta({
+      description: 'True: another sample of the pilot is called before anybody else. Else everybody is called.',
+    }),
+  })
+  .nullish();
+
 type LimitSchemas = { [Name in AdjustableLimit]: z.ZodType<PacingLimits[Name], PacingLimits[Name]> };
 const limitsAs = (schemaOf: (limit: (typeof adjustable)[AdjustableLimit]) => z.ZodType): LimitSchemas =>
   Object.fromEntries(Object.entries(adjustable).map(([name, limit]) => [name, schemaOf(limit)])) as LimitSchemas;
@@ -194,6 +202,42 @@ const fixed = z
   })
   .meta({ id: 'FixedRows' });
 
+const addBody = z.object({
+  rows: z
+    .array(
+      z.object({
+        cells: z.record(z.string().min(1), z.string()).meta({
+          description: 'Cells by the names of the columns of the list; what is left out is empty. The column of the id must be there.',
+          examples: [{ id: 'lead-17', phone: '+12125550123' }],
+        }),
+      }),
+    )
+    .min(1)
+    .max(500),
+});
+
+const added = z
+  .object({
+    campaignId: z.string(),
+    rows: z
+      .array(
+        z.object({
+          result: z.enum(['accepted', 'known', 'failed']).meta({
+            description:
+              '`accepted`: it is in line. `known`: the campaign has a row of that id, which stays as it is. `failed`: it was not added.',
+          }),
+          row: z.int().nullable().meta({ description: 'Row of the campaign; null where it failed.' }),
+          state: z.enum(['waiting', 'open', 'done']).nullable().meta({ description: 'Of that row; null where it failed.' }),
+          code: z.string().nullable().meta({ description: 'Why it failed, as the list reader says it; else null.' }),
+          column: z.string().nullable().meta({ description: 'Where it is wrong.' }),
+          hint: z.string().nullable().meta({ description: 'What is wrong and what to do. It may name the cell.' }),
+        }),
+      )
+      .meta({ description: 'In the order of the request.' }),
+    notice: steered.shape.notice,
+  })
+  .meta({ id: 'AddedRows' });
+
 const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
 
 export const retried = z.object({
@@ -208,7 +252,7 @@ const wished = { ...ofCampaign, body: wishBody, answer: steered };
 /** Of what an operator does to a campaign and its rows. */
 export const steerShapes = {
   pauseCampaign: { ...wished, body: pauseBody },
-  resumeCampaign: wished,
+  resumeCampaign: { ...wished, body: resumeBody },
   drainCampaign: wished,
   cancelCampaign: wished,
   adjustCampaign: { ...ofCampaign, body: adjustBody, answer: adjusted },
@@ -216,6 +260,7 @@ export const steerShapes = {
   adjustAccountLimits: { body: accountLimitsBody, answer: accountLimits.extend({ notice: steered.shape.notice }) },
   recoverCampaign: { ...ofCampaign, answer: recovered },
   withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
+  addRows: { ...ofCampaign, body: addBody, answer: added, refuses: [409, 429] },
   fixRows: { ...ofCampaign, body: fixBody, answer: fixed },
   retryRows: { ...ofCampaign, body: retryBody, answer: retried },
 };

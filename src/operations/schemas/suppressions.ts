@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { purposeWord } from '../../campaign/file/settings/consent.ts';
 import { instant } from './common.ts';
 
 const numbers = z
@@ -16,10 +17,15 @@ const region = z
 
 const campaign = z.string().min(1).optional().meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
 
+const purpose = purposeWord
+  .optional()
+  .meta({ description: 'Consent for this purpose alone, in all campaigns of the database; not with `campaign`.', examples: ['marketing'] });
+
 const addSuppressionsBody = z.object({
   numbers,
   region,
   campaign,
+  purpose,
   reason: z.string().max(1000).optional(),
   expiresAt: instant.optional().meta({ description: 'Left out: for ever.' }),
 });
@@ -40,14 +46,24 @@ const importedSuppressions = z.object({
   badLines: z.array(z.int()).meta({ description: 'The first of them, as lines of the file.' }),
 });
 
-const removeSuppressionsBody = z.object({ numbers, region, campaign });
+const removeSuppressionsBody = z.object({
+  numbers,
+  region,
+  campaign,
+  purpose,
+  consentedAt: instant.optional().meta({
+    description: 'With `purpose`: when the newer consent was given. One that is older than the entry lifts nothing (422).',
+  }),
+});
 const checkSuppressionsBody = z.object({ numbers, region });
 
 /** An entry of the do-not-call list. */
 export const suppression = z
   .object({
     e164: z.string(),
-    scope: z.string().meta({ description: '`account`, or the id of a campaign.' }),
+    scope: z
+      .string()
+      .meta({ description: '`account`, the id of a campaign, or `purpose:` and the word for which consent was taken back.' }),
     source: z.string(),
     reason: z.string().nullable(),
     createdAt: instant,

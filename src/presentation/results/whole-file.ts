@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeFileError, OutputFileError, codeOf } from '../../shared/input/errors.ts';
 
@@ -92,4 +92,21 @@ async function identify(path: string): Promise<{ identity: string; kind: 'file' 
     // What does not exist overwrites nothing; other faults show when the file is written.
     return null;
   }
+}
+
+/**
+ * Refuses what `refuseToOverwrite` refuses, and any file that is there and is not an earlier one of its kind, by how it begins.
+ * @throws OutputFileError
+ */
+export async function refuseOtherFile(
+  path: string,
+  { what, isEarlier }: { what: string; isEarlier: (begin: string) => boolean },
+): Promise<void> {
+  await refuseToOverwrite(path, []);
+  const begin = await readFile(path, 'latin1').then(
+    (text) => text.slice(0, 2_000),
+    () => '',
+  );
+  if (begin === '' || isEarlier(begin)) return;
+  throw new OutputFileError(path, `this file is no earlier ${what} and will not be overwritten; name another file`, { isBadInput: true });
 }

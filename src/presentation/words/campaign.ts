@@ -9,6 +9,7 @@ import { instantText } from '../../shared/input/times.ts';
 import { count, percentCell, plural, percent, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
+import type { PilotStanding } from '../../ledger/limits/pilot.ts';
 import { hooksAsJson } from './hooks.ts';
 import { idleReasonAsJson, readingAsJson, readingOf, type Reader, type Why } from './why.ts';
 import { faultWords, type CallerStanding } from '../../rules/caller-choice.ts';
@@ -88,14 +89,23 @@ export function dispositionCounts(status: CampaignStatus): string {
 /** Talks by what they came to, and how many of them reached the goal. */
 export function resultCounts({ rules }: Pick<Campaign, 'rules'>, { results }: CampaignStatus): string {
   const goal = goalShare(rules.results, results);
+  const { stopAt } = rules;
+  const most = stopAt === undefined ? [] : [`stops at ${count(stopAt.goal)}`];
   const parts = sorted(results).map(([name, times]) => `${name} ${count(times)}`);
-  return [...parts, ...(goal === null || goal.of === 0 ? [] : [goalText(goal, 'talks')])].join(' · ');
+  return [...parts, ...(goal === null || goal.of === 0 ? [] : [goalText(goal, 'talks'), ...most])].join(' · ');
 }
 
 /** `goal reached in 9 of 37 talks: 24.3 % (13.4 % to 40.1 %)`. */
 export function goalText({ count: reached, of, share, low, high }: CountedShare, noun: string): string {
   if (share === null) return `goal reached in 0 of 0 ${noun}`;
   return `goal reached in ${count(reached)} of ${count(of)} ${noun}: ${percentCell(share)} (${percentCell(low ?? 0)} to ${percentCell(high ?? 1)})`;
+}
+
+/** `sample 1: 100 of 100 rows called · opted_out 1 of 37 talks (…), at most 3 % allowed · waits for a decision`; empty without a pilot. */
+export function pilotText(pilot: PilotStanding | null): string {
+  if (pilot === null) return '';
+  const state = { calling: 'nobody else is called yet', asked: 'waits for a decision', passed: 'everybody is called' }[pilot.state];
+  return [`sample ${pilot.sample}: ${count(pilot.called)} of ${plural(pilot.rows, 'row')} called`, ...pilot.gates, state].join(' · ');
 }
 
 /** A campaign's status for programs, before `withInstants`; instants are of service time. */
@@ -163,7 +173,7 @@ function sorted(counts: Record<string, number>): [string, number][] {
 
 /** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from command line and API. */
 export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<string, unknown> {
-  const { campaign, status, limits, callers, hooks, doubt, callbacks, clocksApartMs } = view;
+  const { campaign, status, limits, callers, hooks, doubt, callbacks, pilot, clocksApartMs } = view;
   return {
     ...statusAsJson(campaign, status),
     ...readingAsJson(readingOf(why, at)),
@@ -172,6 +182,7 @@ export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<str
     pacing: limits === null ? null : pacingAsJson(limits),
     doubt,
     callbacks,
+    pilot,
     clocksApartMs,
     standstill: idleReasonAsJson(why.idle),
   };

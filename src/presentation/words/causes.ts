@@ -30,6 +30,7 @@ const plannerWaits: Readonly<Record<string, string>> = {
   retry: 'the delay after their last call',
   later: 'a later time',
   evidence: 'the records of earlier calls are checked first',
+  caller_limit: 'the number that they know has made as many calls as caller_limits allow',
   words: 'open calls that begin with the same words must end first',
 };
 
@@ -39,6 +40,9 @@ const exclusions: Readonly<Record<ExclusionReason, ExclusionText>> = {
   campaign_end: { one: 'the campaign ends before', label: 'due after the end', note: 'ends_at comes first' },
   row_expired: { one: 'the row expires before', label: 'row expired', note: 'list.expires_at has passed' },
   suppressed: { one: 'the number is on the do-not-call list', label: 'on the do-not-call list', note: '' },
+  missing_consent: { one: 'its consent is not given yet', label: 'consent not given yet', note: 'consent.at lies in the future' },
+  consent_expired: { one: 'its consent is too old', label: 'consent too old', note: 'consent.max_age' },
+  consent_revoked: { one: 'consent for this purpose was taken back', label: 'consent taken back', note: 'carillon consent' },
   attempts_used_up: {
     one: 'all its attempts are used up',
     label: 'attempts to the number used up',

@@ -2,6 +2,7 @@ import { reasonText } from './causes.ts';
 import { adjustableTermNames, adjustableTerms, termText } from '../../campaign/file/settings/adjustable.ts';
 import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import { fullPace } from '../../rules/pacing/pace-control.ts';
+import { purposeOf } from '../../rules/consent.ts';
 import { faultWords } from '../../rules/caller-choice.ts';
 import type { EventData, EventType, NewEvent, WithdrawReason } from '../../rules/events.ts';
 import type { AdjustableTerms } from '../../rules/campaign-rules.ts';
@@ -21,6 +22,9 @@ const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
   outside_hours: 'the calling hours of a recipient end',
   campaign_end: 'the end of the campaign is near',
   row_expired: 'a row of it expires',
+  missing_consent: 'a consent in it is not given yet',
+  consent_expired: 'a consent in it is too old now',
+  consent_revoked: 'a person of it took consent back',
   carried_out_twice: 'the service has it more than once',
 };
 
@@ -37,6 +41,14 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'caller.out': ({ data }) => `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
   'caller.in': ({ data }) => `caller number ${printable(data.phoneNumberId)} may call again`,
   'clock.stepped': ({ data }) => tellStep(data),
+  'pilot.drawn': ({ data }) => `${plural(data.size, 'row')} ${data.size === 1 ? 'is' : 'are'} called before anybody else`,
+  'pilot.ended': ({ data }) =>
+    data.passed ? 'the pilot is over, and the campaign goes on' : 'the pilot is over, and nobody else is called before it is resumed',
+  'pilot.decided': ({ data }) =>
+    data.decision === 'go_on' ? 'an operator has seen the pilot: everybody is called' : 'an operator has another sample called first',
+  'gate.read': ({ data }) => (data.verdict === 'trips' ? `a gate has tripped: ${data.measure} ${data.hits} of ${data.of}` : null),
+  'goal.reached': ({ data }) =>
+    `the goal is reached (${plural(data.goals, 'talk')}): nobody else is called, but whom a call back was promised`,
   'batch.screened': (event) => tellHook(event, batchName(event)),
   'hook.delivered': (event) => tellHook(event, batchName(event)),
   'hook.failed': (event) => tellHook(event, batchName(event)),
@@ -50,11 +62,18 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'suppression.added': (event) => {
     if (event.data.source?.startsWith('possible:') === true)
       return 'a person opted out in a record that matches no call: no number it may belong to is called any more';
+    const purpose = purposeOf(event.campaignId);
+    if (purpose !== null) return `a person took back consent for ${purpose}`;
     return event.attemptId === undefined
       ? 'a number was put on the do-not-call list of this campaign'
       : `${rowName(event)} asked not to be called again, and will not be`;
   },
-  'suppression.removed': () => 'a number was taken off the do-not-call list of this campaign',
+  'suppression.removed': ({ campaignId }) => {
+    const purpose = purposeOf(campaignId);
+    return purpose === null
+      ? 'a number was taken off the do-not-call list of this campaign'
+      : `a newer consent for ${purpose} is on record`;
+  },
   'webhook.changed': ({ data }) => `webhook ${printable(data.webhook)}: ${webhookWords[data.change]}`,
   'operator.acted': (event) => {
     const { name, action } = event.data;

@@ -59,11 +59,15 @@ const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, 
   unknown: (calls) => `it is not known whether ${calls} were placed: the records are checked first`,
   canary: () => 'the service has yet to show its first conversation',
   words: () => 'open calls that begin with the same words must end first',
+  pilot: () => 'the calls of the pilot must be over and read, then it is decided about',
+  caller_limit: () => 'its caller numbers have made as many calls as caller_limits allow; more numbers would help',
+  goal: () => 'the talks that are open, or not analysed yet, may reach the goal (stop_at.overshoot: none)',
   due: () => 'no one is due yet',
   capacity: (_, { calls, lines }) => `calling: ${count(calls ?? 0)} of ${plural(lines ?? 0, 'line')}`,
   share: () => "other campaigns use the account's concurrency",
   pacing: () => 'starts_per_minute allows no more',
   collecting: () => 'everyone has been called; the last results are still to come',
+  rows: () => 'everyone has been called; it waits for rows that are added (stays_open)',
 };
 
 /** Real milliseconds; a call that lasts longer is worth a look. */
@@ -220,10 +224,10 @@ function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader):
       todo: 'Run carillon worker on a machine that reaches this database. The campaign goes on by itself.',
       action: null,
     };
-  if (look.failing === null || look.failing.activity === 'collect')
-    return look.service === null
-      ? null
-      : { cause: 'service', why: firstSentence(look.service), until: 'until it answers', todo: todos['not_sent'] ?? null, action: null };
+  // Whatever step fails while the service is away: that is what has to be mended.
+  if (look.service !== null)
+    return { cause: 'service', why: firstSentence(look.service), until: 'until it answers', todo: todos['not_sent'] ?? null, action: null };
+  if (look.failing === null || look.failing.activity === 'collect') return null;
   const { activity, tries, message, nextAt } = look.failing;
   return {
     cause: 'step_fails',

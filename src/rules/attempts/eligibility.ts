@@ -1,3 +1,4 @@
+import { consentFault, consentFaults, type ConsentSpan } from '../consent.ts';
 import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import type { Outcome } from '../outcome.ts';
@@ -23,6 +24,10 @@ export interface EligibilityInput {
   /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
   marginMs: number;
   suppressed: boolean;
+  /** Somebody took back consent for the purpose of the campaign. */
+  revoked?: boolean;
+  /** Of the row; absent: the campaign asks for none. */
+  consent?: ConsentSpan | undefined;
   /** A person took the row out of its campaign. */
   takenOut?: boolean;
   /** Another attempt to the same number is open, in whatever campaign. */
@@ -52,6 +57,7 @@ export const exclusionReasons = [
   'campaign_end',
   'row_expired',
   'suppressed',
+  ...consentFaults,
   'attempts_used_up',
   'unknown_timezone',
   'no_open_window_before_end',
@@ -68,9 +74,9 @@ export type Eligibility =
 
 /**
  * Whether a recipient may be dialled now. Rules in order, the first that applies decides: the word of a person, campaign and row end,
- * suppression, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps, calling
- * window. A recipient who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was: then only
- * the further attempts fell away.
+ * suppression, consent, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps,
+ * calling window. A recipient who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was:
+ * then only the further attempts fell away.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;
@@ -81,6 +87,8 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return { verdict: 'final', outcome: 'expired', reason };
   }
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
+  const unconsented = input.revoked === true ? 'consent_revoked' : faultOfConsent(input);
+  if (unconsented !== null) return { verdict: 'final', outcome: 'suppressed', reason: unconsented };
   const { promise = null, budgetAllowsAt } = input;
   if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
@@ -114,6 +122,10 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   }
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
   return tooLate('no_open_window_before_end');
+}
+
+function faultOfConsent({ consent, at, marginMs }: EligibilityInput) {
+  return consent === undefined ? null : consentFault(consent, { at, until: at + marginMs });
 }
 
 /** Until when a promise keeps a row from being called; null: it does not. */

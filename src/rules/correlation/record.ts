@@ -248,13 +248,13 @@ function durationOf(facts: ConversationFacts): number {
   return facts.startedAt !== null && facts.endedAt !== null ? facts.endedAt - facts.startedAt : 0;
 }
 
-/** Whether anything was collected in a call, or its evaluation says anything. */
 /** What may name a talk: values of an analysis that still runs may change, and nobody is called because of them. */
 function analysisIn({ status, collected, evaluation }: ConversationFacts): Pick<ConversationFacts, 'collected' | 'evaluation'> {
   const isComplete = status === null || status === 'done' || status === 'failed';
   return isComplete ? { collected, evaluation } : { collected: null, evaluation: null };
 }
 
+/** Whether anything was collected in a call, or its evaluation says anything. */
 function hasValues({ collected, evaluation }: ConversationFacts): boolean {
   return [collected, evaluation].some((values) => values !== null && Object.keys(values).length > 0);
 }

@@ -17,26 +17,38 @@ const lateRecordingEnding = '0115';
 const lateByMs = 2 * 60_000;
 
 const ownPath = '/v1/convai/conversations/:conversation_id/audio';
-/** The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. */
+/**
+ * The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. Whoever listens does so in real
+ * time, so that its address expires by real time: hours of the service may pass in seconds.
+ */
 export const pageRecordingPath = '/_page/recordings/:conversation_id';
 
 /** Recordings of calls, behind the `audio` address of operation 6, for the API key or a signature that has not expired. */
 export function installAudio(app: FastifyInstance, service: Service): void {
   const links = new AudioLinks();
   service.recordingAddress = (baseUrl, conversationId, now) => links.addressOf(baseUrl, conversationId, now);
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const id = pathParameter(request, 'conversation_id');
-    admit(request, id, service, links);
-    const call = service.state.conversations.get(id);
-    if (call === undefined) throw missingConversation(service, id);
-    if (!isAvailable(call, service)) {
-      const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
-      throw new ServiceError(404, message, { code: 'recording_not_found' });
-    }
-    return sendRecording(request, reply, id, recordingOf(service.settings.seed, call));
-  };
-  app.get(ownPath, answer);
-  app.get(pageRecordingPath, answer);
+  const { clock } = service;
+  const answerAt =
+    (now: () => number) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const id = pathParameter(request, 'conversation_id');
+      admit(request, id, service, { links, now: now() });
+      const call = service.state.conversations.get(id);
+      if (call === undefined) throw missingConversation(service, id);
+      if (!isAvailable(call, service)) {
+        const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
+        throw new ServiceError(404, message, { code: 'recording_not_found' });
+      }
+      return sendRecording(request, reply, id, recordingOf(service.settings.seed, call));
+    };
+  app.get(
+    ownPath,
+    answerAt(() => clock.now()),
+  );
+  app.get(
+    pageRecordingPath,
+    answerAt(() => clock.realNow()),
+  );
 }
 
 /** The call must have been recorded (`isRecorded`), and be over. */
@@ -51,14 +63,19 @@ export function recordingOf(seed: string, call: Call): Recording {
   });
 }
 
-function admit(request: FastifyRequest, id: string, { settings, clock, schemas }: Service, links: AudioLinks): void {
+function admit(
+  request: FastifyRequest,
+  id: string,
+  { settings, schemas }: Service,
+  { links, now }: { links: AudioLinks; now: number },
+): void {
   const { expires, signature } = readQuery(request, schemas.recording);
   const apiKey = apiKeyIn(request.headers, settings.dialect);
   if (apiKey !== null || expires === undefined || signature === undefined) {
     authenticate(apiKey, settings.apiKeys, settings.dialect === 'published');
     return;
   }
-  const verdict = links.check(id, expires, signature, clock.now());
+  const verdict = links.check(id, expires, signature, now);
   if (verdict === 'valid') return;
   throw new ServiceError(403, 'The address of the recording has expired or was changed. Read the conversation again.', {
     code: verdict === 'expired' ? 'signature_expired' : 'invalid_signature',
@@ -112,7 +129,7 @@ const windowSeconds = 3_600;
 class AudioLinks {
   readonly #key = randomBytes(32);
 
-  /** `now` is epoch milliseconds of service time. */
+  /** `now` is epoch milliseconds, of the time by which it is to expire. */
   addressOf(baseUrl: string, conversationId: string, now: number): string {
     const expires = (Math.floor(now / 1000 / windowSeconds) + 2) * windowSeconds;
     const query = `expires=${expires}&signature=${this.#sign(conversationId, expires).toString('base64url')}`;

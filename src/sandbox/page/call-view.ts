@@ -83,7 +83,7 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
   const recorded = isRecorded(course, talk, now);
   const analysed = now >= course.analysedAt;
   return [
-    recorded ? recording(service, call, now) : null,
+    recorded ? recording(service, call) : null,
     ui.panel(
       'Transcript',
       turns.length === 0 ? ui.empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
@@ -93,8 +93,8 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
   ];
 }
 
-function recording(service: Service, call: Call, now: number): Html | null {
-  const address = service.recordingAddress?.(service.baseUrl, call.conversationId, now);
+function recording(service: Service, call: Call): Html | null {
+  const address = service.recordingAddress?.(service.baseUrl, call.conversationId, service.clock.realNow());
   if (address === undefined) return null;
   const { search } = new URL(address);
   const path = pageRecordingPath.replace(':conversation_id', encodeURIComponent(call.conversationId));

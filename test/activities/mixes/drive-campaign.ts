@@ -15,18 +15,20 @@ import { storeLookUpProof } from '../../../src/ledger/campaign/lookup-proof.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { batchNumberOf } from '../../../src/rules/ids.ts';
 import { undecidedStates } from '../../../src/rules/ledger.ts';
-import { nextStep } from '../../../src/rules/next-step.ts';
+import { nextStep } from '../../../src/rules/pacing/next-step.ts';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import type { BatchPointInfo } from '../../../src/sandbox/core/gates.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
-import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { resumeCampaign, findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { countOutstanding, isOutstanding } from '../../../src/ledger/limits/counters.ts';
 import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
+import { RecipientEditor, type EditResult } from '../../../src/ledger/people/edit-recipients.ts';
+import type { EditRow } from '../../../src/ledger/people/edit-verdict.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import type { LogViolation } from '../../../src/verify/log-rules.ts';
@@ -36,6 +38,7 @@ import { isTakenBack } from '../../judge/judge-calls.ts';
 import { readLedger } from '../../judge/ledger.ts';
 import { judge, type Trial, type Violation } from '../../judge/judge.ts';
 import { Chaos, createMortality, mortalService, ProcessDied, shakyStore, type ChaosPoint, type ChaosStrike } from './chaos.ts';
+import { goOnFromPilot } from '../../../src/ledger/limits/pilot.ts';
 import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
 
@@ -91,6 +94,10 @@ export interface Mix {
   resumeAfterMs?: number;
   /** What happens around the service, and when. */
   events?: readonly WorldEvent[];
+  /** Nobody resumes a paused campaign but by an event. */
+  leavesPaused?: boolean;
+  /** So many turns of the driver at most. */
+  mostTicks?: number;
   /** Called when all is over, while the service still answers. */
   atEnd?: (sandbox: RunningSandbox) => Promise<void>;
 }
@@ -104,7 +111,12 @@ export interface WorldEvent {
 /** What a person can do to the campaigns. */
 export interface Hands {
   change: (campaign: number, change: Deed['change']) => Promise<void>;
-  suppress: (e164: string) => Promise<void>;
+  /** Has another sample called before anybody else. */
+  callSample: (campaign: number) => Promise<void>;
+  /** `scope`: default the whole account. */
+  suppress: (e164: string, scope?: string) => Promise<void>;
+  /** Adds rows by request, as a web form does; whoever takes them has the right clock. */
+  add: (campaign: number, rows: readonly EditRow[]) => Promise<EditResult[]>;
 }
 
 /** What a person did: to a campaign, or for a number (`suppress`). */
@@ -173,6 +185,8 @@ interface Running {
 const mostTicks = 2500;
 const collectMaxMs = 5 * minuteMs;
 
+type Beside = NonNullable<NonNullable<Parameters<typeof resumeCampaign>[2]>['beside']>;
+
 export class Drive {
   readonly clock: WaitableClock = createWaitableClock();
   readonly #mix: Mix;
@@ -233,7 +247,7 @@ export class Drive {
       let outage: 'to come' | 'on' | 'over' = this.#mix.readOutage === null ? 'over' : 'to come';
       while (this.#campaigns.some((campaign) => !campaign.ended)) {
         this.#ticks += 1;
-        if (this.#ticks > mostTicks) {
+        if (this.#ticks > (this.#mix.mostTicks ?? mostTicks)) {
           this.faults.push('it never ends');
           break;
         }
@@ -621,10 +635,29 @@ export class Drive {
       const campaign = this.#campaigns[index];
       if (campaign !== undefined && change !== 'suppress') await this.#change(campaign, change);
     },
-    suppress: async (e164) => {
+    callSample: async (index) => {
+      const campaign = this.#campaigns[index];
+      if (campaign === undefined) return;
+      const { campaignId } = campaign.plan;
       const now = this.clock.now();
-      this.#deeds.push({ at: now, of: e164, change: 'suppress' });
-      await addSuppressions(this.#process.store, [{ e164, scope: 'account', source: 'cli', reason: null, expiresAt: null }], now);
+      const beside: Beside = (tx, stored) => goOnFromPilot(tx, stored, { now, again: true });
+      await resumeCampaign(this.#process.store, { campaignId, now }, { beside });
+      this.#planBy(campaign, this.clock.now());
+    },
+    add: async (index, rows) => {
+      const campaign = this.#campaigns[index];
+      if (campaign === undefined) throw new Error(`no campaign ${index}`);
+      const { campaignId } = campaign.plan;
+      const editor = new RecipientEditor(this.#process.store, { campaignId, restore: false, dryRun: false, adds: true });
+      const now = this.clock.now();
+      const answers = [...(await editor.apply(rows, now)), ...(await editor.finish(now))];
+      this.#planBy(campaign, now);
+      return answers;
+    },
+    suppress: async (e164, scope = 'account') => {
+      const now = this.clock.now();
+      if (scope === 'account') this.#deeds.push({ at: now, of: e164, change: 'suppress' });
+      await addSuppressions(this.#process.store, [{ e164, scope, source: 'cli', reason: null, expiresAt: null }], now);
     },
   };
 
@@ -641,6 +674,7 @@ export class Drive {
       const campaign = this.#campaigns[wish.campaign];
       if (campaign !== undefined) await this.#change(campaign, wish.change);
     }
+    if (this.#mix.leavesPaused === true) return;
     for (const campaign of this.#campaigns) {
       const { campaignId } = campaign.plan;
       const stored = await findCampaign(this.#process.store.db, campaignId);
@@ -708,6 +742,10 @@ export class Drive {
   }
 
   /** The ledger as it stands, for whoever looks into a run that does not end. */
+  get store(): Store {
+    return this.#process.store;
+  }
+
   get db() {
     return this.#process.store.db;
   }

@@ -62,7 +62,7 @@ function expected({ collected, endedAt }: CallTruth): { result: string; from: nu
 }
 
 test(
-  `what ${people} talks came to, and who is called again, is what the rules say of what the service was told`,
+  `what the talks of ${people} people, many of the same name, came to, and who is called again, is what the rules say of what the service was told`,
   { timeout: 900_000 },
   async () => {
     const random = new Random('results');
@@ -81,20 +81,26 @@ test(
       retry: { maxAttempts },
       pacing: { batchSize: 50, refillThreshold: 20, maxConcurrentCalls: 200 },
     });
-    const rows = list.map(({ number }, index) => buildRow(index + 1, number, [number, `Guest ${number.slice(2)}`]));
+    const rows = list.map(({ number }, index) =>
+      buildRow(index + 1, number, [number, index % 3 === 0 ? 'Guest' : `Guest ${number.slice(2)}`]),
+    );
     let counted: Record<string, number> = {};
     const drive: Drive = new Drive(
       quietMix({
         seed: 'results',
         sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
         campaigns: [{ campaignId: 'visits', rules, rows }],
+        // The clock of the worker is not that of the service.
+        workers: [() => 400],
         atEnd: async () => {
           counted = (await readStatus(drive.db, await requireCampaign(drive.db, 'visits'))).results;
         },
       }),
     );
     const { trial, violations, proven, faults } = await drive.run();
-    expect([...violations, ...proven, ...faults]).toEqual([]);
+    // By time no call can be joined to its row by another clock; by the request it can.
+    const found = violations.filter(({ rule: broken }) => broken !== 'joins_disagree');
+    expect([...found, ...proven, ...faults]).toEqual([]);
     const wrong: string[] = [];
     const counts = new Map<string, number>();
     const calls = new Map<string, CallTruth[]>();

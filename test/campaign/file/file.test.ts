@@ -542,6 +542,11 @@ test('what is allowed and yet dangerous is told', () => {
   expect(campaignWarnings(buildRules({ optOut }))).toEqual([]);
   const redial = buildRules({ optOut, retry: { delays: { ...delays, unknown: [60_000] } } });
   expect(campaignWarnings(redial)).toEqual([expect.stringMatching(/may be called twice/)]);
+  const gate = { measure: 'opted_out', of: 'talks', atLeast: null, atMost: 0.03, min: 30, always: false } as const;
+  const piloted = (rows: number, always = false) =>
+    buildRules({ optOut, pilot: { rows, pick: 'spread', next: 'ask' }, gates: [{ ...gate, always }] });
+  expect(campaignWarnings(piloted(50))).toEqual([expect.stringMatching(/^gates\[0\] .* 50 rows: .* above 3 % is possible, and 99 talks/)]);
+  expect([...campaignWarnings(piloted(99)), ...campaignWarnings(piloted(50, true))]).toEqual([]);
 });
 
 test('a campaign that would hear nobody who asks not to be called again is told so', () => {

@@ -54,7 +54,7 @@ function numberOf(index: number): string {
 function ledgerOf(drawn: readonly Drawn[]): LedgerFindings {
   const of = (e164: string): Drawn | undefined => drawn[Number(e164.slice(-4))];
   return {
-    suppressed: new Set(drawn.flatMap(({ suppressed }, index) => (suppressed ? [numberOf(index)] : []))),
+    suppressed: new Map(drawn.flatMap(({ suppressed }, index) => (suppressed ? [[numberOf(index), 'suppressed' as const]] : []))),
     capsAllowAt: ({ e164 }) => of(e164)?.capsAllowAt ?? monday,
     budgetAllowsAt: ({ e164 }) => {
       const at = of(e164)?.budgetAllowsAt;

@@ -197,7 +197,7 @@ test('where doubt is accepted nothing waits, and all that share their words may 
 test('numbers, zones and what else has a part of its own are no columns to be spoken', () => {
   const { list } = buildRules();
   const columns = ['phone', 'name', 'zip'];
-  expect(speakableColumns({ ...list, columns, zipColumn: 'zip' })).toEqual([{ name: 'name', index: 1 }]);
+  expect(speakableColumns({ list: { ...list, columns, zipColumn: 'zip' } })).toEqual([{ name: 'name', index: 1 }]);
 });
 
 type RetryRules = CampaignRules['retry'];

@@ -104,7 +104,7 @@ const operationsOf: Readonly<Record<TokenRole, string>> = {
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
     'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showReport showStory showWaiting',
   operate:
-    'addSuppressions adjustCampaign cancelCallback cancelCampaign continueSchedule createCampaign deleteSchedule downloadRecording downloadResults drainCampaign ' +
+    'addRows addSuppressions adjustCampaign cancelCallback cancelCampaign continueSchedule createCampaign deleteSchedule downloadEvidence downloadRecording downloadResults drainCampaign ' +
     'fixRows importSuppressions listCallbacks listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
     'resumeCampaign resumeSchedule retryRows setCallback showTranscript startExample triggerSchedule updateList withdrawRows',
   admin:

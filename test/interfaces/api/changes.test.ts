@@ -121,6 +121,19 @@ test.each([
   expect(await findEntries(world.store.db, [number])).toEqual([]);
 });
 
+test('consent is taken back for a purpose, and lifted by a newer one alone', async () => {
+  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const remove = 'POST /api/v1/suppressions/remove';
+  const body = { numbers: [number], purpose: 'recall' };
+  expect(await world.ask(add, { body })).toMatchObject({ body: { added: 1, known: 0 } });
+  expect(await findEntries(world.store.db, [number])).toMatchObject([{ scope: 'purpose:recall', expiresAt: null }]);
+  for (const wrong of [body, { ...body, consentedAt: '2020-01-01T00:00:00Z' }, { numbers: [number], consentedAt: '2020-01-01T00:00:00Z' }])
+    expect(await world.ask(remove, { body: wrong })).toMatchObject({ status: 422 });
+  expect(await world.ask(add, { body: { ...body, expiresAt: '2999-01-01T00:00:00Z' } })).toMatchObject({ status: 422 });
+  expect(await world.ask(add, { body: { ...body, purpose: 'New offers' } })).toMatchObject({ status: 400 });
+  expect(await findEntries(world.store.db, [number])).toHaveLength(1);
+});
+
 test('an entry of the do-not-call list is added, checked, listed and removed, by whoever may', async () => {
   const world = await ApiWorld.over(await openCleanStore('sqlite'));
   await world.ask(add, {

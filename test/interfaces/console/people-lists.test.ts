@@ -231,3 +231,16 @@ test('an entry is taken off from the list by an admin who was shown its number, 
   expect(await console.post('/do-not-call/remove', sure, 'admin')).toMatchObject({ status: 303 });
   expect((await listed()).map(({ scope }) => scope)).toEqual(['account']);
 });
+
+test('who took back consent for a purpose stands on the list with it, and is not allowed again by a press', async () => {
+  const store = await openCleanStore('sqlite');
+  const console = await ConsoleWorld.over(store);
+  const entry = { e164: one, scope: 'purpose:recall', source: 'person', reason: null, expiresAt: null };
+  await addSuppressions(store, [entry], noon);
+  await console.post('/campaigns/account/numbers', { show: 'yes', to: '/do-not-call' }, 'admin');
+  const { text } = await console.get('/do-not-call', 'admin');
+  expect(text).toContain(one);
+  expect(text).toContain('Calls for recall (consent taken back)');
+  for (const wrong of ['purpose:', 'Allow again…']) expect(text).not.toContain(wrong);
+  expect((await console.get('/do-not-call?kind=single', 'admin')).text).not.toContain(one);
+});

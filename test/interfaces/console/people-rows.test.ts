@@ -39,6 +39,18 @@ test('no page of rows or of a person holds a whole number until somebody asks, a
   expect(await acted()).toHaveLength(1);
 });
 
+test('a person of a campaign that asks for consent shows when they agreed', async () => {
+  const [one = '', two = ''] = numbers(2);
+  const consent = { atColumn: 'a', sourceColumn: 'b', textColumn: 'c', proofColumn: null, purposeColumn: null, maxAgeMs: null };
+  const rows = buildRows([one, two], (at) => `Guest ${at}`).map((row, at) =>
+    at === 0 ? { ...row, consentedAt: noon - 60 * minuteMs } : row,
+  );
+  const { console } = await openWorld({ rows, rules: { consent } });
+  const shown = async (row: number) => (await console.get(`/campaigns/spring/rows/${row}`)).text;
+  expect(await shown(1)).toMatch(/Agreed<\/dt>\s*<dd>[^]*2030-01-15T11:00/);
+  expect(await shown(2)).toContain('Their row tells of no consent');
+});
+
 test('the page of a person shows what the row says of its own', async () => {
   const rows = buildRows([one], () => 'Guest').map((row) => ({ ...row, priority: 7, hours: 'Mon-Fri 18:00-20:00' }));
   const { console } = await openWorld({ rows });

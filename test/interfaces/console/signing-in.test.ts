@@ -46,7 +46,8 @@ test.for(bothDialects)('a session is no token, is known to every process, and en
   const store = await openAt(location);
   const [world, other] = [await ApiWorld.over(store), await ApiWorld.over(await openAt(location))];
   const token = world.tokenText('operate');
-  const [secret = ''] = /[^_]+$/.exec(token) ?? [];
+  // It may hold a _ of its own.
+  const secret = token.slice(-43);
   const { cookie } = await signIn(world, token);
   const session = cookie.replace(/^carillon_session=/, '');
   expect(cookie).not.toContain(secret);

@@ -23,7 +23,8 @@ function entry(e164: string, changes: Partial<Suppression> = {}): Suppression {
 test.for(bothDialects)('an entry is never shortened, and one that was over is made anew: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const add = (changes: Partial<Suppression>, now = noon) => addSuppressions(store, [entry(first, changes)], now);
-  const isSuppressed = async (at: number) => (await findSuppressed(store.db, { campaignId: 'spring', now: at }, [first])).size === 1;
+  const isSuppressed = async (at: number) =>
+    (await findSuppressed(store.db, { campaignId: 'spring', purpose: undefined, now: at }, [first])).size === 1;
   expect(await add({ expiresAt: noon + day, reason: 'a pause' })).toBe(1);
   expect(await add({ expiresAt: noon + day / 2 })).toBe(0);
   expect([await isSuppressed(noon + day - 1), await isSuppressed(noon + day)]).toEqual([true, false]);
@@ -41,9 +42,11 @@ test.for(bothDialects)('entries of a campaign stop that one, and every change st
   const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
   expect(await addSuppressions(store, entries, noon)).toBe(3);
   expect(await addSuppressions(store, entries, noon)).toBe(0);
-  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(new Set([first, second]));
+  const suppressed = async () =>
+    [...(await findSuppressed(store.db, { campaignId: 'spring', purpose: undefined, now: noon }, [first, second, third])).keys()].sort();
+  expect(await suppressed()).toEqual([first, second]);
   expect(await removeSuppressions(store, { scope: 'account', now: noon }, [first, second])).toBe(1);
-  expect(await findSuppressed(store.db, { campaignId: 'spring', now: noon }, [first, second, third])).toEqual(new Set([second]));
+  expect(await suppressed()).toEqual([second]);
   const log = await readEvents(store.db, 'account');
   expect(log.map(({ type, data }) => [type, (data as EventData['suppression.added']).e164])).toEqual([
     ['suppression.added', first],

@@ -75,7 +75,16 @@ export function samplePeople(campaignId: string, count: number): People {
     lastDialedAt: noon,
     dueAt: null,
     changedAt: noon,
-    terms: { zones: ['America/New_York'], country: 'US', regions: ['NY'], notBefore: null, expiresAt: null, priority: null, hours: null },
+    terms: {
+      zones: ['America/New_York'],
+      country: 'US',
+      regions: ['NY'],
+      notBefore: null,
+      expiresAt: null,
+      priority: null,
+      hours: null,
+      consentedAt: null,
+    },
   }));
   return { campaignId, rows, more: 7 };
 }

@@ -3,7 +3,7 @@ import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import type { CallbackSource } from '../../../rules/callback-rules.ts';
 import { duration, shapeOf, whole, text, type SettingGroup, type Written } from './setting.ts';
 
-const callbackFix = 'write { at: key }, or { date: key, time: key }, or { in: key }: keys of collected values';
+const callbackFix = 'write callback: { at: key }, { date: key, time: key } or { in: key }, each key that of a collected value';
 const key = text(callbackFix).optional();
 const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.literal(words, { error: `write ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { text, type SettingGroup } from './setting.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { shapeOf, text, whole, type SettingGroup, type Written } from './setting.ts';
 
 const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
 const id = z
@@ -26,6 +27,16 @@ const callers = z
   .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'name each number once' });
 
 // prettier-ignore
+const limits = {
+  per_hour: { schema: whole(1, 100_000).optional(), help: 'At most so many calls from one number in any hour.' },
+  per_day: { schema: whole(1, 1_000_000).optional(), help: 'At most so many calls from one number in any 24 hours.' },
+} as const satisfies SettingGroup;
+const limitsFix = 'write caller_limits: { per_day: 80 }, with per_hour as well or in its place';
+const callerLimits = z
+  .strictObject(shapeOf(limits), { error: limitsFix })
+  .refine(({ per_hour: hour, per_day: day }) => hour !== undefined || day !== undefined, { error: limitsFix });
+
+// prettier-ignore
 export const callerSettings = {
   id: { schema: id, label: 'Id of the campaign',
     help: 'Names the campaign in every command: lower-case letters, digits, ".", "_", "-".',
@@ -38,4 +49,15 @@ export const callerSettings = {
     form: { part: 'words', hint: 'With several, each person is called from one that is near to them.', between: /[\n,]+/ } },
   caller_choice: { schema: z.literal(['region', 'rotation'], { error: 'write region or rotation' }).default('region'),
     help: 'Which of several numbers calls: one of the region of the recipient first (region), or each in turn (rotation).' },
+  caller_limits: { schema: callerLimits.optional(), settings: limits,
+    help: 'How many calls each caller number may make; the calls of all campaigns of the database count.' },
 } as const satisfies SettingGroup;
+
+/** As frozen. */
+export function callerRules(
+  written: Pick<Written<typeof callerSettings>, 'from_phone_number_id' | 'caller_choice' | 'caller_limits'>,
+): Pick<CampaignRules, 'callers'> {
+  const { from_phone_number_id: numbers, caller_choice: choice, caller_limits: asked } = written;
+  const limits = asked && { perHour: asked.per_hour ?? null, perDay: asked.per_day ?? null };
+  return { callers: { numbers, choice, ...(limits === undefined ? {} : { limits }) } };
+}

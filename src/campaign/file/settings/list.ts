@@ -2,7 +2,8 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import { rowFields } from '../row-fields.ts';
-import { readBy, text, textShape, shapeOf, type SettingGroup } from './setting.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { duration, readBy, text, textShape, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 const delimiterFix = 'write one character in quotes, such as "," or ";" or "\\t"';
 const delimiter = z.string({ error: delimiterFix }).regex(/^[\t!#-/:-@[-`{-~]$/, { error: delimiterFix });
@@ -34,6 +35,23 @@ const settings = {
 } as const satisfies SettingGroup;
 const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 
+const openFix = 'write stays_open: { expires_after: 2h }';
+// prettier-ignore
+const staysOpen = {
+  expires_after: { schema: duration(60_000).optional(), help: 'So long after it was added, a row is not dialled any more.' },
+  newest_first: { schema: z.boolean({ error: 'write true or false' }).default(false),
+    help: 'true: rows that are added are called before other first calls, the newest first.' },
+} as const satisfies SettingGroup;
+
+// prettier-ignore
 export const listSettings = {
   list: { schema: list, help: 'The recipients.', settings },
+  stays_open: { schema: z.strictObject(shapeOf(staysOpen), { error: openFix }).optional(), settings: staysOpen,
+    help: 'The campaign waits for rows that are added, until it is drained or ends_at.' },
 } as const satisfies SettingGroup;
+
+/** As frozen. */
+export function staysOpenRules({ stays_open: written }: Written<typeof listSettings>): Pick<CampaignRules, 'staysOpen'> {
+  if (written === undefined) return {};
+  return { staysOpen: { expiresAfterMs: written.expires_after ?? null, newestFirst: written.newest_first } };
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { adjustableLimits, type AdjustableLimit, type CampaignRules, type BreakerRules } from '../../../rules/campaign-rules.ts';
-import { duration, whole, rulesOf, shapeOf, type SettingGroup, type Written, readBy } from './setting.ts';
+import { duration, whole, rulesOf, share, shapeOf, type SettingGroup, type Written } from './setting.ts';
 
 // prettier-ignore
 const settings = {
@@ -61,13 +61,6 @@ export const adjustable = Object.fromEntries(
 export function meaningOf({ help }: Adjustable): string {
   return `${help.slice(0, 1).toLowerCase()}${help.slice(1)}`.replace(/\.$/, '');
 }
-
-const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
-const share = readBy((value) => {
-  const match = typeof value === 'string' ? /^(\d{1,3}(?:\.\d)?)\s?%$/.exec(value.trim()) : null;
-  const percent = Number(match?.[1] ?? 0);
-  return percent > 0 && percent <= 100 ? percent / 100 : null;
-}, shareFix).meta({ type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' });
 
 // prettier-ignore
 const breakerParts = {

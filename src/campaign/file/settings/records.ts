@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { resultsBesides, type ResultRule, type ValueRule } from '../../../rules/talk-results.ts';
-import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, whole, type SettingGroup, type Written } from './setting.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';
@@ -55,6 +55,13 @@ const resultRule = z
   })
   .refine(({ equals: values, talk_under: under }) => values !== undefined || under !== undefined, { error: resultFix })
   .refine(({ then, after }) => (then === 'retry') === (after !== undefined), { error: afterFix });
+
+// prettier-ignore
+const stopAt = {
+  goal: { schema: whole(1, 10_000_000), help: 'So many talks whose result is a goal; nobody is called then but whom a call back was promised.' },
+  overshoot: { schema: z.literal(['allowed', 'none'], { error: 'write allowed or none' }).default('allowed'),
+    help: 'none: never more calls open than goals missing, which is slow at the end. allowed: open calls may reach more.' },
+} as const satisfies SettingGroup;
 
 const pointerFix = 'write a JSON pointer into the record, such as /metadata/termination_reason';
 /** RFC 6901: each part after a slash, with ~0 and ~1 for ~ and /. */
@@ -112,6 +119,8 @@ export const recordSettings = {
     help: 'Rules that find a request not to be called again in the results of a call.' },
   results: { schema: listOf(resultRule, resultFix), settings: result,
     help: 'What a talk came to: the first rule whose conditions all hold, and what follows.' },
+  stop_at: { schema: z.strictObject(shapeOf(stopAt), { error: 'write stop_at: { goal: 500 }' }).optional(), settings: stopAt,
+    help: 'When the campaign has enough of what it is for, see results.' },
   dispositions: { schema: listOf(dispositionRule, dispositionFix), rules: 'dispositions',
     help: 'What fields that no contract names say about the call.' },
   correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
@@ -120,8 +129,8 @@ export const recordSettings = {
 /** As frozen. */
 export function recordRules(
   written: Written<typeof recordSettings>,
-): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results'> {
-  const { price: asked } = written;
+): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results' | 'stopAt'> {
+  const { price: asked, stop_at: stopAt } = written;
   const own = asked && { perMinuteMicros: Math.round(asked.per_minute * 1_000_000), currency: asked.currency };
   const rules = rulesOf(recordSettings, {
     opt_out: written.opt_out.map((rule) => valueRule(rule, rule.equals)),
@@ -135,7 +144,12 @@ export function recordRules(
       return { result: name, value: values === undefined ? null : valueRule(rule, values), talkUnderMs, goal, ...next };
     },
   );
-  return { ...rules, ...(own === undefined ? {} : { price: own }), ...(results.length === 0 ? {} : { results }) };
+  return {
+    ...rules,
+    ...(own === undefined ? {} : { price: own }),
+    ...(results.length === 0 ? {} : { results }),
+    ...(stopAt === undefined ? {} : { stopAt }),
+  };
 }
 
 function valueRule(rule: { collected?: string | undefined; evaluation?: string | undefined }, values: ValueRule['values']): ValueRule {

@@ -97,3 +97,11 @@ export function duration(shortestMs: number) {
     return ms === null || ms < shortestMs ? null : ms;
   }, fix).meta(durationShape);
 }
+
+const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
+/** A share of calls, as parts of 1. */
+export const share = readBy((value) => {
+  const match = typeof value === 'string' ? /^(\d{1,3}(?:\.\d)?)\s?%$/.exec(value.trim()) : null;
+  const percent = Number(match?.[1] ?? 0);
+  return percent > 0 && percent <= 100 ? percent / 100 : null;
+}, shareFix).meta({ type: 'string', pattern: '^\\s*\\d{1,3}(\\.\\d)?\\s?%\\s*$' });

@@ -41,6 +41,7 @@ const titles: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   421: 'Misdirected request',
   422: 'Cannot be processed',
+  429: 'Too many requests',
   500: 'A defect of Carillon',
   503: 'Temporarily unavailable',
 };
@@ -85,6 +86,7 @@ const statuses: Readonly<Record<string, number>> = {
   ServiceUnusableError: 503,
   StillHeardOfError: 409,
   TemporalUnreachableError: 503,
+  TooManyAtOnceError: 429,
   UnknownCampaignError: 404,
   UnknownScheduleError: 404,
   UnknownTokenError: 404,

@@ -12,6 +12,7 @@ import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown, LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
 import { mayAct } from '../../../ledger/console/tokens.ts';
+import { makeEvidence } from '../../../operations/control/evidence.ts';
 import { openRecording } from '../../../operations/control/call-record.ts';
 
 /** Rows of a list. */
@@ -146,6 +147,23 @@ export function callRoutes(app: Api, context: ApiContext): void {
   serve(app, 'showTranscript', async (request) => {
     const { campaign: campaignId, row, call } = request.params;
     return showTranscript(context, holderOf(request), { campaignId, row, call });
+  });
+
+  serve(app, 'downloadEvidence', async (request, reply) => {
+    const { params, query } = request;
+    const { campaignId } = await requireCampaign(context.store, params.campaign);
+    const now = await serviceNow(context);
+    const search = { text: `#${params.row}`, everywhere: false };
+    const [row] = await readCampaignRows(context.store.db, campaignId, { search }, now);
+    if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    if (row.e164 === null) throw new ProblemError(404, 'no_number', `Row ${params.row} has no number that could be called.`);
+    const since = query.since === undefined ? null : Date.parse(query.since);
+    const wish = { e164: row.e164, since, now, by: holderOf(request).name, withConversations: query.with_conversations };
+    const { bytes } = await makeEvidence(context, wish);
+    return reply
+      .type('application/zip')
+      .header('content-disposition', `attachment; filename="${campaignId}-row-${params.row}-evidence.zip"`)
+      .send(Buffer.from(bytes));
   });
 
   serve(app, 'downloadRecording', async (request, reply) => {

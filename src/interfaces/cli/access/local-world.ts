@@ -25,6 +25,8 @@ export interface LocalWorld {
   config: Config;
   /** Connects to Temporal until the world ends. */
   connect: () => Promise<TemporalAccess>;
+  /** Stops the worker, and starts another after this long (real milliseconds). */
+  withoutWorker: (forMs: number) => Promise<void>;
 }
 
 export interface LocalWorldInput {
@@ -127,22 +129,32 @@ async function startWorld(io: Io, input: LocalWorldInput, start: Start): Promise
   await input.mayWork?.(store, config);
   const level = config.CARILLON_LOG_LEVEL;
   const logger = logPath === undefined ? createLogger(level) : openLogFile(level, logPath);
-  const worker = await startLocalWorker(io, { config, store, logger, target: temporal.target });
-  let asked = false;
-  closers.push(async () => {
-    asked = true;
-    await within(stopLimitMs, worker.stop());
-  });
-  void worker.finished.then(
-    () => asked || reportBroken('The worker ended unexpectedly.'),
-    (error: unknown) => asked || reportBroken(`The worker has failed: ${(error as Error).message}`),
-  );
+  let stopWorker = async (): Promise<void> => {};
+  const beginWork = async (): Promise<void> => {
+    const worker = await startLocalWorker(io, { config, store, logger, target: temporal.target });
+    let asked = false;
+    stopWorker = async () => {
+      asked = true;
+      await within(stopLimitMs, worker.stop());
+    };
+    void worker.finished.then(
+      () => asked || reportBroken('The worker ended unexpectedly.'),
+      (error: unknown) => asked || reportBroken(`The worker has failed: ${(error as Error).message}`),
+    );
+  };
+  await beginWork();
+  closers.push(() => stopWorker());
+  const withoutWorker = async (forMs: number): Promise<void> => {
+    await stopWorker();
+    await sleep(forMs, undefined, { signal: leave }).catch(() => {});
+    if (!leave.aborted) await beginWork();
+  };
   const connect = async (): Promise<TemporalAccess> => {
     const access = await connectTemporal(config, temporal.target === null ? {} : { target: temporal.target });
     closers.push(() => access.connection.close());
     return access;
   };
-  return { sandbox, temporal, store, config, connect };
+  return { sandbox, temporal, store, config, connect, withoutWorker };
 }
 
 async function openSandbox(options: SandboxOptions): Promise<RunningSandbox> {

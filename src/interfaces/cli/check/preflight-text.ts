@@ -29,7 +29,7 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...renderService(report.service),
     ...renderOpeningLines(rules, report),
     '',
-    ...wrapped(verdictText({ report, obstacle })),
+    ...wrapped(verdictText({ report, obstacle, rules })),
   ];
   return `${lines.join('\n')}\n`;
 }

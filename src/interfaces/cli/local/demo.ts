@@ -20,8 +20,10 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeFileError, OutputFileError, codeOf } from '../../../shared/input/errors.ts';
 import { writeExample } from '../../../shared/input/package-folder.ts';
+import { answerComplaint, operate, storySandbox, writeStory } from './story.ts';
 
 const defaultSpeed = 120;
+const storySpeed = 300;
 
 const examples = `
 Runs a campaign of 300 rows, some of them bad, with retries, against a service that refuses requests, drops connections, answers
@@ -31,33 +33,40 @@ and the console to watch it on are started for the demo. All files go to a new f
 Exit code 0 if the campaign completed, every row has its outcome, and the sandbox found no misuse; otherwise 1, also when the
 campaign pauses by itself: nobody is there to have it go on, unless --keep.
 
+--story plays one real campaign instead (examples/recall): consent in the list, a pilot that finds too many opt-outs, a change of the agent,
+people who are added meanwhile, calls back, two numbers with limits, a worker that is gone for 40 minutes, and an end when enough have said
+yes. Then somebody complains, and gets the evidence of their calls. It takes about three minutes.
+
 Examples:
   carillon demo
+  carillon demo --story
   carillon demo --keep      keep the console, Temporal and the sandbox running until Ctrl-C`;
 
 interface DemoFlags {
   keep: boolean;
   open: boolean;
-  speed: number;
+  story: boolean;
+  speed?: number;
 }
 
 export function demoCommand(io: Io): Command {
   return new Command('demo')
     .option('--keep', 'keep everything running afterwards, until Ctrl-C', false)
     .option('--no-open', noOpenSays)
-    .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
+    .option('--story', 'play one real campaign from its pilot to its goal', false)
+    .option('--speed <factor>', `service seconds per real second (default: ${defaultSpeed}, and ${storySpeed} with --story)`, readFactor)
     .addHelpText('after', examples)
     .action((flags: DemoFlags) => runDemo(io, flags));
 }
 
 /** The exit code says whether all went as it should. */
-async function runDemo(io: Io, { keep, speed, open }: DemoFlags): Promise<void> {
+async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed : defaultSpeed }: DemoFlags): Promise<void> {
   const startedAt = performance.now();
-  const folder = await createDemoFolder(io.now());
+  const folder = await createDemoFolder(io.now(), story);
   io.stdout.write(`A rehearsal in ${folder.folder}. Nothing real is called.\n`);
   const input: LocalWorldInput = {
     // The same calls each time: only what the machine's speed decides differs.
-    sandbox: { port: 0, speed, seed: 'demo', faults: [...demoFaults] },
+    sandbox: story ? await storySandbox(folder.folder, speed) : { port: 0, speed, seed: 'demo', faults: [...demoFaults] },
     settings: privateSettings(folder.databasePath, demoLimits),
     logPath: folder.logPath,
     advice: `\nThe demo's files are in ${folder.folder}`,
@@ -66,7 +75,7 @@ async function runDemo(io: Io, { keep, speed, open }: DemoFlags): Promise<void> 
     withLocalConsole(io, world, {
       port: 0,
       open,
-      work: (console) => playDemo(io, { world, console, folder, startedAt, keep }, leave),
+      work: (console) => playDemo(io, { world, console, folder, startedAt, keep, story: story ? { speed } : null }, leave),
     }),
   );
   if (wasUp) return;
@@ -80,20 +89,26 @@ interface Demo {
   folder: DemoFolder;
   startedAt: number;
   keep: boolean;
+  /** Null: the usual demo. */
+  story: { speed: number } | null;
 }
 
-async function playDemo(io: Io, { world, console, folder, startedAt, keep }: Demo, leave: AbortSignal): Promise<void> {
+async function playDemo(io: Io, { world, console, folder, startedAt, keep, story }: Demo, leave: AbortSignal): Promise<void> {
   const temporalUrl = world.temporal.uiUrl;
   io.stdout.write(`Watch it: ${console.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
   // With --keep somebody looks on, and may mend on the page what the campaign has paused for.
-  const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep });
+  const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep && story === null, story });
   if (!hasEnded(snapshot.campaign)) {
     const [why = ''] = leave.aborted ? [] : pauseLines(snapshot.campaign);
     io.stderr.write(`${why === '' ? '' : `\n${why}`}\nStopped before the campaign's end. Its files are in ${folder.folder}\n`);
     io.exitCode = 1;
     return;
   }
-  const good = await sumUp(io, world, folder, snapshot);
+  const { config, store, connect } = world;
+  const isAnswered =
+    story === null ||
+    (await answerComplaint(io, { world, folder: folder.folder, control: createControl({ config, store, now: () => io.now(), connect }) }));
+  const good = (await sumUp(io, world, folder, snapshot)) && isAnswered;
   io.stdout.write(`\nIt took ${span(performance.now() - startedAt)}.\n`);
   io.exitCode = good ? 0 : 1;
   if (!keep) return;
@@ -107,17 +122,22 @@ interface Play {
   folder: DemoFolder;
   leave: AbortSignal;
   alone: boolean;
+  story: Demo['story'];
 }
 
-async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone }: Play): Promise<Snapshot> {
+async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone, story }: Play): Promise<Snapshot> {
   const { config, store, connect } = world;
   const control = createControl({ config, store, now: () => io.now(), connect });
   const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
-  const result = await startAloud(io, control, read, { check: true, allowPartial: false });
+  const result = await startAloud(io, control, read, { check: true, allowPartial: story !== null });
   io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   const clock = keepServiceClock(config.SVC_BASE_URL);
-  return watchCampaign({ store, campaignId: folder.name, clock, fromSeq: 0, view, leave, alone });
+  const watched = watchCampaign({ store, campaignId: folder.campaignId, clock, fromSeq: 0, view, leave, alone });
+  if (story === null) return watched;
+  const operator = { world, control, campaignId: folder.campaignId, folder: folder.folder, speed: story.speed, leave };
+  const [snapshot] = await Promise.all([watched, operate(io, operator)]);
+  return snapshot;
 }
 
 /** Tables, conduct and files. Answers whether all is as it should be. */
@@ -130,7 +150,7 @@ async function sumUp(io: Io, world: LocalWorld, folder: DemoFolder, { campaign, 
     );
   }
   const met = new Set(world.sandbox.journal().flatMap(({ faults }) => faults));
-  io.stdout.write(`\nFaults that the service was made to commit: ${[...met].join(', ')}\n`);
+  if (met.size > 0) io.stdout.write(`\nFaults that the service was made to commit: ${[...met].join(', ')}\n`);
   const conduct = world.sandbox.conduct();
   io.stdout.write(`\nWhat the service has to say about its caller\n${formatConduct(conduct)}`);
   const rows = await writeCampaignResults(io, world.store, campaign, folder.resultsPath);
@@ -199,8 +219,7 @@ const demoLimits = {
 };
 
 interface DemoFolder {
-  /** Also the campaign's id. */
-  name: string;
+  campaignId: string;
   folder: string;
   campaignPath: string;
   databasePath: string;
@@ -210,14 +229,14 @@ interface DemoFolder {
 
 const mostTries = 100;
 
-/** Makes a folder of its own for one demo in the current one, with the example campaign under a fresh id. Throws OutputFileError. */
-async function createDemoFolder(nowMs: number): Promise<DemoFolder> {
+/** Makes a folder of its own for one demo in the current one, with a campaign under a fresh id. Throws OutputFileError. */
+async function createDemoFolder(nowMs: number, story: boolean): Promise<DemoFolder> {
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const name = await makeFreshFolder(`demo-${stamp}`);
   const folder = resolve(name);
-  const campaignPath = await writeExample(folder, name);
+  const campaignPath = story ? await writeStory(folder) : await writeExample(folder, name);
   return {
-    name,
+    campaignId: story ? 'recall' : name,
     folder,
     campaignPath,
     databasePath: join(folder, 'carillon.db'),

@@ -71,7 +71,6 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json, open }
     advice: '\nEverything else is stopped. Run carillon dev again.',
   };
   const wasUp = await inLocalWorld(io, input, async (world, leave) => {
-    const port = await portOrAny(ports.page);
     const work = async (console: LocalConsole): Promise<void> => {
       announce(io, { ...world, console }, json);
       await untilAborted(leave);
@@ -79,7 +78,7 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json, open }
     };
     // Days of the example are to pass in minutes; a speed that was asked for stays.
     const quickenSandbox = () => speed === undefined && world.sandbox.setSpeed(exampleSpeed);
-    await withLocalConsole(io, world, { port, open: open && !json, quickenSandbox, work });
+    await withLocalConsole(io, world, { port: ports.page, open: open && !json, quickenSandbox, work });
   });
   io.stderr.write(
     wasUp ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n' : 'Stopped before everything was up.\n',

@@ -4,7 +4,7 @@ import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { storeLookUpProof, type LookUpProof } from '../../../ledger/campaign/lookup-proof.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { accountIdOf, explainServiceFault, readClock, requireApiKey, withService } from '../../../operations/control/service.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { keyHeaders } from '../../../rules/service-api.ts';
 import type { CallService } from '../../../service/port/call-service.ts';
 import { RefusedError, ServiceError } from '../../../service/port/errors.ts';

@@ -93,7 +93,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
   try {
     const wasUp = await inLocalWorld(io, rehearsalWorld(folder, settings, rules), async (world, leave) => {
       const { store, sandbox } = world;
-      await furnish(sandbox.url, rules);
+      await furnish(sandbox.url, rules, settings.startAt);
       const preflight = new Preflight(rules, settings.startAt);
       const input = { read: { ...read, rules }, rows, numbers, settings, preflight, pause: pauseOf(flags) };
       const ended = await play(io, world, input, leave);
@@ -147,11 +147,13 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   const progress = new RowProgress(io, 'read');
   const draw = drawRehearsedRows(read, rows, { numbers, seed: settings.seed });
   let seen = 0;
+  let taken = 0;
   const select = (chunk: ListRow[]): ListRow[] => {
     progress.update((seen += chunk.length));
     const drawn = draw(chunk);
+    // What is said of a row names it as the list does; a campaign has rows without gaps.
     preflight.add(drawn, null);
-    return drawn;
+    return drawn.map((row) => ({ ...row, row: (taken += 1) }));
   };
   const beginning = { now: settings.startAt, allowPartial: true, accountId: accountIdOf(config), api: config.SVC_API };
   const warnings = await importList({ store, read, ...beginning, select }).finally(() => progress.clear());

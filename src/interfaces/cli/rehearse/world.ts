@@ -29,6 +29,7 @@ const shortestPollRealMs = 100;
 
 /** Fetching a Temporal server takes minutes at worst. */
 const longestStartRealMs = 3_600_000;
+const dayMs = 24 * 3_600_000;
 
 /** Limits in real time: a loaded machine is slow, and at the usual ones a lost answer would hold people up for days of service time. */
 const limits = {
@@ -77,6 +78,9 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
     ...(rules.preDial === null ? [] : ['pre_dial is not asked: it counts as allowing every call']),
     ...(rules.onCompletion === null ? [] : ['on_completion is not notified']),
     ...(rules.onPause === null ? [] : ['on_pause is not notified']),
+    ...(rules.pilot === undefined ? [] : ['the pilot is called first, and the rest without the word of a person']),
+    ...(rules.staysOpen === undefined ? [] : ['nobody adds rows, so it ends when everybody of the list has been called']),
+    ...(rules.gates === undefined ? [] : ['gates are not asked: people of a rehearsal answer at random']),
     ...(pollMs === rules.timing.pollMs
       ? []
       : [
@@ -84,8 +88,10 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
             'lines are free a little later than they would be (a lower --speed is more exact)',
         ]),
   ];
+  const { gates: _, staysOpen: __, pilot, ...kept } = rules;
+  const first = pilot === undefined ? {} : { pilot: { ...pilot, next: 'go_on' as const } };
   return {
-    rules: { ...rules, preDial: null, onCompletion: null, onPause: null, timing: { ...rules.timing, pollMs } },
+    rules: { ...kept, ...first, preDial: null, onCompletion: null, onPause: null, timing: { ...rules.timing, pollMs } },
     notes,
   };
 }
@@ -118,7 +124,7 @@ interface SandboxState {
 }
 
 /** Puts agent and caller numbers into a sandbox under the ids of the campaign file, through its own controls. */
-export async function furnish(url: string, rules: CampaignRules): Promise<void> {
+export async function furnish(url: string, rules: CampaignRules, startAt: number): Promise<void> {
   const state = (await ask(`${url}/_sandbox/export`)) as SandboxState;
   const [seed] = state.agents;
   if (seed === undefined) throw new Error('the sandbox has no agent to start from');
@@ -128,7 +134,7 @@ export async function furnish(url: string, rules: CampaignRules): Promise<void> 
     results.filter(({ source, key }) => source === 'collected' && key === wanted).flatMap(({ values }) => values);
   const asked = [
     ...results.filter(({ source }) => source === 'collected').map(({ key }) => [key, resultItem(key, valuesOf(key))] as const),
-    ...(rules.callback === undefined ? [] : callbackItems(rules.callback)),
+    ...(rules.callback === undefined ? [] : callbackItems(rules.callback, startAt)),
     ...rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const),
   ];
   const criterion = (key: string, prompt: string) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: prompt });
@@ -163,18 +169,24 @@ function resultItem(key: string, values: ValueRule['values']) {
   return { type: 'string', description: key, enum: [...new Set([...values.map(String), 'something else'])] } as const;
 }
 
-/** What people are asked who want to be called back: they say it in the sandbox's ways, or in minutes where those are wanted. */
-function callbackItems({ at }: CallbackRules): (readonly [string, object])[] {
+/**
+ * What people are asked who want to be called back. Where words are read they say it in the sandbox's ways; otherwise they name a local
+ * time of the next two weekdays after the start, or minutes.
+ */
+function callbackItems({ at, words }: CallbackRules, startAt: number): (readonly [string, object])[] {
   const when = { type: 'string', description: 'When may we call you back?' } as const;
+  const days = [1, 2, 3, 4].map((day) => new Date(startAt + day * dayMs)).filter((day) => ![0, 6].includes(day.getUTCDay()));
+  const dates = days.slice(0, 2).map((day) => day.toISOString().slice(0, 10));
+  const hours = ['10:00', '16:30'];
   switch (at.kind) {
     case 'at':
-      return [[at.key, when]];
+      return [[at.key, words === null ? { ...when, enum: dates.flatMap((date) => hours.map((hour) => `${date} ${hour}`)) } : when]];
     case 'in':
       return [[at.key, { type: 'integer', description: 'In how many minutes, from 10 to 120, may we call you back?' }]];
     case 'date_and_time':
       return [
-        [at.date, { ...when, enum: ['tomorrow', 'Monday'] }],
-        [at.time, { ...when, enum: ['10 am', '5 pm'] }],
+        [at.date, { type: 'string', description: 'On which day may we call you back?', enum: dates }],
+        [at.time, { type: 'string', description: 'At what time of that day?', enum: hours }],
       ];
   }
 }

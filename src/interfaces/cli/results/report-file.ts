@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Control } from '../../../operations/control/control.ts';
 import { openService, readServiceTime, serviceList } from '../../../operations/control/service.ts';
-import { OutputFileError } from '../../../shared/input/errors.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { generator, renderHtmlReport } from '../../../presentation/report/html-report.ts';
 import { readReportData, type ReportData } from '../../../presentation/report/report-data.ts';
-import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
+import { refuseOtherFile, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/answer.ts';
 
@@ -23,7 +21,7 @@ export async function writeReportFile(
   campaigns: readonly Campaign[],
   { path, people, json }: Wanted,
 ): Promise<void> {
-  if (path !== '-') await refuseOtherFile(path);
+  if (path !== '-') await refuseOtherFile(path, { what: 'report', isEarlier: (begin) => begin.includes(`content="${generator}"`) });
   const data = await readData(io, control, campaigns, people);
   const html = renderHtmlReport(data);
   const violations = data.proof?.found ?? 0;
@@ -52,16 +50,4 @@ async function readData(io: Io, control: Control, campaigns: readonly Campaign[]
     progress.clear();
     await service?.close();
   }
-}
-
-async function refuseOtherFile(path: string): Promise<void> {
-  await refuseToOverwrite(path, []);
-  const begin = await readFile(path, 'utf8').then(
-    (text) => text.slice(0, 2_000),
-    () => '',
-  );
-  if (begin === '' || begin.includes(`content="${generator}"`)) return;
-  throw new OutputFileError(path, 'this file is no earlier report and will not be overwritten; name another file', {
-    isBadInput: true,
-  });
 }

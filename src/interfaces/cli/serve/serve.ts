@@ -139,6 +139,7 @@ export interface LocalConsole {
 const tokenLastsMs = 24 * 3_600_000;
 
 interface LocalConsoleInput extends Pick<Parameters<typeof startApi>[0], 'quickenSandbox'> {
+  /** Taken where it is free; else any. */
   port: number;
   /** Whether a browser is opened for whoever sits at this terminal. */
   open: boolean;
@@ -176,7 +177,6 @@ export async function withLocalConsole(
       },
       { host: '127.0.0.1', port: at, tls: null },
     );
-  // Another program may have taken the usual port since it was looked for.
   const api = await listenAt(port).catch((error: unknown) => {
     if ((error as { code?: unknown }).code === 'EADDRINUSE') return listenAt(0);
     throw error;

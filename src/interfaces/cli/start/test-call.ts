@@ -6,7 +6,7 @@ import { readTestCallRow, testCallRules, type TestCallRow } from '../../../list/
 import { readConfig, type Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { compileTemplates } from '../../../rules/personalisation.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { recipientFields } from '../../../rules/columns.ts';
 import { requireHookSecret, startCampaign } from '../../../temporal/start-campaign.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
@@ -143,7 +143,7 @@ async function refuseForbiddenCall(
 ): Promise<void> {
   const { campaignId, rules, row, now } = call;
   const { e164, zones, country, regions } = row;
-  const suppressed = await findSuppressed(store.db, { campaignId, now }, [e164]);
+  const suppressed = await findSuppressed(store.db, { campaignId, purpose: rules.purpose, now }, [e164]);
   const callee = { e164, person: null, place: { country, regions } };
   const capsAllowAt = await readCaps(store.db, rules, { callees: [callee], now });
   const verdict = judgeEligibility({
@@ -152,7 +152,8 @@ async function refuseForbiddenCall(
     calendars: calendarsFor(rules, { country, regions }),
     zones,
     marginMs: rules.timing.dispatchMarginMs,
-    suppressed: suppressed.has(e164),
+    suppressed: suppressed.get(e164) === 'suppressed',
+    revoked: suppressed.get(e164) === 'consent_revoked',
     numberBusy: false,
     capsAllowAt: capsAllowAt(callee),
     budgetAllowsAt: now,
@@ -174,6 +175,10 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
   switch (verdict.reason) {
     case 'suppressed':
       return 'This number is on the do-not-call list; carillon suppress check shows the entry, carillon suppress remove takes it off.';
+    case 'missing_consent':
+    case 'consent_expired':
+    case 'consent_revoked':
+      return 'Whoever has this number has taken back consent to such calls; carillon consent renew notes a newer one.';
     case 'unknown_timezone':
       return `No time zone is known for this number, so its calling hours are not known either. ${ownPhone}`;
     case 'no_open_window_before_end':

@@ -19,14 +19,14 @@ const asks = '\nThis cannot be undone. The command asks for confirmation; withou
 /** The command of an operation on a campaign as a whole, such as `carillon pause`: its words are those of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
   const { action: name, ends, done, next, help, look, run, choice }: PlainRun = plainRuns[id];
-  return commandOf<{ letQueued?: boolean }>({
+  return commandOf<{ letQueued?: boolean; sample?: boolean }>({
     name,
     argument: ['<campaign>', 'id of the campaign'],
     ...(ends && { asks: true }),
     ...(choice && { flags: [[choice.flag, choice.says]] }),
     help: `${help}${ends ? asks : ''}`,
     examples: [`carillon ${name} reminders`, ...(ends ? [`carillon ${name} reminders --yes`] : [])],
-    run: (io, { yes, json, letQueued }, campaignId) =>
+    run: (io, { yes, json, letQueued, sample }, campaignId) =>
       withControl(io, async (control) => {
         let isTold = false;
         const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
@@ -38,9 +38,10 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
           const besides = queued === undefined ? '' : ` ${queuedWords[queued]}`;
           writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done}.${besides} ${next} ${campaignId}\n` });
         };
-        const onCommitted = (campaign: Campaign) => tell({ ...campaign, ...(choice && { queued: fateOfQueued(campaign) }) });
+        const onCommitted = (campaign: Campaign) =>
+          tell({ ...campaign, ...(choice?.field === 'letQueued' && { queued: fateOfQueued(campaign) }) });
         const seen = await look?.(control, campaignId);
-        const body = letQueued === undefined ? seen : { ...seen, letQueued };
+        const body = { ...seen, ...withoutUndefined({ letQueued, sample }) };
         const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
         const answer = await run({ ...control, by: null, onCommitted }, { campaign: campaignId, query: undefined, body });

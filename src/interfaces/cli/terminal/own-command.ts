@@ -39,7 +39,9 @@ export const helpLines = {
   'Rows and results:': {
     results: 'write the results file: one line per row of the list',
     report: 'count rows and calls by outcome, attempt, hour, zone and collected value',
+    evidence: 'write what is known of the calls to one number as a signed bundle',
     callback: 'list, make, move and cancel promises to call people back',
+    add: sentenceOf('addRows'),
     update: sentenceOf('updateList'),
     withdraw: sentenceOf('withdrawRows'),
     retry: sentenceOf('retryRows'),
@@ -47,6 +49,7 @@ export const helpLines = {
   },
   'Schedules and the do-not-call list:': {
     schedule: 'run a campaign on a schedule, each time with a fresh list',
+    consent: 'note consent that is taken back, and given anew',
     suppress: 'manage the do-not-call list',
   },
   'The service:': {

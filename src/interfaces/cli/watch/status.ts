@@ -16,6 +16,7 @@ import {
   statusAsJson,
   viewAsJson,
   pacingLines,
+  pilotText,
 } from '../../../presentation/words/campaign.ts';
 import { callbackCounts } from '../../../presentation/words/callbacks.ts';
 import { apartText, unresolvedLines } from '../../../presentation/words/needs.ts';
@@ -112,6 +113,7 @@ function describe(
     ...line('Outcomes', outcomeCounts(status)),
     ...line('Calls', dispositionCounts(status)),
     ...line('Results', resultCounts(campaign, status)),
+    ...line('Pilot', pilotText(view.pilot)),
     ...line('Callbacks', callbackCounts(view.callbacks, clock.now())),
     ...line('Doubtful', undecided === 0 ? '' : `${count(undecided)} batches whose fate is still being looked up`),
     ...line('Apart', apartText(campaign, doubt)),

@@ -1,5 +1,6 @@
 import type { ConsoleAction } from '../core/action.ts';
 import { createAccess, revokeAccess } from './access.ts';
+import { addPerson } from './add-person.ts';
 import { cancelRowCallback, setRowCallback } from './callbacks.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
 import { fixRejected } from './fix-rows.ts';
@@ -21,6 +22,7 @@ export const actions: readonly ConsoleAction[] = [
   changeLimits,
   changeAccountLimits,
   suppressRow,
+  addPerson,
   withdrawRow,
   setRowCallback,
   cancelRowCallback,

@@ -88,7 +88,7 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
     const { store } = request.context;
     const { campaign } = await openCampaign(request);
     const { campaignId, round } = campaign;
-    const isOffering = choice !== undefined && reportsRecipients(campaign.api);
+    const canChoose = { letQueued: reportsRecipients(campaign.api), sample: campaign.rules.pilot !== undefined };
     const isOffered = states.includes(campaign.state);
     const pausesSeen = given.fields?.get('pauses-seen') ?? (await countOwnPauses(store.db, campaignId));
     const standing = await campaignPress(request, campaign);
@@ -103,7 +103,9 @@ export const steerActions: readonly ConsoleAction[] = plain.map(([id, { action: 
       button: titles[name]?.[1] ?? capital(name),
       danger: ends,
       body: html`${hidden({ round: String(round), 'pauses-seen': String(pausesSeen) })}${
-        isOffering ? checkboxes(given.fields, choice.field, [{ value: 'yes', label: capital(choice.says) }]) : null
+        choice !== undefined && canChoose[choice.field]
+          ? checkboxes(given.fields, choice.field, [{ value: 'yes', label: capital(choice.says) }])
+          : null
       }`,
     });
   },

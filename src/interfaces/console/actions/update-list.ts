@@ -3,8 +3,7 @@ import { UsageError } from '../../../shared/input/errors.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { count, empty, facts, figure, link, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { EditRefusedError, refuseUnlessEditable } from '../../../ledger/people/edit-refusal.ts';
-import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { editRefusalOf } from '../../../ledger/people/edit-refusal.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
@@ -24,7 +23,7 @@ export const updateList: ConsoleAction = {
   form: async (request, given) => {
     const { campaign, campaignId } = await openCampaign(request);
     const back = campaignPath(campaignId);
-    const refusal = refusalOf(campaign, request.now);
+    const refusal = editRefusalOf(campaign, request.now);
     return {
       title: given.answer === null ? 'Update the list' : 'Update the list like this?',
       ...inCampaign(campaign),
@@ -74,16 +73,6 @@ async function hashOf(file: Blob): Promise<string> {
   const hash = createHash('sha256');
   for await (const part of file.stream()) hash.update(part);
   return hash.digest('hex');
-}
-
-function refusalOf(campaign: Campaign, now: number): string | null {
-  try {
-    refuseUnlessEditable(campaign, now);
-    return null;
-  } catch (error) {
-    if (error instanceof EditRefusedError) return error.message;
-    throw error;
-  }
 }
 
 function form(given: Given, back: string): Html {

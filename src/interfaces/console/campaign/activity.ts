@@ -34,6 +34,7 @@ const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>
   recover: ['recovered it from the database', 'retry'],
   retry: ['put people into the next round', 'retry'],
   update: ['changed the list', 'people'],
+  add: ['added people', 'people'],
   withdraw: ['removed people from the campaign', 'people'],
   numbers_shown: ['looked at whole numbers', 'eye'],
   results_exported: ['downloaded the results', 'download'],

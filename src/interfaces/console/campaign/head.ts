@@ -25,6 +25,9 @@ export function headActions(request: ViewRequest, campaign: Campaign, { isRehear
   const goesOn = ['scheduled', 'running', 'paused', 'draining'].includes(state);
   const canChange = goesOn && state !== 'draining';
   const entries = [
+    canChange &&
+      campaign.rules.list.idColumn !== null &&
+      menuLink(at('/add'), 'Add a person…', { drawing: 'people', small: 'One row, called as the others are' }),
     canChange && menuLink(at('/update'), 'Change the list…', { drawing: 'people', small: 'Add, correct or withdraw people' }),
     goesOn && menuLink(at('/limits'), 'Change limits…', { drawing: 'gauge', small: 'Calls at once, hours, retries' }),
     hasClosed(campaign) && menuLink(at('/retry'), 'Call people again…', { drawing: 'retry', small: 'In another round' }),
@@ -81,6 +84,7 @@ const verbs: Readonly<Record<string, string>> = {
   retry: 'started the next round',
   adjust: 'changed its limits',
   update: 'changed its list',
+  add: 'added people',
 };
 
 /** Since when it stands as it does, and who did it where somebody did. The command line leaves no name. */

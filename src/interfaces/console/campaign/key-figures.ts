@@ -142,5 +142,6 @@ function goalFigure(
   if (share === null) return [{ name: 'Goal', value: '–', of: 'no talk has been judged yet' }];
   const between = `${Math.round((low ?? 0) * 100)} to ${Math.round((high ?? 1) * 100)}%`;
   const value = `${Math.round(share * 100)}%`;
-  return [{ name: 'Goal', value, of: `${count.toLocaleString('en')} of ${of.toLocaleString('en')} talks, likely ${between}` }];
+  const most = rules.stopAt === undefined ? '' : `; stops at ${rules.stopAt.goal.toLocaleString('en')}`;
+  return [{ name: 'Goal', value, of: `${count.toLocaleString('en')} of ${of.toLocaleString('en')} talks, likely ${between}${most}` }];
 }

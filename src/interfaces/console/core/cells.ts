@@ -1,5 +1,5 @@
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
-import { looksLikeNumber } from '../../../rules/phone-number.ts';
+import { looksLikeNumber } from '../../../shared/input/phone-number.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 
 /** A cell of the list. */

@@ -114,7 +114,7 @@ export function rowStateWord(state: CampaignRow['state']): string {
   return rowTones[state][1];
 }
 
-export { looksLikeNumber } from '../../../rules/phone-number.ts';
+export { looksLikeNumber } from '../../../shared/input/phone-number.ts';
 
 /** What a person of a campaign is called: the own id of the list, else by the row. */
 export function personName(row: number, externalId: string | null): string {

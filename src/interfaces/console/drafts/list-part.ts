@@ -7,7 +7,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon } from '../../../presentation/html/icons.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
 import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
 import type { OpenDraft } from './settings.ts';

@@ -9,7 +9,7 @@ import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
 import type { FieldProblem } from './reading.ts';
 import { theColumn } from '../../../rules/columns.ts';
-import { readPhoneNumber } from '../../../rules/phone-number.ts';
+import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { ReceivedList } from './upload.ts';

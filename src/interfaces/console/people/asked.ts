@@ -47,7 +47,7 @@ export function readAsked(request: ViewRequest, { rules, state: campaignState }:
     waiting: said('waiting'),
     result: said('result').slice(0, longestResult),
     search,
-    after: /^\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
+    after: /^-?\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
     // Only who waits has a next call.
     sort: isNext ? { by: 'row' } : sort,
     columns: readColumns(request, said('columns'), rules.list),

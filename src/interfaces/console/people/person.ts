@@ -72,13 +72,9 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
     row.outcome === 'rejected' && [fixPath(campaignId, row.row - 1), 'pencil', 'Correct this row…', 'And put it in line'],
     !hasEnded(campaign) &&
       row.e164 !== null &&
-      (row.outcome === null || !isNeverCalledAgain(row.outcome)) && [
-        at('/callback'),
-        'clock',
-        'Call back at a time…',
-        'A promise: by their clock',
-      ],
+      !isNeverCalledAgain(row.outcome) && [at('/callback'), 'clock', 'Call back at a time…', 'A promise: by their clock'],
     row.state !== 'done' && [at('/withdraw'), 'x', 'Remove from campaign…', 'Not called in this campaign'],
+    row.e164 !== null && [at('/evidence.zip'), 'download', 'Evidence of the calls', 'Signed, for whoever asks'],
     row.e164 !== null && [at('/suppress'), 'ban', 'Do not call this number…', 'In all campaigns, from now on'],
   ];
   return acts.filter((act) => act !== false);

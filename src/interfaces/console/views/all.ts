@@ -55,6 +55,7 @@ export const files: readonly ConsoleFile[] = [
   // To be opened from where it is saved: its own styles stand in it, which a page of this server may not have.
   fileOf('report.html'),
   fileOf('rows/:row/calls/:call/recording'),
+  fileOf('rows/:row/evidence.zip'),
 ];
 
 function fileOf(name: string, queryOf = (query: string) => query): ConsoleFile {

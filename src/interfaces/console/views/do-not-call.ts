@@ -1,6 +1,8 @@
 import { checkDoNotCall, readNumbers, type CheckedNumber } from '../../../operations/control/suppress.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
+import { capital } from '../../../shared/input/figures.ts';
+import { purposeOf } from '../../../rules/consent.ts';
 import {
   badge,
   count,
@@ -168,6 +170,8 @@ function entryText({ e164, scope, source, reason, createdAt, expiresAt }: Stored
 }
 
 function scopeText(scope: string): string {
+  const purpose = purposeOf(scope);
+  if (purpose !== null) return `calls for ${purpose} (consent taken back)`;
   return scope === accountScope ? 'all campaigns' : `only ${scope}`;
 }
 
@@ -244,14 +248,15 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
   const isOver = expiresAt !== null && expiresAt <= request.now;
   const cells = {
     Number: shownNumber(request, accountScope, e164),
-    'Holds for': scope === accountScope ? 'All campaigns' : scope,
+    'Holds for': scope === accountScope || purposeOf(scope) !== null ? capital(scopeText(scope)) : scope,
     'Added by': sourceText(source),
     Reason: reason === null ? '–' : printable(reason),
     Since: instant(createdAt, 'minute'),
     Until: expiresAt === null ? 'For good' : [isOver ? 'Over since ' : null, instant(expiresAt, 'minute')],
   };
   // The form needs the whole number, which stands on the page only for whoever asked for it.
-  const isRemovable = may(request, 'admin') && request.numbersShown(accountScope);
+  // A newer consent alone lifts what was taken back for a purpose, and its time is to be told: carillon consent renew.
+  const isRemovable = purposeOf(scope) === null && may(request, 'admin') && request.numbersShown(accountScope);
   return isRemovable ? { ...cells, '': removeForm(entry) } : cells;
 }
 

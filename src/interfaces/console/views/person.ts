@@ -4,6 +4,7 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
+import { purposeOf } from '../../../rules/consent.ts';
 import { ownFields } from '../../../campaign/file/row-fields.ts';
 import { eventText } from '../../../presentation/words/history.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
@@ -89,6 +90,7 @@ function factsPanel(request: ViewRequest, { campaign: { rules }, row, own, calle
           if (term === 'notBefore' || term === 'expiresAt') return [label, typeof said === 'number' ? instant(said, 'minute') : null];
           return [label, said === null ? null : String(said)];
         }),
+        ...(rules.consent === undefined ? [] : [['Agreed', consentOf(row.terms.consentedAt)] as const]),
         ['Changed', instant(row.changedAt, 'minute')],
         ...(callee?.suppressions ?? []).map((entry): [string, HtmlValue] => ['Do not call', suppressionText(entry, now)]),
       ])}
@@ -96,11 +98,17 @@ function factsPanel(request: ViewRequest, { campaign: { rules }, row, own, calle
   );
 }
 
+function consentOf(at: number | null): HtmlValue {
+  return at === null ? 'Their row tells of no consent' : instant(at, 'minute');
+}
+
 function holds({ expiresAt }: StoredSuppression, now: number): boolean {
   return expiresAt === null || expiresAt > now;
 }
 
 function scopeText({ scope }: StoredSuppression): string {
+  const purpose = purposeOf(scope);
+  if (purpose !== null) return `for calls for ${purpose}, by taking back consent`;
   return scope === accountScope ? 'for all campaigns' : `for ${scope}`;
 }
 

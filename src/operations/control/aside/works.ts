@@ -8,6 +8,7 @@ import { lastChange, readResults, type ResultFilter } from '../../../ledger/read
 import { readCourse } from '../../../ledger/read/timeline.ts';
 import { readWaiting } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import type { BundleWish, ConversationFile } from '../../../presentation/evidence/bundle.ts';
 import type { renderResults } from '../../../presentation/results/file.ts';
 
 /** A campaign file whose list is to be imported. */
@@ -37,6 +38,10 @@ export const works = {
     const { readReportData } = await import('../../../presentation/report/report-data.ts');
     const { renderHtmlReport } = await import('../../../presentation/report/html-report.ts');
     return renderHtmlReport(await readReportData(store, { ...asked, verify: {} }));
+  },
+  evidence: async (store: Store, wish: BundleWish, conversations: readonly ConversationFile[]) => {
+    const { makeBundle } = await import('../../../presentation/evidence/bundle.ts');
+    return makeBundle(store, wish, { conversations });
   },
   importFile: async (store: Store, { path, ...input }: FileImport) => {
     const { readCampaignFile } = await import('../../../campaign/file/file.ts');

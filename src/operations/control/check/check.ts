@@ -1,3 +1,4 @@
+import { mayBeginEmpty } from '../../../rules/lifecycle.ts';
 import { campaignRules, refusePassedTimes, type CampaignFile } from '../../../campaign/file/file.ts';
 import {
   campaignWarnings,
@@ -124,7 +125,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
     listNotes: header.notes,
     report,
     impossible,
-    canGo: canGo(report),
+    canGo: canGo(rules, report),
     obstacle: obstacleOf(rules, report, impossible),
     warnings: [...describeImpossible(impossible), ...report.warnings],
   };
@@ -132,7 +133,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
 
 /** Throws CampaignFileError when a start of what was checked would be refused for its file or list, however it is started. */
 export function refuseUnstartable({ file, rules, report, impossible }: CheckResult): void {
-  refuseEmptyCampaign(file, report);
+  refuseEmptyCampaign({ file, rules }, report);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, report.law);
   refuseTooEarlyEnd(file, rules, report);
@@ -185,23 +186,32 @@ function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: Impos
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 
-function canGo({ forecast, service }: CheckReport): boolean {
-  return forecast !== null && forecast.canFinish && !(service.asked && service.refusal !== null);
+function canGo(rules: CampaignRules, report: CheckReport): boolean {
+  const { forecast, service } = report;
+  const canFinish = forecast === null ? awaitsFirst(rules, report) : forecast.canFinish;
+  return canFinish && !(service.asked && service.refusal !== null);
 }
 
-function refuseEmptyCampaign(file: CampaignFile, report: PreflightReport): void {
-  if (report.accepted > 0) return;
+/** Whether the list is empty so far, and its rows are added later. */
+function awaitsFirst(rules: CampaignRules, { rows }: { rows: number }): boolean {
+  return rows === 0 && mayBeginEmpty(rules);
+}
+
+function refuseEmptyCampaign({ file, rules }: Pick<CheckResult, 'file' | 'rules'>, report: PreflightReport): void {
+  if (report.accepted > 0 || awaitsFirst(rules, report)) return;
   const message = `none of the ${String(report.rows)} rows of ${file.settings.list.file} can be dialled; fix the rows as described above`;
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
 }
 
 /** What a check comes to, in a sentence or two. */
-export function verdictText({ report, obstacle }: Pick<CheckResult, 'report' | 'obstacle'>): string {
+export function verdictText({ report, obstacle, rules }: Pick<CheckResult, 'report' | 'obstacle' | 'rules'>): string {
   if (obstacle !== null) return `Cannot start: ${obstacle}.`;
   const { accepted, rejected, forecast, service } = report;
-  if (accepted === 0) return 'Cannot start: no row can be dialled.';
-  if (forecast === null) return 'Nobody would be called: all accepted rows are left out above.';
+  const isAwaiting = awaitsFirst(rules, report);
+  if (accepted === 0 && !isAwaiting) return 'Cannot start: no row can be dialled.';
+  if (forecast === null && !isAwaiting) return 'Nobody would be called: all accepted rows are left out above.';
   if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
+  if (forecast === null) return 'Ready to start with an empty list: it waits for rows that are added. No call was placed.';
   if (!forecast.canFinish) return cannotFinishLine(forecast);
   const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
   return `Ready to start. No call was placed.${kept}`;

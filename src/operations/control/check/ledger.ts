@@ -6,7 +6,7 @@ import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
 import { readBudgets } from '../../../ledger/limits/attempt-budgets.ts';
 import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
-import { countImportedEndings, findSuppressed } from '../../../ledger/rows/suppressions.ts';
+import { countImportedEndings, findSuppressed, type Suppressed } from '../../../ledger/rows/suppressions.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { accountIdOf } from '../service.ts';
 import type { NotAsked } from './service.ts';
@@ -78,10 +78,11 @@ async function endingImports(store: Store, { campaignId, at }: CheckedCampaign):
 
 async function look(store: Store, { campaignId, rules, at }: CheckedCampaign, rows: readonly ListRow[]): Promise<LedgerFindings> {
   const accepted = rows.filter((row) => row.verdict === 'accepted');
-  const suppressed = new Set<string>();
+  const suppressed = new Map<string, Suppressed>();
   for (const part of partsOf(accepted, rowsPerQuestion)) {
     const numbers = part.map(({ e164 }) => e164);
-    for (const number of await findSuppressed(store.db, { campaignId, now: at }, numbers)) suppressed.add(number);
+    const found = await findSuppressed(store.db, { campaignId, purpose: rules.purpose, now: at }, numbers);
+    for (const [number, why] of found) suppressed.set(number, why);
   }
   const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
     e164,

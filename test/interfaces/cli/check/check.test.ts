@@ -32,8 +32,8 @@ test('the example has 300 rows, at least 15 bad ones, every rejection code that 
   const report = await runCheck(io, { ...options, campaignPath: exampleCampaign });
   expect(report).toMatchObject({ rows: 300, openingLines: { shared: 0, advice: null } });
   expect(report.rejected).toBeGreaterThanOrEqual(15);
-  // The example has no column of states.
-  const ofOtherColumns: string[] = ['invalid_zip', 'invalid_state', ...ownFields.map(({ reason }) => reason)];
+  // The example has no column of states, and none of consent.
+  const ofOtherColumns: string[] = ['invalid_zip', 'invalid_state', 'missing_consent', ...ownFields.map(({ reason }) => reason)];
   const possible = rejectionReasons.filter((reason) => !ofOtherColumns.includes(reason));
   expect(report.rejections.map(({ reason }) => reason)).toEqual(possible);
   expect(report).toMatchObject({ excluded: 0, dialable: report.accepted });

@@ -60,7 +60,7 @@ test.each(dialects)('any number of rows is looked up on the do-not-call list (%s
     noon,
   );
   const found = await ledger.look(rowsOf(many));
-  expect([...(found?.suppressed ?? [])].sort()).toEqual(listed);
+  expect(new Set(found?.suppressed.keys())).toEqual(new Set(listed));
 });
 
 test.each(dialects)('entries of imported lists that have run out lately, or soon will, are told (%s)', async (dialect) => {

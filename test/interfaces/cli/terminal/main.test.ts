@@ -70,6 +70,7 @@ test('help has its commands in groups', async () => {
 
 test('the commands are those that the documentation names', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual([
+    'add',
     'adjust',
     'agents',
     'backup',
@@ -77,12 +78,14 @@ test('the commands are those that the documentation names', () => {
     'cancel',
     'check',
     'completion',
+    'consent',
     'conversations',
     'demo',
     'dev',
     'doctor',
     'drain',
     'events',
+    'evidence',
     'init',
     'numbers',
     'pause',

@@ -90,7 +90,7 @@ test.each<[number | null, PostVerdict, RegExp]>([
 });
 
 test('what an event holds of a recipient is never told', () => {
-  const numbers = { k: 2, size: 1, rows: 1, rejected: 0, round: 1, byMs: 1, calls: 1, failed: 1 };
+  const numbers = { k: 2, size: 1, rows: 1, rejected: 0, round: 1, byMs: 1, calls: 1, failed: 1, goals: 1 };
   const words = {
     from: 'running',
     to: 'paused',

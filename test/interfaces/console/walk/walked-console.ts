@@ -187,6 +187,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
     '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
+    '/campaigns/:campaign/add': ['/campaigns/reminders/add'],
     '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
     '/campaigns/:campaign/fix': ['/campaigns/reminders/fix', '/campaigns/survey/fix'],
     '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPhoneNumber } from '../../src/rules/phone-number.ts';
+import { readPhoneNumber } from '../../src/shared/input/phone-number.ts';
 
 const newYork = { ok: true, e164: '+12125550101', country: 'US' };
 const london = { ok: true, e164: '+442079460101', country: 'GB' };

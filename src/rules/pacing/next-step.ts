@@ -1,5 +1,19 @@
 /** Why there is no batch to submit now. */
-export type WaitReason = 'scheduled' | 'due' | 'capacity' | 'share' | 'pacing' | 'blocked' | 'canary' | 'words' | 'paused' | 'collecting';
+export type WaitReason =
+  | 'scheduled'
+  | 'due'
+  | 'capacity'
+  | 'share'
+  | 'pacing'
+  | 'blocked'
+  | 'canary'
+  | 'words'
+  | 'goal'
+  | 'pilot'
+  | 'caller_limit'
+  | 'paused'
+  | 'collecting'
+  | 'rows';
 
 /** What planning said of the next batch of a round. */
 export type Planned =
@@ -34,7 +48,11 @@ const wokenBy: Readonly<Record<WaitReason, 'clock' | 'collector'>> = {
   share: 'collector',
   canary: 'collector',
   words: 'collector',
+  goal: 'collector',
+  pilot: 'collector',
+  caller_limit: 'clock',
   collecting: 'collector',
+  rows: 'clock',
 };
 
 /** The decision after planning. Where nothing is outstanding, no collector runs, and the clock alone can wake. */

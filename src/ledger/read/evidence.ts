@@ -1,0 +1,268 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { consentSpan } from '../../rules/consent.ts';
+import type { ConversationFacts } from '../../rules/conversation-facts.ts';
+import { lawFor } from '../../rules/hours/legal-hours.ts';
+import { readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
+import type { Store } from '../open-ledger.ts';
+import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
+import { placeOf, termsOf } from '../rows/row-terms.ts';
+import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
+import type { AttemptRow, RecipientRow } from '../schema.ts';
+import type { Queries } from '../tx.ts';
+
+/** What is known of one number, for whoever has to answer for calls to it. Instants are epoch milliseconds; null: not recorded. */
+export interface Evidence {
+  e164: string;
+  madeAt: number;
+  /** Calls that were requested before are left out; null: none is. */
+  sinceAt: number | null;
+  /** Of the database. */
+  ledgerId: string;
+  /** The ids under which lists have the number. */
+  ids: string[];
+  /** How many other numbers lists have under one of these. */
+  otherNumbers: number;
+  campaigns: EvidenceCampaign[];
+  rows: EvidenceRow[];
+  suppressions: StoredSuppression[];
+  events: CampaignEvent[];
+}
+
+/** A campaign as it was begun. */
+export interface EvidenceCampaign extends Pick<Campaign, 'campaignId' | 'name' | 'rules' | 'state'> {
+  /** SHA-256 of what its file says together with the bytes of its list. */
+  fileHash: string;
+  importedAt: number;
+  /** What the campaign file says; null: begun before that was kept. */
+  file: unknown;
+}
+
+/** What a row tells of its consent, word by word, and when that held. */
+export interface EvidenceConsent {
+  at: string | null;
+  source: string | null;
+  text: string | null;
+  proof: string | null;
+  purpose: string | null;
+  beginsAt: number | null;
+  endsAt: number | null;
+}
+
+/** A row of a list that leads to the number, or led there when it was called. */
+export interface EvidenceRow {
+  campaignId: string;
+  row: number;
+  recipientId: string;
+  externalId: string | null;
+  /** Null: the row leads to another number now, and its cells are somebody else's. */
+  cells: { column: string; value: string }[] | null;
+  zones: readonly string[];
+  country: string | null;
+  regions: readonly string[] | null;
+  /** Null: its campaign asks for none. */
+  consent: EvidenceConsent | null;
+  outcome: string | null;
+  reason: string | null;
+  /** Ids of the rules of law that hold for the row, as they were frozen, and their sources. */
+  law: { id: string; source: string }[];
+  calls: EvidenceCall[];
+}
+
+export interface EvidenceCall {
+  attemptId: string;
+  /** Of the row, from 1. */
+  call: number;
+  state: string;
+  plannedAt: number;
+  /** Requests to the service; none: nobody was called. */
+  requests: { at: number; verdict: string | null }[];
+  endedAt: number | null;
+  disposition: string | null;
+  detail: string | null;
+  result: string | null;
+  openingLine: string | null;
+  agentId: string;
+  caller: { id: string; e164: string | null; checkedAt: number | null; country: string | null };
+  /** The answer of the pre-dial hook. */
+  screened: string | null;
+  screenedAt: number | null;
+  /** By what the record is known to be its own. */
+  evidence: string | null;
+  record: { conversationId: string; startedAt: number | null; durationMs: number | null; callResult: string | null } | null;
+}
+
+/** Whether somebody may have been called: it was requested, and not given back. */
+export function isPlaced({ requests, state }: Pick<EvidenceCall, 'requests' | 'state'>): boolean {
+  return requests.length > 0 && state !== 'released';
+}
+
+const mostRows = 1_000;
+const mostEvents = 20_000;
+
+/** Reads all that the database has of one number and of nobody else. Null: it has nothing. Only reads. */
+export async function readEvidence(
+  { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
+  { e164, since, now }: { e164: string; since: number | null; now: number },
+): Promise<Evidence | null> {
+  const attempts = await db.selectFrom('attempts').selectAll().where('e164', '=', e164).orderBy('planned_at').orderBy('number').execute();
+  const called = [...new Set(attempts.map((attempt) => attempt.recipient_id))];
+  const recipients = await db
+    .selectFrom('recipients')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+    .selectAll('recipients')
+    .where((eb) => (called.length === 0 ? eb('e164', '=', e164) : eb.or([eb('e164', '=', e164), eb('recipient_id', 'in', called)])))
+    .where('campaigns.state', '<>', 'importing')
+    .orderBy('campaigns.created_at')
+    .orderBy('recipients.row_number')
+    .limit(mostRows)
+    .execute();
+  const suppressions = await findEntries(db, [e164]);
+  if (recipients.length === 0 && suppressions.length === 0) return null;
+  const inTime = attempts.filter(({ posted_at: at }) => since === null || at === null || at >= since);
+  const campaigns = new Map<string, EvidenceCampaign>();
+  const rows: EvidenceRow[] = [];
+  for (const recipient of recipients) {
+    const { campaign_id: id } = recipient;
+    const campaign = campaigns.get(id) ?? (await readCampaign(db, id));
+    campaigns.set(id, campaign);
+    const own = inTime.filter((attempt) => attempt.recipient_id === recipient.recipient_id);
+    rows.push(await readRow(db, campaign, { recipient, attempts: own, e164 }));
+  }
+  const ids = [...new Set(recipients.flatMap((row) => (row.e164 === e164 ? (row.external_id ?? []) : [])))].sort();
+  return {
+    e164,
+    madeAt: now,
+    sinceAt: since,
+    ledgerId,
+    ids,
+    otherNumbers: await countOthers(db, ids, e164),
+    campaigns: [...campaigns.values()],
+    rows,
+    suppressions,
+    events: await readEvents(db, { e164, recipients, own: new Set(attempts.map((attempt) => attempt.attempt_id)) }),
+  };
+}
+
+async function readCampaign(db: Queries, id: string): Promise<EvidenceCampaign> {
+  const { campaignId, name, rules, state } = await requireCampaign(db, id);
+  const found = db.selectFrom('campaigns').select(['file', 'file_hash', 'created_at']).where('campaign_id', '=', id);
+  const { file, file_hash: fileHash, created_at: importedAt } = await found.executeTakeFirstOrThrow();
+  return { campaignId, name, rules, state, fileHash, importedAt, file: file === null ? null : (JSON.parse(file) as unknown) };
+}
+
+async function readRow(
+  db: Queries,
+  { campaignId, rules }: EvidenceCampaign,
+  { recipient, attempts, e164 }: { recipient: RecipientRow; attempts: readonly AttemptRow[]; e164: string },
+): Promise<EvidenceRow> {
+  const isTheirs = recipient.e164 === e164;
+  const { zones, country, regions, consentedAt = null } = termsOf(recipient);
+  const written = JSON.parse(recipient.cells) as string[];
+  const cells = written.map((value, index) => ({ column: rules.list.columns[index] ?? `${index + 1}`, value }));
+  const cell = (column: string | null) => (column === null ? null : (cells.find((each) => each.column === column)?.value ?? null));
+  const span = consentSpan(rules.consent, consentedAt);
+  const consent = rules.consent === undefined || span === undefined || !isTheirs ? null : { ...rules.consent, ...span };
+  return {
+    campaignId,
+    row: recipient.row_number,
+    recipientId: recipient.recipient_id,
+    externalId: isTheirs ? recipient.external_id : null,
+    cells: isTheirs ? cells : null,
+    zones: isTheirs ? zones : [],
+    country: isTheirs ? country : null,
+    regions: isTheirs ? regions : null,
+    consent:
+      consent === null
+        ? null
+        : {
+            at: cell(consent.atColumn),
+            source: cell(consent.sourceColumn),
+            text: cell(consent.textColumn),
+            proof: cell(consent.proofColumn),
+            purpose: cell(consent.purposeColumn),
+            beginsAt: consent.from,
+            endsAt: consent.until,
+          },
+    outcome: isTheirs ? recipient.outcome : null,
+    reason: isTheirs ? recipient.reason : null,
+    law: isTheirs ? lawFor(rules, placeOf(recipient)).map(({ id, source }) => ({ id, source })) : [],
+    calls: await Promise.all(attempts.map((attempt) => readCall(db, attempt))),
+  };
+}
+
+async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall> {
+  const { batch_id: batchId, campaign_id: campaignId } = attempt;
+  const { caller: id } = await db.selectFrom('batches').select('caller').where('batch_id', '=', batchId).executeTakeFirstOrThrow();
+  const callers = db.selectFrom('callers').selectAll().where('campaign_id', '=', campaignId);
+  const caller = await callers.where('phone_number_id', '=', id).executeTakeFirst();
+  const posts = db.selectFrom('posts').select(['posted_at', 'verdict']).where('batch_id', '=', batchId).orderBy('k');
+  const record = await db.selectFrom('conversations').selectAll().where('attempt_id', '=', attempt.attempt_id).executeTakeFirst();
+  const facts = record === undefined ? null : (JSON.parse(record.facts) as ConversationFacts);
+  return {
+    attemptId: attempt.attempt_id,
+    call: attempt.number,
+    state: attempt.state,
+    plannedAt: attempt.planned_at,
+    requests: attempt.posted_at === null ? [] : (await posts.execute()).map(({ posted_at: at, verdict }) => ({ at, verdict })),
+    endedAt: attempt.settled_at,
+    disposition: attempt.disposition,
+    detail: attempt.detail,
+    result: attempt.result,
+    openingLine: attempt.opening_line,
+    agentId: attempt.agent_id,
+    caller: { id, e164: caller?.e164 ?? null, checkedAt: caller?.checked_at ?? null, country: caller?.country ?? null },
+    screened: attempt.screened,
+    screenedAt: attempt.screened_at,
+    evidence: attempt.evidence,
+    record:
+      record === undefined || facts === null
+        ? null
+        : {
+            conversationId: record.conversation_id,
+            startedAt: facts.startedAt,
+            durationMs: facts.durationMs,
+            callResult: facts.callResult,
+          },
+  };
+}
+
+/** Other numbers under the same ids: somebody with two numbers, or an id that was given twice. */
+async function countOthers(db: Queries, ids: readonly string[], e164: string): Promise<number> {
+  if (ids.length === 0) return 0;
+  const others = db.selectFrom('recipients').select('e164').distinct().where('external_id', 'in', ids).where('e164', '!=', e164);
+  return (await others.execute()).length;
+}
+
+/** What the log tells of the number's rows and of it on the do-not-call list; of a row that was corrected only what is of this number. */
+async function readEvents(
+  db: Queries,
+  { e164, recipients, own }: { e164: string; recipients: readonly RecipientRow[]; own: ReadonlySet<string> },
+): Promise<CampaignEvent[]> {
+  const rowIds = recipients.map((row) => row.recipient_id);
+  const foreign = new Set(recipients.flatMap((row) => (row.e164 === e164 ? [] : [row.recipient_id])));
+  const ofRows = (await readEventsOf(db, rowIds, mostEvents)).filter(({ attemptId, recipientId = '' }) =>
+    attemptId === undefined ? !foreign.has(recipientId) : own.has(attemptId),
+  );
+  const seqs = new Set(ofRows.map(({ seq }) => seq));
+  const listed = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('type', 'in', ['suppression.added', 'suppression.removed'])
+    .where('data', 'like', `%"${e164}"%`)
+    .orderBy('seq')
+    .limit(mostEvents)
+    .execute();
+  return [...ofRows, ...listed.filter(({ seq }) => !seqs.has(seq)).map(toEvent)].toSorted((one, other) => one.seq - other.seq);
+}
+
+const keyName = 'evidence_key';
+
+/** The private key with which this database signs, Ed25519 as PEM. It is made when it is first asked for. */
+export async function readEvidenceKey({ transaction }: Pick<Store, 'transaction'>): Promise<string> {
+  return transaction(async (tx) => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const value = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    await tx.insertInto('meta').values({ key: keyName, value }).onConflict((conflict) => conflict.doNothing()).execute(); // prettier-ignore
+    return (await tx.selectFrom('meta').select('value').where('key', '=', keyName).executeTakeFirstOrThrow()).value;
+  });
+}

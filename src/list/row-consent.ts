@@ -1,0 +1,39 @@
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import { describeSpreadsheetError, instantForms, readInstant } from '../shared/input/cells.ts';
+import { quoteCell } from '../shared/input/printable.ts';
+import type { CellOf } from './row-place.ts';
+
+/** Of all clocks on earth the first to show a time. */
+const firstClock = 'Pacific/Kiritimati';
+
+type ConsentReading = { ok: true; consentedAt: number | null } | { ok: false; column: string; hint: string };
+
+/**
+ * Reads what a row tells of its consent. A consent is taken for none unless its row says when and where it was given and to what, and for
+ * what where the campaign asks that, too. A time without a zone is the earliest that it may be.
+ */
+export function readConsent({ consent, purpose }: CampaignRules, cell: CellOf, zones: readonly string[]): ConsentReading {
+  if (consent === undefined) return { ok: true, consentedAt: null };
+  const needed = [
+    consent.atColumn,
+    consent.sourceColumn,
+    consent.textColumn,
+    ...(consent.purposeColumn === null ? [] : [consent.purposeColumn]),
+  ];
+  for (const column of needed) {
+    const damage = describeSpreadsheetError(cell(column));
+    if (damage !== null) return { ok: false, column, hint: damage };
+    if (cell(column) === '')
+      return { ok: false, column, hint: `no consent without it; fill in ${quoteCell(column)}, or leave the row out` };
+  }
+  const written = cell(consent.atColumn);
+  const readings = (zones.length === 0 ? [firstClock] : zones).map((zone) => readInstant(written, 'start', [zone]));
+  if (readings.includes(null))
+    return { ok: false, column: consent.atColumn, hint: `${quoteCell(written)} is no date and time; ${instantForms}` };
+  const given = consent.purposeColumn === null ? purpose : cell(consent.purposeColumn);
+  if (given !== purpose) {
+    const hint = `the consent is for ${quoteCell(given ?? '')}, and the campaign for ${quoteCell(purpose ?? '')}; leave the row out`;
+    return { ok: false, column: consent.purposeColumn ?? '', hint };
+  }
+  return { ok: true, consentedAt: Math.min(...readings.map(Number)) };
+}

@@ -1,0 +1,156 @@
+import { theColumn } from '../../rules/columns.ts';
+import { didYouMean } from '../../rules/nearest-name.ts';
+import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
+import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
+import { findRows } from '../../ledger/people/edit-targets.ts';
+import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
+import type { Store } from '../../ledger/open-ledger.ts';
+import { longestCell } from '../../list/format/record.ts';
+import { judgeRows, type ListRow } from '../../list/recipients.ts';
+import { foreseen } from '../../shared/input/errors.ts';
+import { quoteCell } from '../../shared/input/printable.ts';
+import { tellOfRows, type Notice } from './campaign-message.ts';
+import type { Control } from './control.ts';
+import { requireCampaign } from './ledger.ts';
+import { readClockOrReal } from './service.ts';
+import { refuseLackingBasis } from './update.ts';
+
+/** Cells of a row by the names of their columns. */
+type NamedCells = Readonly<Record<string, string>>;
+
+/** What became of a row. `column` and `hint` say what is wrong with it. */
+interface AddedRow {
+  result: 'accepted' | 'known' | 'failed';
+  /** Row of the campaign, and how it stands; null where it failed. */
+  row: number | null;
+  state: 'waiting' | 'open' | 'done' | null;
+  code: string | null;
+  column: string | null;
+  hint: string | null;
+}
+
+/** Thrown when this process adds so many rows already that another request would wait for long; nothing of it was done. */
+export class TooManyAtOnceError extends foreseen('TooManyAtOnceError', false) {}
+
+/** Requests that wait for their turn in one process. */
+const mostAtOnce = 100;
+const clockLimitMs = 3_000;
+const oldestClockMs = 10_000;
+const underWay = new WeakMap<Store, number>();
+
+/**
+ * Adds rows to a campaign, all in one transaction, and has it look at once; answers what became of each, in their order. A row whose id the
+ * campaign has is `known`, and stays as it is: repeating it adds nothing. Throws UnknownCampaignError, EditRefusedError when the campaign
+ * takes no rows, and TooManyAtOnceError.
+ */
+export async function addRows(
+  control: Control,
+  { campaignId, rows }: { campaignId: string; rows: readonly NamedCells[] },
+): Promise<{ rows: AddedRow[]; notice: Notice }> {
+  const { store } = control;
+  const busy = underWay.get(store) ?? 0;
+  if (busy >= mostAtOnce)
+    throw new TooManyAtOnceError('More rows are being added than can be written at once. Repeat the request in a second.');
+  underWay.set(store, busy + 1);
+  try {
+    const added = await write(control, campaignId, rows);
+    const isNews = added.some(({ state }) => state === 'waiting');
+    return { rows: added, notice: isNews ? await messagesOf(store).send(control, campaignId) : { told: true } };
+  } finally {
+    underWay.set(store, (underWay.get(store) ?? 1) - 1);
+  }
+}
+
+/** Not asked of the service for each request: a clock runs on by itself. */
+async function timeOf(control: Control): Promise<number> {
+  const read = () => readClockOrReal(control.config, clockLimitMs, () => control.now());
+  const clock = await control.cache.read('the clock for added rows', read, oldestClockMs);
+  return Math.round(clock.now());
+}
+
+async function write(control: Control, campaignId: string, asked: readonly NamedCells[]): Promise<AddedRow[]> {
+  const { store } = control;
+  const campaign = await requireCampaign(store, campaignId);
+  const now = await timeOf(control);
+  refuseUnlessEditable(campaign, now);
+  const { columns, idColumn, phoneColumn } = campaign.rules.list;
+  if (idColumn === null)
+    throw new EditRefusedError(
+      `Campaign ${campaignId} has no id column (list.id), so a row that is sent twice would be called twice. Start one with list.id, under a new id.`,
+    );
+  const placed = asked.map((cells) => place(cells, columns));
+  const whole = placed.flatMap((cells, index) => (Array.isArray(cells) ? [{ row: index + 1, cells }] : []));
+  const judged = new Map(judgeRows(campaign.rules, whole).map((row) => [row.row, row]));
+  refuseLackingBasis([...judged.values()], campaign, now);
+  const usable = [...judged.values()].filter((row): row is ListRow & UploadRow => row.verdict === 'accepted' && row.externalId !== null);
+  const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun: false, adds: true });
+  const answers = new Map([...(await editor.apply(usable, now)), ...(await editor.finish(now))].map((answer) => [answer.row, answer]));
+  const known = await findRows(store.db, campaignId, [...answers.values()].flatMap(({ campaignRow }) => campaignRow ?? [])); // prettier-ignore
+  return placed.map((cells, index): AddedRow => {
+    if (!Array.isArray(cells)) return failed(cells);
+    const row = judged.get(index + 1);
+    if (row?.verdict === 'rejected') return failed({ code: row.reason, column: row.column, hint: row.hint });
+    const answer = answers.get(index + 1);
+    if (answer === undefined)
+      return failed({ code: 'missing_id', column: idColumn, hint: 'write your own id: a row sent twice is known by it' });
+    if (answer.result === 'failed') return failed({ code: answer.code ?? 'failed', column: phoneColumn, hint: answer.hint ?? '' });
+    const result = answer.result === 'accepted' ? 'accepted' : 'known';
+    const state = known.get(answer.campaignRow ?? 0)?.state ?? null;
+    return { result, row: answer.campaignRow, state, code: null, column: null, hint: null };
+  });
+}
+
+interface Fault {
+  code: string;
+  column: string | null;
+  hint: string;
+}
+
+function failed(fault: Fault): AddedRow {
+  return { result: 'failed', row: null, state: null, ...fault };
+}
+
+/** The cells in the order of the columns; or the first of them that cannot be placed. */
+function place(cells: NamedCells, columns: readonly string[]): string[] | Fault {
+  const placed = new Map<string, string>();
+  for (const [name, value] of Object.entries(cells)) {
+    const column = theColumn(name, columns);
+    if (column === null) {
+      const hint = `the list has no column ${quoteCell(name)}${didYouMean(name, columns)}; its columns are ${columns.map(quoteCell).join(', ')}`;
+      return { code: 'unknown_column', column: name, hint };
+    }
+    if (placed.has(column)) return { code: 'malformed_row', column, hint: `two cells are for ${quoteCell(column)}; send one` };
+    if (value.length > longestCell)
+      return { code: 'malformed_row', column, hint: `the cell is longer than ${longestCell} characters; shorten it` };
+    placed.set(column, value);
+  }
+  return columns.map((column) => placed.get(column) ?? '');
+}
+
+/** Tells campaigns of rows: one message for all that were committed before it is sent, so that many requests are not as many messages. */
+class RowMessages {
+  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #next = new Map<string, Promise<Notice>>();
+
+  send(control: Control, campaignId: string): Promise<Notice> {
+    const waiting = this.#next.get(campaignId);
+    if (waiting !== undefined) return waiting;
+    const last = this.#last.get(campaignId) ?? Promise.resolve();
+    const next = last.then(async () => {
+      this.#next.delete(campaignId);
+      const sent = tellOfRows(control, campaignId);
+      this.#last.set(campaignId, sent);
+      return sent;
+    });
+    this.#next.set(campaignId, next);
+    return next;
+  }
+}
+
+const messages = new WeakMap<Store, RowMessages>();
+
+function messagesOf(store: Store): RowMessages {
+  const known = messages.get(store) ?? new RowMessages();
+  messages.set(store, known);
+  return known;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
+import { seedFactor } from '../../support/depth.ts';
+import { drawPeople } from '../../worlds/people.ts';
+import { drawPostFaults } from './draw-mix.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
+import { range } from './run-mixes.ts';
+
+const perHour = 9;
+
+/** The most of these instants that lie within an hour. */
+function mostWithinAnHour(instants: readonly number[]): number {
+  const sorted = instants.toSorted((a, b) => a - b);
+  return Math.max(0, ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + hourMs).length));
+}
+
+test.for(range(1, 4 * seedFactor))(
+  `three campaigns that call from one number make no more than ${perHour} calls in any hour together: seed %i`,
+  { timeout: 300_000 },
+  async (seed) => {
+    const random = new Random('caller limits', seed);
+    const people = drawPeople(random, { count: 45, optOutEvery: 9, answering: 0.5 });
+    const rules = buildRules({
+      callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour, perDay: null } },
+      retry: { maxAttempts: 2 },
+      pacing: { batchSize: random.pick([1, 4, 20]), refillThreshold: 1, maxConcurrentCalls: 30 },
+    });
+    const campaigns = ['first', 'second', 'third'].map((campaignId, at) => ({
+      campaignId,
+      rules,
+      rows: people.slice(15 * at, 15 * (at + 1)).map(({ e164, name }, index) => buildRow(index + 1, e164, [e164, name])),
+    }));
+    const { faults, hangs } = seed % 2 === 0 ? drawPostFaults(random) : { faults: [], hangs: [] };
+    const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
+    const workers = [() => 0, () => 0];
+    const sandbox = { concurrency: 30, seedData: true };
+    const mix = quietMix({ seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] });
+    const { trial, proven, violations } = await new Drive(mix).run();
+    expect([...violations, ...proven]).toEqual([]);
+    expect(mostWithinAnHour(trial.calls.map(({ acceptedAt }) => acceptedAt))).toBeLessThanOrEqual(perHour);
+    expect(mostWithinAnHour(trial.calls.flatMap(({ dialedAt }) => dialedAt ?? []))).toBeLessThanOrEqual(perHour);
+    // The limit held somebody up, and nobody for ever.
+    expect(trial.calls.length).toBeGreaterThan(3 * perHour);
+    if (faults.length + hangs.length === 0) expect(new Set(trial.calls.map(({ to }) => to)).size).toBe(people.length);
+  },
+);

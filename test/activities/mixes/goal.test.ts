@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import type { ResultRule } from '../../../src/rules/talk-results.ts';
+import { buildRow, buildRules, callbackRules, minuteMs } from '../../support/campaign-rules.ts';
+import { Drive } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
+
+const people = 300;
+const goal = 40;
+
+const agent = {
+  agent_id: 'agent_visits',
+  name: 'Visits',
+  conversation_config: { tts: { voice_id: 'voice_calm' }, agent: { first_message: 'Hello.', prompt: { prompt: 'You ask who comes.' } } },
+  platform_settings: {
+    data_collection: {
+      plan: { type: 'string' as const, description: 'Will you come?', enum: ['yes', 'no', 'later'] },
+      callback_in: { type: 'string' as const, description: 'In how many minutes may we call you back?' },
+    },
+    overrides: { conversation_config_override: { agent: { first_message: true } } },
+  },
+};
+
+const rule = (result: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
+  result,
+  value: { source: 'collected', key: 'plan', values: [value, `${value}.`] },
+  talkUnderMs: null,
+  goal: false,
+  ...more,
+});
+const results = [rule('later', 'later', { next: { kind: 'callback' } }), rule('comes', 'yes', { goal: true })];
+
+const said = ({ collected }: CallTruth, key: string): string =>
+  String(collected[key] ?? '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+
+test.for([
+  ['allowed', 1],
+  ['allowed', 2],
+  ['none', 3],
+  ['none', 4],
+] as const)(
+  `a campaign that wants ${goal} of ${people} stops there, and keeps what it promised: overshoot %s, seed %i`,
+  { timeout: 300_000 },
+  async ([overshoot, seed]) => {
+    const random = new Random('goal', seed);
+    const list = Array.from({ length: people }, (_, index) => ({
+      number: `+1${201 + Math.floor(index / 70)}555${String(130 + (index % 70)).padStart(4, '0')}`,
+      answers: { plan: random.pick(['yes', 'yes', 'no', 'later']), callback_in: random.pick(['20', '45', '600']) },
+    }));
+    const rules = buildRules({
+      agentId: agent.agent_id,
+      results,
+      stopAt: { goal, overshoot },
+      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, words: null, lateMs: 30 * minuteMs, most: 1 },
+      retry: { maxAttempts: 2 },
+      pacing: { batchSize: 8, refillThreshold: 4, maxConcurrentCalls: 16 },
+    });
+    // Every third one has the same name.
+    const rows = list.map(({ number }, index) => buildRow(index + 1, number, [number, index % 3 === 0 ? 'Guest' : `Guest ${index}`]));
+    const drive = new Drive(
+      quietMix({
+        seed: `goal ${seed}`,
+        sandbox: { concurrency: 16, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
+        campaigns: [{ campaignId: 'visits', rules, rows }],
+        workers: [() => 0, () => 0],
+      }),
+    );
+    const { trial, violations, proven, faults } = await drive.run();
+    expect([...violations.filter(({ rule: broken }) => broken !== 'joins_disagree'), ...proven, ...faults]).toEqual([]);
+    const talks = trial.calls.filter(({ result }) => result === 'answered');
+    const reached = talks.filter((call) => said(call, 'plan') === 'yes').toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
+    if (overshoot === 'none') expect(reached).toHaveLength(goal);
+    else expect(reached.length).toBeGreaterThanOrEqual(goal);
+    // Analysis and the next look at the records take their time.
+    const enoughAt = (reached[goal - 1]?.endedAt ?? Infinity) + 10 * minuteMs;
+    const promised = new Set(talks.filter((call) => said(call, 'plan') === 'later').map(({ to }) => to));
+    const after = trial.calls.filter(({ acceptedAt }) => acceptedAt > enoughAt);
+    expect(after.filter(({ to }) => !promised.has(to))).toEqual([]);
+    expect(after.length).toBeGreaterThan(0);
+    // Nobody is forgotten: who was not called says why.
+    const called = new Set(trial.calls.map(({ to }) => to));
+    const spared = trial.ledger.recipients.filter(({ e164 }) => !called.has(e164 ?? ''));
+    expect(spared.length).toBeGreaterThan(people / 10);
+    expect(spared.filter(({ outcome, reason }) => outcome !== 'cancelled' || reason !== 'goal_reached')).toEqual([]);
+  },
+);

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { addRows, TooManyAtOnceError } from '../../../src/operations/control/add-rows.ts';
+import { buildRules, hourMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { beginCampaign } from '../../ledger/scenario.ts';
+import { dialects } from '../../ledger/test-stores.ts';
+import { numberAt } from '../cli/campaign-world.ts';
+import { ApiWorld } from './api-world.ts';
+
+const campaignId = 'spring';
+const requests = 150;
+const perRequest = 2;
+
+/** Rows of one request, which nobody else sends. */
+function rowsOf(request: number) {
+  return Array.from({ length: perRequest }, (_, index) => {
+    const at = request * perRequest + index;
+    return { id: `lead-${at}`, phone: numberAt(at), name: `Guest ${at}` };
+  });
+}
+
+async function openWorld(dialect: (typeof dialects)[number]) {
+  const store = await openCleanStore(dialect);
+  const list = { ...buildRules({}).list, columns: ['id', 'phone', 'name'], phoneColumn: 'phone', idColumn: 'id' };
+  await beginCampaign(store, { campaignId, rows: [], rules: { list, staysOpen: { expiresAfterMs: hourMs, newestFirst: false } } });
+  const world = await ApiWorld.over(store);
+  const stored = async () => (await store.db.selectFrom('recipients').select('external_id').execute()).map((row) => row.external_id ?? '');
+  return { world, stored };
+}
+
+test.for(dialects)('of more than can be written at once some are told to wait, and none is half taken: %s', async (dialect) => {
+  const { world, stored } = await openWorld(dialect);
+  const send = (request: number) => addRows(world.context, { campaignId, rows: rowsOf(request) });
+  const answers = await Promise.allSettled(Array.from({ length: requests }, (_, request) => send(request)));
+  const refused = answers.flatMap((answer, request) => (answer.status === 'rejected' ? [{ request, why: answer.reason as unknown }] : []));
+  expect(refused.map(({ request }) => request)).toEqual(Array.from({ length: 50 }, (_, index) => 100 + index));
+  for (const { why } of refused) expect(why).toBeInstanceOf(TooManyAtOnceError);
+  const taken = Array.from({ length: 100 * perRequest }, (_, at) => `lead-${at}`);
+  expect((await stored()).sort()).toEqual(taken.sort()); // prettier-ignore
+  // Repeated, they are taken; what was taken before is known.
+  for (const request of [0, ...refused.map((one) => one.request)]) await send(request);
+  const ids = await stored();
+  expect(ids).toHaveLength(requests * perRequest);
+  expect(new Set(ids).size).toBe(requests * perRequest);
+});
+
+test('a request is answered row by row, and told to wait by its status', async () => {
+  const { world, stored } = await openWorld('sqlite');
+  const ask = (rows: object[]) =>
+    world.ask(`POST /api/v1/campaigns/${campaignId}/rows`, { role: 'operate', body: { rows: rows.map((cells) => ({ cells })) } });
+  expect(await ask(rowsOf(0))).toMatchObject({
+    status: 200,
+    body: { rows: [1, 2].map((row) => ({ result: 'accepted', row, state: 'waiting' })), notice: expect.stringContaining('Temporal') },
+  });
+  // A form that is sent again with another number must not change who is called.
+  const again = await ask([{ id: 'lead-0', phone: numberAt(330), name: 'Somebody else' }]);
+  expect(again).toMatchObject({ status: 200, body: { rows: [{ result: 'known', row: 1, state: 'waiting' }] } });
+  const kept = world.store.db.selectFrom('recipients').select('e164').where('external_id', '=', 'lead-0');
+  expect(await kept.execute()).toEqual([{ e164: numberAt(0) }]);
+  const twice = await ask([{ id: 'twice', phone: numberAt(331), Phone: numberAt(332), name: 'Twice' }]);
+  expect(twice).toMatchObject({ body: { rows: [{ result: 'failed', code: 'malformed_row', column: 'phone' }] } });
+  expect((await ask([])).status).toBe(400);
+  expect((await ask([{ id: 'a', phone: 7 }])).status).toBe(400);
+  expect((await world.ask(`POST /api/v1/campaigns/${campaignId}/rows`, { role: 'read', body: { rows: [{ cells: {} }] } })).status).toBe(
+    403,
+  );
+  const waiting = Array.from({ length: 100 }, (_, request) => addRows(world.context, { campaignId, rows: rowsOf(request) }));
+  const late = await ask([{ id: 'late', phone: numberAt(320), name: 'Late' }]);
+  await Promise.all(waiting);
+  // The request came while the others were being written, or after they had been.
+  expect([200, 429]).toContain(late.status);
+  expect((await stored()).includes('late')).toBe(late.status === 200);
+});

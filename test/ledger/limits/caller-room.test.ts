@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { setCallback } from '../../../src/ledger/people/callbacks.ts';
+import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
+import { roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, settle, type Scenario } from '../scenario.ts';
+import { dialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/open-ledger.ts';
+
+const violations = async (store: Store) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
+const names = ['Ada', 'Ben', 'Cleo', 'Dora', 'Emil', 'Fay'];
+
+async function begin(
+  store: Store,
+  { id = 'spring', from = 0, callers = ['pn_main'], limits = { perHour: 3, perDay: null } as CallerLimits },
+): Promise<Scenario> {
+  const rows = buildRows(numbers(6, from), (index) => `${names[index] ?? ''} of ${id}`);
+  const rules = {
+    callers: { numbers: callers, choice: 'rotation' as const, limits },
+    pacing: { batchSize: 10, refillThreshold: 1, maxConcurrentCalls: 50 },
+    retry: { maxAttempts: 2 },
+  };
+  return beginProven(store, { campaignId: id, rows, rules });
+}
+
+test('a number has room for as many calls as each stretch allows, and for one more when the oldest has left it', () => {
+  const limits = { perHour: 2, perDay: 4 };
+  const ago = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
+  expect(roomOf(limits, [], noon)).toMatchObject({ room: 2, freeAt: noon });
+  expect(roomOf(limits, ago(10), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(roomOf(limits, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 10 * minuteMs });
+  expect(roomOf(limits, ago(60, 10), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(roomOf(limits, ago(100, 200, 300, 400), noon)).toMatchObject({ room: 0, freeAt: noon + 24 * hourMs - 400 * minuteMs });
+  // More than there may be: those that are over the limit leave first.
+  expect(roomOf({ perHour: 1, perDay: null }, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 50 * minuteMs });
+});
+
+test('room is kept for each call back that is due before a call of now has left the stretch', () => {
+  const limits = { perHour: 3, perDay: null };
+  const calls = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
+  const dues = (...minutes: number[]) => minutes.map((each) => noon + each * minuteMs);
+  expect(roomOf(limits, [], noon, dues(30))).toMatchObject({ room: 3, free: 2 });
+  expect(roomOf(limits, [], noon, dues(30, 40))).toMatchObject({ room: 3, free: 1 });
+  // Due when a call of now is over an hour old.
+  expect(roomOf(limits, [], noon, dues(61))).toMatchObject({ room: 3, free: 3 });
+  // Both earlier calls have left by then.
+  expect(roomOf(limits, calls(50, 40), noon, dues(30))).toMatchObject({ room: 1, free: 1 });
+  expect(roomOf(limits, calls(10, 5), noon, dues(30))).toMatchObject({ room: 1, free: 0, looksAt: noon + 30 * minuteMs });
+  expect(roomOf(limits, calls(50, 5), noon, dues(9))).toMatchObject({ room: 1, free: 0, looksAt: noon + 9 * minuteMs });
+  // One that is due takes its place now.
+  expect(roomOf(limits, calls(10), noon, dues(-5))).toMatchObject({ room: 2, free: 1 });
+});
+
+test.for(dialects)('a number calls no more often than it may, over all campaigns: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const spring = await begin(store, {});
+  const autumn = await begin(store, { id: 'autumn', from: 20 });
+  // Both were planned when the number had room for three.
+  await spring.plan(1);
+  await autumn.plan(1);
+  expect(await spring.post(1)).toMatchObject({ kind: 'post', calls: { length: 3 } });
+  await spring.verdict(1, 'confirmed', { callsInitiated: 3 });
+  expect(await autumn.post(1)).toMatchObject({ kind: 'verdict', state: 'released' });
+  await settle(spring, ['spring/1/1', 'spring/2/1', 'spring/3/1'], noon + minuteMs);
+  const plan = await autumn.plan(2, noon + 2 * minuteMs);
+  expect(plan).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await isPlanReady(store, 'autumn', noon + 2 * minuteMs)).toBe(false);
+  const until = plan.kind === 'wait' ? (plan.until ?? 0) : 0;
+  // From the last instant at which a call may ring.
+  expect(until).toBeGreaterThanOrEqual(noon + hourMs);
+  expect(until).toBeLessThan(noon + 2 * hourMs);
+  expect(await autumn.plan(2, until - 1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await autumn.dial(2, until)).toHaveLength(3);
+  expect(await violations(store)).toEqual([]);
+});
+
+test.for(dialects)('of several numbers the one with room calls, and who was called before waits for their own: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const scenario = await begin(store, { callers: ['pn_main', 'pn_second'], limits: { perHour: 2, perDay: null } });
+  const callerOf = async (n: number) => (await scenario.batch(n))?.caller;
+  const first = await scenario.dial(1);
+  const second = await scenario.dial(2);
+  expect([first.length, second.length, await callerOf(1), await callerOf(2)]).toEqual([2, 2, 'pn_main', 'pn_second']);
+  // Two are left, and both numbers are full.
+  expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  await settle(scenario, [...first, ...second], noon + minuteMs);
+  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  // A number that may not call at all is none that is left.
+  await store.db.updateTable('callers').set({ out: 1 }).where('phone_number_id', '=', 'pn_second').execute();
+  await store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', 'in', second).execute();
+  expect(await isPlanReady(store, 'spring', noon + 2 * minuteMs)).toBe(false);
+  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+});
+
+test.for(dialects)('a number that may make one more call keeps it for the call back that was promised: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const spring = await begin(store, { limits: { perHour: 2, perDay: null } });
+  await spring.plan(1);
+  const { campaignId } = spring;
+  const [recipientId = ''] = (await spring.recipients()).filter(({ state }) => state === 'waiting').map((row) => row.recipient_id);
+  const row = await store.db
+    .selectFrom('recipients')
+    .select('row_number')
+    .where('recipient_id', '=', recipientId)
+    .executeTakeFirstOrThrow();
+  expect(await spring.post(1)).toMatchObject({ kind: 'post', calls: { length: 2 } });
+  await spring.verdict(1, 'confirmed', { callsInitiated: 2 });
+  const dueAt = noon + 90 * minuteMs;
+  await setCallback(store, { campaignId, row: row.row_number, by: 'somebody', now: noon + minuteMs }, { instant: dueAt });
+  await settle(spring, ['spring/1/1', 'spring/2/1'], noon + minuteMs);
+  // An hour later the number has room for two: one of them is the promise's.
+  const later = noon + 75 * minuteMs;
+  expect(await spring.dial(2, later)).toHaveLength(1);
+  expect(await spring.plan(3, later + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await isPlanReady(store, campaignId, later + minuteMs)).toBe(false);
+  expect(await isPlanReady(store, campaignId, dueAt)).toBe(true);
+  expect(await spring.dial(3, dueAt)).toEqual([expect.stringContaining(`${recipientId}/`)]);
+  expect(await violations(store)).toEqual([]);
+});
+
+test.for(dialects)(
+  'a call back for which no number has room is told as missed when its time has passed, and no later: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const spring = await begin(store, { limits: { perHour: 3, perDay: null } });
+    const { campaignId } = spring;
+    await spring.dial(1);
+    await settle(spring, ['spring/1/1', 'spring/2/1', 'spring/3/1'], noon + minuteMs);
+    await setCallback(store, { campaignId, row: 4, by: 'somebody', now: noon + minuteMs }, { instant: noon + 10 * minuteMs });
+    const passed = noon + 40 * minuteMs;
+    expect(await spring.plan(2, noon + 15 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: passed });
+    await spring.plan(2, passed);
+    const [promise] = await store.db.selectFrom('promises').selectAll().execute();
+    expect(promise).toMatchObject({ state: 'missed' });
+    expect(await violations(store)).toEqual([]);
+  },
+);

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { addSuppressions, findEntries, findSuppressed, removeSuppressions } from '../../../src/ledger/rows/suppressions.ts';
+import { findWithdrawals } from '../../../src/ledger/plan/withdrawals.ts';
+import { purposeScope } from '../../../src/rules/consent.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { bothDialects, type TestDialect } from '../test-stores.ts';
+
+const people = numbers(4);
+const [ana = ''] = people;
+const consent = {
+  atColumn: 'agreed',
+  sourceColumn: 'where',
+  textColumn: 'words',
+  proofColumn: null,
+  purposeColumn: null,
+  maxAgeMs: 30 * dayMs,
+};
+
+/** People who agreed so long ago; null: of whom nothing is told. */
+async function begin(dialect: TestDialect, agesMs: readonly (number | null)[], rules: RulesChanges = {}): Promise<Scenario> {
+  const rows = buildRows(people.slice(0, agesMs.length), (index) => `Guest ${index}`).map((row, index) => {
+    const age = agesMs[index] ?? null;
+    return { ...row, ...(age === null ? {} : { consentedAt: noon - age }) };
+  });
+  return beginProven(await openCleanStore(dialect), { rows, rules: { consent, purpose: 'recall', ...rules } });
+}
+
+const ends = async (scenario: Scenario) => (await scenario.recipients()).map(({ state, reason }) => `${state} ${reason}`);
+const revoke = ({ store }: Scenario, scope: string, now: number) =>
+  addSuppressions(store, [{ e164: ana, scope, source: 'person', reason: null, expiresAt: null }], now);
+const violations = async ({ store }: Scenario) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
+
+test.for(bothDialects)('nobody is planned without a consent that holds as long as the phone may ring: %s', async (dialect) => {
+  // The margin of a dial is ten minutes.
+  const scenario = await begin(dialect, [dayMs, null, 30 * dayMs - 9 * minuteMs, -hourMs]);
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await ends(scenario)).toEqual(['open null', 'done missing_consent', 'done consent_expired', 'done missing_consent']);
+  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual([null, 'suppressed', 'suppressed', 'suppressed']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(bothDialects)('a consent that expires between plan and request is not dialled: %s', async (dialect) => {
+  const scenario = await begin(dialect, [30 * dayMs - hourMs]);
+  await scenario.plan(1);
+  expect(await scenario.post(1, noon + 51 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect(await ends(scenario)).toEqual(['done consent_expired']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(bothDialects)('consent that is taken back between plan and request is not dialled: %s', async (dialect) => {
+  const scenario = await begin(dialect, [dayMs]);
+  await scenario.plan(1);
+  await revoke(scenario, purposeScope('recall'), noon);
+  expect(await scenario.post(1, noon + minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect(await ends(scenario)).toEqual(['done consent_revoked']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(bothDialects)('a call that waits at the service is asked back when its consent is taken back, or expires: %s', async (dialect) => {
+  const scenario = await begin(dialect, [30 * dayMs - hourMs]);
+  await scenario.dial(1);
+  const { campaignId, store } = scenario;
+  const wished = (now: number) => findWithdrawals(store.db, { campaignId, now }, [scenario.batchId(1)]);
+  expect((await wished(noon + minuteMs)).size).toBe(0);
+  expect([...(await wished(noon + 59 * minuteMs)).values()]).toMatchObject([{ reason: 'consent_expired' }]);
+  await revoke(scenario, purposeScope('recall'), noon + 2 * minuteMs);
+  expect([...(await wished(noon + 3 * minuteMs)).values()]).toMatchObject([{ reason: 'consent_revoked' }]);
+});
+
+test.for(bothDialects)('a revocation stops its purpose, and whoever names none, and nothing else: %s', async (dialect) => {
+  const scenario = await begin(dialect, [dayMs]);
+  await revoke(scenario, purposeScope('recall'), noon);
+  const { store } = scenario;
+  const stopped = async (purpose: string | undefined) => [
+    ...(await findSuppressed(store.db, { campaignId: 'x', purpose, now: noon }, people)).entries(),
+  ];
+  expect(await stopped('recall')).toEqual([[ana, 'consent_revoked']]);
+  expect(await stopped(undefined)).toEqual([[ana, 'consent_revoked']]);
+  expect(await stopped('reminder')).toEqual([]);
+  await revoke(scenario, 'account', noon);
+  expect(await stopped('recall')).toEqual([[ana, 'suppressed']]);
+});
+
+test.for(bothDialects)('the last revocation counts, and only a consent after it lifts it: %s', async (dialect) => {
+  const scenario = await begin(dialect, [dayMs]);
+  const scope = purposeScope('recall');
+  const { store } = scenario;
+  expect(await revoke(scenario, scope, noon)).toBe(1);
+  expect(await revoke(scenario, scope, noon)).toBe(0);
+  expect(await revoke(scenario, scope, noon + 2 * hourMs)).toBe(1);
+  expect(await findEntries(store.db, [ana])).toMatchObject([{ scope, createdAt: noon + 2 * hourMs }]);
+  const lift = (before: number) => removeSuppressions(store, { scope, now: noon + 3 * hourMs, before }, [ana]);
+  expect(await lift(noon + hourMs)).toBe(0);
+  expect(await lift(noon + 2 * hourMs)).toBe(0);
+  expect(await lift(noon + 2 * hourMs + 1)).toBe(1);
+  expect(await scenario.plan(1, noon + 3 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect(await violations(scenario)).toEqual([]);
+});

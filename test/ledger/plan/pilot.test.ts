@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import { setCallback } from '../../../src/ledger/people/callbacks.ts';
+import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
+import { goOnFromPilot, readPilot } from '../../../src/ledger/limits/pilot.ts';
+import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { readEvents } from '../../../src/ledger/events.ts';
+import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
+import type { Gate } from '../../../src/rules/gates.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
+import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { openCleanStore } from '../clean-store.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { dialects, type TestDialect } from '../test-stores.ts';
+
+const people = numbers(40);
+const optOuts: Gate = { measure: 'opted_out', of: 'talks', atLeast: null, atMost: 0.1, min: 5, always: false };
+
+async function begin(dialect: TestDialect, rules: Partial<Pick<CampaignRules, 'pilot' | 'gates'>> = {}): Promise<Scenario> {
+  const rows = buildRows(people, (index) => `Guest ${String(index).padStart(2, '0')}`);
+  const pacing = { batchSize: 50, maxConcurrentCalls: 50, refillThreshold: 1 };
+  return beginProven(await openCleanStore(dialect), {
+    rows,
+    rules: { pilot: { rows: 10, pick: 'spread', next: 'ask' }, gates: [optOuts], pacing, ...rules },
+  });
+}
+
+async function settle(
+  { store, campaignId }: Scenario,
+  ids: readonly string[],
+  how: (at: number) => 'answered' | 'busy' | 'opted_out',
+  now: number,
+) {
+  const settlements = ids.map((attemptId, at) => ({ attemptId, result: { disposition: how(at), detail: null, counted: true } }));
+  await store.transaction((tx) => settleAttempts(tx, { campaignId, now }, settlements));
+}
+
+const rowOf = (attemptId: string) => Number(attemptId.split('/')[1]);
+const rowsOf = (ids: readonly string[]) => ids.map(rowOf).sort((a, b) => a - b);
+const resume = ({ store, campaignId }: Scenario, now: number, again = false) =>
+  resumeCampaign(store, { campaignId, now }, { beside: (tx, campaign) => goOnFromPilot(tx, campaign, { now, again }) });
+const violations = async ({ store }: Scenario) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
+const told = async ({ store }: Scenario) => {
+  const types = ['pilot.drawn', 'pilot.ended', 'pilot.decided', 'gate.read'] as const;
+  return (await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1_000, types: [...types] })).map(({ type }) => type);
+};
+
+test.for(dialects)('nobody but the sample is called, once, before a person has seen it and resumes: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const { store, campaignId } = scenario;
+  const first = await scenario.dial(1);
+  expect(first).toHaveLength(10);
+  // Drawn over the whole list, and not its first rows.
+  expect(Math.max(...rowsOf(first))).toBeGreaterThan(20);
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'pilot', until: null });
+  await settle(scenario, first, (at) => (at < 3 ? 'opted_out' : at < 8 ? 'answered' : 'busy'), noon + 2 * minuteMs);
+  expect(await readPilot(store.db, await scenario.campaign())).toMatchObject({ state: 'calling', rows: 10, called: 10 });
+  expect(await isPlanReady(store, campaignId, noon + 2 * minuteMs)).toBe(true);
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  const { stateReason } = await scenario.campaign();
+  expect(stateReason).toMatch(
+    /^The pilot is over: 10 of 10 rows were called\. opted_out 3 of 8 talks \(37\.5 %; .*\), at most 10 % allowed: does not hold\./,
+  );
+  // The retries of the sample wait as well.
+  expect(await scenario.plan(2, noon + hourMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await resume(scenario, noon + hourMs)).toBe(true);
+  expect(rowsOf(await scenario.dial(2, noon + hourMs))).toHaveLength(32);
+  expect(await told(scenario)).toEqual(['pilot.drawn', 'pilot.ended', 'pilot.decided']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a person has another sample called first, of people who were in none: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const first = await scenario.dial(1);
+  await settle(scenario, first, () => 'opted_out', noon + 2 * minuteMs);
+  await scenario.plan(2, noon + 2 * minuteMs);
+  expect(await resume(scenario, noon + 3 * minuteMs, true)).toBe(true);
+  const second = await scenario.dial(2, noon + 3 * minuteMs);
+  expect(second).toHaveLength(10);
+  expect(rowsOf(second).filter((row) => rowsOf(first).includes(row))).toEqual([]);
+  await settle(scenario, second, () => 'answered', noon + 5 * minuteMs);
+  expect(await scenario.plan(3, noon + 5 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect((await scenario.campaign()).stateReason).toMatch(/opted_out 0 of 10 talks .*: holds\. Look at it, then resume\./);
+  await resume(scenario, noon + 6 * minuteMs);
+  expect(await scenario.dial(3, noon + 6 * minuteMs)).toHaveLength(20);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)(
+  'a call back that was promised to somebody of the first sample is made while the second is called: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    const { store, campaignId } = scenario;
+    const first = await scenario.dial(1);
+    await settle(scenario, first, () => 'busy', noon + minuteMs);
+    await scenario.plan(2, noon + 2 * minuteMs);
+    const dueAt = noon + 30 * minuteMs;
+    const [called = 0] = rowsOf(first);
+    const uncalled = people.map((_, at) => at + 1).find((row) => !rowsOf(first).includes(row)) ?? 0;
+    for (const row of [called, uncalled])
+      await setCallback(store, { campaignId, row, by: 'somebody', now: noon + 2 * minuteMs }, { instant: dueAt });
+    await resume(scenario, noon + 3 * minuteMs, true);
+    const second = await scenario.dial(2, noon + 3 * minuteMs);
+    await settle(scenario, second.slice(0, 5), () => 'busy', noon + 4 * minuteMs);
+    // Whoever was in no sample waits for the decision, whatever was promised.
+    const inSecond = (await scenario.recipients()).some((row) => row.row_number === uncalled && row.sample === 2);
+    expect(rowsOf(await scenario.dial(3, dueAt))).toEqual(inSecond ? [called, uncalled].toSorted((a, b) => a - b) : [called]);
+    expect(await violations(scenario)).toEqual([]);
+  },
+);
+
+test.for(dialects)('it goes on by itself only where the campaign says so and every gate holds: %s', async (dialect) => {
+  const goesOn = { rows: 10, pick: 'first', next: 'go_on' } as const;
+  const play = async (how: Parameters<typeof settle>[2]) => {
+    const scenario = await begin(dialect, { pilot: goesOn });
+    const first = await scenario.dial(1);
+    expect(rowsOf(first)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    await settle(scenario, first, how, noon + 2 * minuteMs);
+    const plan = await scenario.plan(2, noon + 2 * minuteMs);
+    expect(await violations(scenario)).toEqual([]);
+    return plan;
+  };
+  expect(await play((at) => (at === 0 ? 'opted_out' : 'answered'))).toMatchObject({ kind: 'batch', size: 30 });
+  expect(await play((at) => (at < 2 ? 'opted_out' : 'answered'))).toMatchObject({ kind: 'wait', reason: 'paused' });
+  // Four talks say nothing.
+  expect(await play((at) => (at < 4 ? 'answered' : 'busy'))).toMatchObject({ kind: 'wait', reason: 'paused' });
+});
+
+test.for(dialects)('what is planned and not in the sample is given back by the dial transaction: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 10 });
+  const { db } = scenario.store;
+  const planned = (await scenario.attempts()).map(({ recipient_id: id }) => id);
+  await db
+    .updateTable('recipients')
+    .set({ sample: null })
+    .where('recipient_id', '=', planned[0] ?? '')
+    .execute();
+  expect(await scenario.post(1)).toMatchObject({ kind: 'post', calls: { length: 9 } });
+  // While it waits for a person, nobody at all, whatever has set it going.
+  const asked = await begin(dialect);
+  await asked.plan(1);
+  await asked.store.db.updateTable('campaigns').set({ pilot_state: 'asked' }).execute();
+  expect(await asked.post(1)).toMatchObject({ kind: 'verdict', state: 'released' });
+  expect(await asked.plan(2)).toMatchObject({ kind: 'wait', reason: 'pilot' });
+  // Nor somebody of the sample a second time.
+  const twice = await begin(dialect);
+  await twice.plan(1);
+  const again = (await twice.attempts())[0]?.recipient_id ?? '';
+  await twice.store.db.updateTable('recipients').set({ called: 1 }).where('recipient_id', '=', again).execute();
+  expect(await twice.post(1)).toMatchObject({ kind: 'post', calls: { length: 9 } });
+});
+
+test.for(dialects)('what a pilot came to that a person has decided about trips no gate afterwards: %s', async (dialect) => {
+  const scenario = await begin(dialect, { gates: [{ ...optOuts, always: true }] });
+  await settle(scenario, await scenario.dial(1), () => 'opted_out', noon + minuteMs);
+  await scenario.plan(2, noon + minuteMs);
+  await resume(scenario, noon + 2 * minuteMs, true);
+  await settle(scenario, await scenario.dial(2, noon + 2 * minuteMs), () => 'answered', noon + 3 * minuteMs);
+  await scenario.plan(3, noon + 3 * minuteMs);
+  await resume(scenario, noon + 4 * minuteMs);
+  await settle(scenario, await scenario.dial(3, noon + 4 * minuteMs), () => 'answered', noon + 5 * minuteMs);
+  expect(await scenario.plan(4, noon + 5 * minuteMs)).toEqual({ kind: 'done' });
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)('a gate that is always asked trips at its doublings, and starts anew after the pause: %s', async (dialect) => {
+  const always = { ...optOuts, always: true };
+  const rows = buildRows(people, (index) => `Guest ${String(index).padStart(2, '0')}`);
+  const pacing = { batchSize: 10, maxConcurrentCalls: 10, refillThreshold: 10 };
+  const scenario = await beginProven(await openCleanStore(dialect), { rows, rules: { gates: [always], pacing } });
+  const call = async (n: number, optedOut: number) => {
+    const ids = await scenario.dial(n, noon + n * minuteMs);
+    await settle(scenario, ids, (at) => (at < optedOut ? 'opted_out' : 'answered'), noon + n * minuteMs + 1);
+    return scenario.plan(n + 1, noon + n * minuteMs + 2);
+  };
+  // 1 of 10 and 3 of 20 are more than a tenth, and may be chance; 13 of 30 are not, and are not asked for before 40.
+  expect(await call(1, 1)).toMatchObject({ kind: 'batch' });
+  expect(await call(2, 2)).toMatchObject({ kind: 'batch' });
+  expect(await call(3, 10)).toMatchObject({ kind: 'batch' });
+  expect(await call(4, 0)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect((await scenario.campaign()).stateReason).toMatch(/^A gate has tripped: opted_out 13 of 40 talks/);
+  await resume(scenario, noon + hourMs);
+  expect(await scenario.plan(5, noon + hourMs)).toMatchObject({ kind: 'done' });
+  expect(await told(scenario)).toEqual(['gate.read', 'gate.read', 'gate.read']);
+  expect(await violations(scenario)).toEqual([]);
+});
