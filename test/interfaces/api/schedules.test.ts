@@ -204,7 +204,8 @@ test('the page shows the first runs of a schedule, shows them again where anythi
   expect(await console.get(`${own}/continue`)).toMatchObject({
     text: expect.stringContaining('No run has left a campaign'),
   });
-  expect(await console.submit(`${own}/trigger`)).toMatchObject({ status: 303 });
+  const fired = await console.submit(`${own}/trigger`);
+  expect(fired.status, fired.text.replace(/^[\s\S]*<main/, '')).toBe(303);
   const again = await console.get(`${own}/trigger`);
   expect(again.text).toContain('The last run has not ended');
   expect(again.text).not.toContain('class="act"');

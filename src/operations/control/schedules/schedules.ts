@@ -151,7 +151,7 @@ export async function deleteSchedule(control: Control, campaignId: string): Prom
   return { scheduleId };
 }
 
-const beginLimitMs = 10_000;
+const beginLimitMs = 30_000;
 
 async function awaitFiring(
   { temporal }: Session,
