@@ -10,7 +10,7 @@ import { KeptUrlError } from '../src/shared/input/kept-url.ts';
 import { openListSource, placeOfList, readListSource, type ListPlace, type OpenListSource } from '../src/list/source.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { firingCampaignId } from '../src/rules/hours/firing-time.ts';
-import { isSameService } from '../src/rules/service-address.ts';
+import { isSameService } from '../src/rules/service-api.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/campaign/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';

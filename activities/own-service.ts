@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { failureTypes } from '../src/rules/failure-types.ts';
-import { isOwnService, otherServiceText } from '../src/rules/service-address.ts';
+import { isOwnService, otherServiceText } from '../src/rules/service-api.ts';
 import { findCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
 import { findOpenElsewhere } from '../src/ledger/campaign/service-move.ts';

@@ -288,13 +288,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       'alter table recipients add column promise_id text',
     ),
     '019-pilot-and-goal': run(
-      ...['goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text'].map(
-        (of) => `alter table campaigns add column ${of}`,
-      ),
+      ...['goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text'].map((of) => `alter table campaigns add ${of}`),
       'alter table recipients add column sample bigint',
       'create index batches_caller on batches (caller, first_posted_at)',
       'create index recipients_sample on recipients (campaign_id, state, rank, sample, due_at) where sample is not null',
     ),
+    '020-house-rules': run('create table house_rules (version bigint primary key, set_at bigint not null, file text not null, rules text)'),
   };
   return { getMigrations: async () => migrations };
 }

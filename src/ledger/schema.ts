@@ -262,6 +262,8 @@ export interface Database extends ServiceTables {
     created_at: number;
     expires_at: number | null;
   };
+  /** The highest version holds; `file`: as it was written. */
+  house_rules: { version: number; set_at: number; file: string; /** Null: nothing is ruled any more. */ rules: string | null };
   /** Numbers of do-not-call lists that are being imported; they stop nobody yet. */
   staged_suppressions: { import_id: string; e164: string; staged_real: number };
   events: {

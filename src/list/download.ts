@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
-import { isLoopback } from '../rules/service-address.ts';
+import { isLoopback } from '../rules/service-api.ts';
 import { codeOf } from '../shared/input/errors.ts';
 
 /** Limits of a download; times in milliseconds. */

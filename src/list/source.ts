@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { isLoopback } from '../rules/service-address.ts';
+import { isLoopback } from '../rules/service-api.ts';
 import { firingWords, wordsOfFiring, type FiringWord } from '../rules/hours/firing-time.ts';
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../shared/input/kept-url.ts';
 import { nearestName } from '../rules/nearest-name.ts';

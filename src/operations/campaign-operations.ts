@@ -61,6 +61,13 @@ export const campaignOperations = {
       'Change what all campaigns may use together at the service, from the next batch on',
       'Open calls continue. As carillon adjust --account.',
     ),
+    showHouseRules: read('GET /api/v1/house-rules', 'read', 'Show the house rules, to which all campaigns are held besides their own'),
+    setHouseRules: change(
+      'POST /api/v1/house-rules',
+      'admin',
+      'Set the house rules for all campaigns, planned calls included',
+      'As carillon rules set: the stricter of house and campaign file binds. Campaigns under way that lack what is required pause.',
+    ),
     recoverCampaign: change(
       'POST /api/v1/campaigns/:campaign/recover',
       'operate',

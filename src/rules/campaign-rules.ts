@@ -9,6 +9,7 @@ import type { JsonObject } from './conversation-override.ts';
 import type { OwnColumns } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
+import type { HouseRules } from './house-rules.ts';
 
 /** In the order of ISO 8601, by the names of the campaign file. */
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -147,6 +148,8 @@ export interface CampaignRules {
   variables: { key: string; values: Record<string, string>; reference: string | null } | null;
   /** What the campaign file says: hours and holidays. */
   calendar: CallingCalendar;
+  /** Never frozen: what holds for all campaigns at this moment, as read with the campaign. Absent: nothing. */
+  house?: HouseRules;
   /** What the law says, in every place to which the list may lead; empty when the campaign file turns it off. */
   law: readonly LegalHours[];
   /** Left out: the file does not say; without a purpose whoever took back consent for any is not called. */
@@ -286,11 +289,6 @@ function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) frozen(inner);
   return Object.freeze(value);
-}
-
-/** When a campaign begins to dial, if nothing is dialled before `at`. */
-export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
-  return Math.max(at, startsAt ?? at);
 }
 
 /** The earlier of two instants that may be missing. */

@@ -4,6 +4,7 @@ import type { ConsentFault } from './consent.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
+import type { HouseRules } from './house-rules.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
@@ -90,6 +91,8 @@ export interface EventData {
   'campaign.adjusted': { from: Partial<AdjustableRules>; to: Partial<AdjustableRules>; by: 'person' };
   /** Limits of the account, or the address of its service. */
   'account.adjusted': { from: Limits & { service?: string }; to: Limits & { service?: string }; by: 'person' };
+  /** The rules that all campaigns are held to, under the scope of all; null: none any more. */
+  'house.changed': { version: number; rules: HouseRules | null };
   /** In thousandths of the limits. */
   'account.pace': { from: number; to: number };
   'round.started': { round: number };

@@ -1,3 +1,5 @@
+import type { CampaignRules } from './campaign-rules.ts';
+
 /**
  * `importing`: rows are being read, nothing else sees the campaign. `draft`: imported, not started. `scheduled`: started, and nothing is
  * dialled before its start time. `draining`: no new dials, open calls are still collected. `failed`: it could not go on.
@@ -15,6 +17,11 @@ export const campaignStates = [
 ] as const;
 /** State of a campaign (docs/lifecycle.md); `campaignTransitions` lists the legal changes. */
 export type CampaignState = (typeof campaignStates)[number];
+
+/** When a campaign begins to dial, if nothing is dialled before `at`. */
+export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
+  return Math.max(at, startsAt ?? at);
+}
 
 /** Legal changes of a campaign. Whatever is not listed never happens, not even by hand. */
 export const campaignTransitions: Readonly<Record<CampaignState, readonly CampaignState[]>> = {

@@ -13,7 +13,7 @@ import { type Config, ConfigError } from '../shared/config.ts';
 import { serviceOf } from '../service/port/address.ts';
 import { failureTypes } from '../rules/failure-types.ts';
 import { undecidedStates, unsentStates } from '../rules/ledger.ts';
-import { isOwnService, isSameService, otherServiceText, type ServiceOf } from '../rules/service-address.ts';
+import { isOwnService, isSameService, otherServiceText, type ServiceOf } from '../rules/service-api.ts';
 import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '../ledger/rows/campaigns.ts';
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { Remedy } from '../ledger/ledger-error.ts';

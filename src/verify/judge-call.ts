@@ -1,8 +1,17 @@
 import type { JudgedLine } from './campaign-book.ts';
 import type { LoggedEvent } from './log.ts';
-import { textOf, type Cap, type JudgedRules, numberOf, type Calendar, type Law } from './judged-rules.ts';
+import {
+  textOf,
+  type Cap,
+  type JudgedHouse,
+  type JudgedRules,
+  numberOf,
+  readJudgedHouse,
+  type Calendar,
+  type Law,
+} from './judged-rules.ts';
 import { hourMs, localTime, minuteMs } from './local-time.ts';
-import type { PlacedCall } from './number-book.ts';
+import type { NumberBook, PlacedCall } from './number-book.ts';
 
 type JudgedCall = Omit<JudgedLine, 'campaign'> & { campaign: Pick<JudgedLine['campaign'], 'rules'> };
 
@@ -11,7 +20,8 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
   const { rules } = campaign;
   const { attemptId, at, campaignId } = event;
   const number = String(data['e164']);
-  const closed = Array.isArray(data['zones']) ? judgeHours(rules, event) : null;
+  const { house } = numbers;
+  const closed = Array.isArray(data['zones']) ? judgeHours(rules, event, house) : null;
   if (!Array.isArray(data['zones'])) violate('log_incomplete', `the log does not tell where ${attemptId} went`);
   if (closed !== null) violate('outside_hours', `call ${attemptId} was placed ${closed}`);
   if (numbers.isSuppressed(number, campaignId, at))
@@ -21,11 +31,26 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
   const other = numbers.openCall(number);
   if (other !== undefined && other !== attemptId)
     violate('calls_overlap', `call ${attemptId} began while ${other} to the same number was open`);
-  const broken = capsAt(rules, event).find((cap) => {
+  const lacked = lackedBy(rules, house);
+  if (lacked !== null) violate('house_broken', `call ${attemptId} was placed by a campaign without ${lacked}, which the house requires`);
+  const broken = [...capsAt(rules, event), ...(house?.caps ?? [])].find((cap) => {
     const whom = cap.by === 'number' ? number : textOf(data['person']);
     return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
   if (broken !== undefined) violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
+}
+
+/** Other rules hold for all campaigns from here on. */
+export function noteHouse(numbers: NumberBook, data: Record<string, unknown>): void {
+  numbers.house = readJudgedHouse(data['rules']);
+  numbers.houseVersion = Number(data['version']);
+}
+
+/** What the house requires and the campaign does not have; null: nothing. */
+function lackedBy({ consent, optOut, dispositions }: JudgedRules, house: JudgedHouse | null): string | null {
+  if (house?.requires.consent === true && consent === null) return 'consent';
+  const hears = optOut.length > 0 || dispositions.some((rule) => (rule as { disposition?: unknown }).disposition === 'opted_out');
+  return house?.requires.optOut === true && !hears ? 'opt_out' : null;
 }
 
 /** What is wrong with the consent of a row, of which the log tells when it was given; null: nothing, or none is asked for. */
@@ -95,7 +120,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
 }
 
 /** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
-export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | null {
+export function judgeHours(rules: JudgedRules, event: LoggedEvent, house: JudgedHouse | null = null): string | null {
   const { at, data = {} } = event;
   const until = at + rules.timing.dispatchMarginMs;
   if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
@@ -103,7 +128,8 @@ export function judgeHours(rules: JudgedRules, event: LoggedEvent): string | nul
   if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
   if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
   const own = typeof data['hours'] === 'string' ? [ownHours(data['hours'])] : [];
-  const calendars: DatedCalendar[] = [rules.calendar, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
+  const ofHouse = house === null ? [] : [house.calendar];
+  const calendars: DatedCalendar[] = [rules.calendar, ...ofHouse, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
   if (calendars.length === 0) return null;
   const zones = data['zones'] as readonly string[];
   if (zones.length === 0) return 'where nobody knows what time it is';

@@ -15,10 +15,11 @@ export function judgeBudget({ campaign, numbers, event, data, violate }: JudgedL
 
 /** Whether the number that calls had made fewer calls than it may, in the last hour and in the last day, for whatever campaign. */
 export function judgeCaller({ campaign, numbers, event, violate }: JudgedLine, caller: string): void {
-  const { limits } = campaign.rules.callers;
-  if (limits === null) return;
+  const limits = [campaign.rules.callers.limits, numbers.house?.callerLimits ?? null].flatMap((one) => one ?? []);
+  if (limits.length === 0) return;
   const dayMs = 24 * 60 * minuteMs;
-  const [hour, day] = [limits.perHour ?? Infinity, limits.perDay ?? Infinity];
+  const hour = Math.min(...limits.map(({ perHour }) => perHour ?? Infinity));
+  const day = Math.min(...limits.map(({ perDay }) => perDay ?? Infinity));
   let [inHour, inDay] = [0, 0];
   const calls = numbers.placedFrom(caller);
   for (let index = calls.length - 1; index >= 0; index -= 1) {

@@ -3,6 +3,7 @@ import type { Queries } from '../ledger/tx.ts';
 import type { CampaignBook } from './campaign-book.ts';
 import { compareCall, compareRow } from './compare-row.ts';
 import type { LogJudge } from './log-judge.ts';
+import { readJudgedHouse } from './judged-rules.ts';
 import type { LogRule, Violate } from './log-rules.ts';
 import {
   chunksOf,
@@ -13,6 +14,7 @@ import {
   readCampaigns,
   readFigures,
   readEntries,
+  readHouseTable,
   readRecipients,
   readStrays,
   type AttemptRow,
@@ -22,7 +24,7 @@ import {
 
 /** A difference between log and tables. While they are being written it need not be one: it is looked at again. */
 export interface Difference {
-  table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'conversations' | 'suppressions';
+  table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'conversations' | 'suppressions' | 'house_rules';
   id: string;
   campaignId: string;
   rule: LogRule;
@@ -55,6 +57,7 @@ export async function judgeTables(db: Queries, judge: LogJudge, again: readonly 
     })),
     ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
     ...(await judgeEntries(db, judge, of('suppressions'))),
+    ...(await judgeHouse(db, judge)),
   ];
 }
 
@@ -186,6 +189,15 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
     rule: 'calls_differ',
     what: `record ${conversationId} points to call ${attemptId}, whose record it is not`,
   }));
+}
+
+/** Only the version that holds is compared: the log alone tells of the others. */
+async function judgeHouse(db: Queries, { numbers }: LogJudge): Promise<Difference[]> {
+  const held = await readHouseTable(db);
+  const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));
+  if (held.version === numbers.houseVersion && isDeepStrictEqual(rules, numbers.house)) return [];
+  const what = `version ${held.version} of the house rules is stored, and the log has version ${numbers.houseVersion}, or other rules`;
+  return [{ table: 'house_rules', id: String(held.version), campaignId: 'account', rule: 'house_differs', what }];
 }
 
 async function judgeEntries(db: Queries, { numbers }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {

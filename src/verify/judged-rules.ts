@@ -89,6 +89,21 @@ const untold = {
   timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },
 };
 
+/** What the judge holds every campaign to besides its own rules. */
+export type JudgedHouse = typeof ofNoHouse;
+const ofNoHouse = {
+  version: 0,
+  calendar: { hours: null, closedOn: [] } as Calendar,
+  caps: [] as readonly Cap[],
+  callerLimits: null as { perHour: number | null; perDay: number | null } | null,
+  requires: { consent: false, optOut: false },
+};
+
+/** Reads the rules of the house as the log tells them; null: nothing is ruled. */
+export function readJudgedHouse(told: unknown): JudgedHouse | null {
+  return typeof told === 'object' && told !== null ? readAs(ofNoHouse, told) : null;
+}
+
 /** What the judge holds a campaign to, under the names of the rules that its import tells. */
 export type JudgedRules = typeof untold;
 export type Limits = JudgedRules['pacing'];

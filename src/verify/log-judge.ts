@@ -1,6 +1,7 @@
 import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
+import { noteHouse } from './judge-call.ts';
 import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
 import { followPilot } from './judge-pilot.ts';
 import { noteGoalReached } from './judge-goal.ts';
@@ -56,10 +57,8 @@ export class LogJudge {
       if (scope === accountScope && expiresAt === null) this.#unlisted.delete(number);
       return;
     }
-    if (event.type === 'suppression.removed') {
-      this.numbers.allow(String(data['e164']), String(data['scope']));
-      return;
-    }
+    if (event.type === 'suppression.removed') return this.numbers.allow(String(data['e164']), String(data['scope']));
+    if (event.type === 'house.changed') return noteHouse(this.numbers, data);
     // A schedule is no campaign: each of its firings that came about is one, with an import of its own.
     if (event.type === 'schedule.fired' || event.type === 'schedule.failed') return;
     // Neither does a webhook belong to a campaign, nor what somebody changes for all of them.
@@ -239,6 +238,7 @@ export class LogJudge {
       case 'account.adjusted':
       case 'account.pace':
       case 'gate.read':
+      case 'house.changed':
       case 'clock.stepped':
       case 'hook.delivered':
       case 'hook.failed':

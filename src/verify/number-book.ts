@@ -1,4 +1,5 @@
 import type { PromiseBook } from './judge-asked.ts';
+import type { JudgedHouse } from './judged-rules.ts';
 
 /** A call that may have been placed, by whatever campaign. */
 export interface PlacedCall {
@@ -21,6 +22,9 @@ const ofPurpose = 'purpose:';
 
 /** What is known of each number and person over all campaigns: calls, do-not-call entries, and which call is open. */
 export class NumberBook {
+  /** The rules that hold for all campaigns, as the log has them last, and the number of their version. */
+  house: JudgedHouse | null = null;
+  houseVersion = 0;
   readonly #zones = new Map<string, readonly string[]>();
   /** By scope and number: when the entry is over. */
   readonly #suppressed = new Map<string, number>();

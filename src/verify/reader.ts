@@ -172,6 +172,12 @@ export async function readEntries(db: Queries, numbers: readonly string[]): Prom
   return entries;
 }
 
+/** The house rules that hold; version 0: there never were any. */
+export async function readHouseTable(db: Queries): Promise<{ version: number; rules: string | null }> {
+  const last = db.selectFrom('house_rules').select(['version', 'rules']).orderBy('version', 'desc').limit(1);
+  return (await last.executeTakeFirst()) ?? { version: 0, rules: null };
+}
+
 /** Every entry of the do-not-call list, over or not. */
 export async function* eachEntry(db: Queries): AsyncGenerator<{ e164: string; scope: string }> {
   for (let last = { e164: '', scope: '' }; ;) {

@@ -82,6 +82,8 @@ export const aims: readonly Aimed[] = [
 
   // No call after an answer, and no two at once.
   { guard: 'consent in the dial transaction', unseen: 'no list tells of consent' },
+  { guard: 'house rules', unseen: 'nobody sets house rules' },
+  { guard: 'what the house requires', unseen: 'nobody sets house rules' },
   { guard: 'consent that is taken back', unseen: 'no campaign names a purpose' },
   { guard: 'room of a number for call backs', unseen: 'no number has a limit' },
   { guard: 'reached since planning', unseen: 'no record comes after its call was settled' },

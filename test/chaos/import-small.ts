@@ -1,5 +1,5 @@
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import type { ServiceOf } from '../../src/rules/service-address.ts';
+import type { ServiceOf } from '../../src/rules/service-api.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';

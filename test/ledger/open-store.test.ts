@@ -194,6 +194,7 @@ test('reading makes no schema', async () => {
     '017-asked-calls',
     '018-promises',
     '019-pilot-and-goal',
+    '020-house-rules',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -58,6 +58,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
   for (const made of [
     'table promises',
+    'table house_rules',
     'table list_orders',
     'table list_cells',
     'index batches_caller',

@@ -136,6 +136,13 @@ const ofBatch =
 const campaignRules = (changes: object): Change => data(of('campaign.imported'), { rules: { ...rules, ...changes } });
 const end = of('campaign.state', '');
 const ended: Which = (event) => end(event) && event.data?.['to'] === 'completed';
+const houseRules = (rules: object): Draft => ({
+  at: ten + 15 * minuteMs,
+  campaignId: 'account',
+  type: 'house.changed',
+  data: { version: 1, rules },
+});
+
 const takenBack = (purpose: string): Draft => {
   const scope = `purpose:${purpose}`;
   return { campaignId: scope, at: ten, type: 'suppression.added', data: { e164: ben, scope, expiresAt: null } };
@@ -275,6 +282,10 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
     campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: 2, perDay: null } } })],
   [['caller_limit_exceeded'], 'a fourth call of a number in a day that may make three',
     campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: null, perDay: 3 } } })],
+  [['cap_exceeded'], 'a second call to a number of which the house allows one', before(of('batch.planned', 'spring/1/3'), houseRules({ caps: [{ by: 'number', calls: 1, withinMs: 86_400_000 }] }))],
+  [['outside_hours'], 'a call on a day that the house has closed', before(of('batch.planned', 'spring/1/3'), houseRules({ calendar: { hours: null, closedOn: ['2030-01-15'] } }))],
+  [['caller_limit_exceeded'], 'a number that calls more often than the house allows', before(of('batch.planned', 'spring/1/3'), houseRules({ callerLimits: { perHour: 1, perDay: null } }))],
+  [['house_broken'], 'a campaign that lacks what the house requires', before(of('batch.planned', 'spring/1/3'), houseRules({ requires: { consent: true, optOut: false } }))],
   [['pilot_exceeded'], 'a row that is not in the pilot', all(inPilot([1, 2]), before(of('batch.planned', 'spring/1/3'), pilotOver, goesOn))],
   [['pilot_exceeded'], 'a second call of the pilot', inPilot([1, 2, 3])],
   [['pilot_exceeded'], 'a call while a person is to decide', all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), pilotOver))],

@@ -101,6 +101,7 @@ const corruptions: [rules: string[], what: string, statements: string[]][] = [
   [['requests_differ'], 'a request has another verdict', [`update posts set verdict = 'refused' where batch_id = 'spring/1/1'`]],
   [['requests_differ'], 'a batch is in another state', [`update batches set state = 'released' where batch_id = 'spring/1/1'`]],
   [['list_differs'], 'an opt-out is taken off the list in silence', [`delete from suppressions`]],
+  [['house_differs'], 'house rules that nobody has set', [`insert into house_rules (version, set_at, file, rules) values (1, 1, '{}', null)`]],
   [['list_differs'], 'an opt-out is made to end', [`update suppressions set expires_at = 1`]],
   [['campaign_differs'], 'the end of the campaign is erased', [`update campaigns set state = 'running'`]],
   [['campaign_differs'], 'the rules are others', [`update campaigns set rules = json_set(rules, '$.retry.maxAttempts', 9)`]],

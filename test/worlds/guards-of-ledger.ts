@@ -104,6 +104,28 @@ export const guardsOfLedger: readonly Guard[] = [
     test: { file: 'test/ledger/plan/consent.test.ts', name: 'consent that is taken back between plan and request is not dialled' },
   },
   {
+    name: 'house rules',
+    keeps: 'Every campaign is held to the caps, hours and limits of the house besides its own, from their commit on.',
+    edits: [
+      edit(
+        'src/ledger/rows/campaigns.ts',
+        'underHouse(adjusted(readRules(row.rules), row.adjustments), row.house),',
+        'adjusted(readRules(row.rules), row.adjustments),',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/limits/house.test.ts', name: 'a tighter rule holds for what is planned already' },
+  },
+  {
+    name: 'what the house requires',
+    keeps: 'A campaign without what the house rules require calls nobody, whatever was planned.',
+    edits: [
+      edit('src/ledger/dial/posting.ts', 'if (lacksOfHouse(campaign.rules).length > 0)', 'if (lacksOfHouse(campaign.rules).length > 9)'),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/limits/house.test.ts', name: 'a campaign without what is required calls nobody more' },
+  },
+  {
     name: 'room of a number for call backs',
     keeps: 'The last calls that a number may make are kept for call backs that are due.',
     edits: [edit('src/rules/caller-choice.ts', 'found.free = Math.max(0, Math.min(found.free, found.room));', 'found.free = found.room;')],

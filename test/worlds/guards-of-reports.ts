@@ -267,7 +267,7 @@ export const guardsOfReports: readonly Guard[] = [
   {
     name: "another API than the campaign's",
     keeps: 'A worker with another one does nothing for the campaign: nothing there shows its calls.',
-    edits: [edit('src/rules/service-address.ts', 'campaign.api === own.api && ', '')],
+    edits: [edit('src/rules/service-api.ts', 'campaign.api === own.api && ', '')],
     worlds: [],
     test: { file: 'test/activities/other-service.test.ts', name: 'by another API' },
   },

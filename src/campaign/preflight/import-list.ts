@@ -1,11 +1,13 @@
 import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../file/file.ts';
-import { campaignWarnings, refuseMissingBasis, unruledWarnings } from './warnings.ts';
+import { campaignWarnings, refuseMissingBasis, refuseWithoutHouse, unruledWarnings } from './warnings.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import { withHouse } from '../../rules/house-rules.ts';
 import { mayBeginEmpty } from '../../rules/lifecycle.ts';
 import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
+import { readHouse } from '../../ledger/limits/house.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { readHeader, type ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
@@ -61,7 +63,8 @@ export async function importList(input: ListImport): Promise<string[]> {
   const { store, read, accountId, now, onProgress } = input;
   const { file, rules, hash: fileHash } = read;
   const warnings: string[] = [];
-  const rows = checkedRows(input, linesOf(await readAccount(store.db, accountId)), warnings);
+  const held = withHouse(rules, await readHouse(store.db));
+  const rows = checkedRows(input, { rules: held, accountLines: linesOf(await readAccount(store.db, accountId)) }, warnings);
   const campaign = {
     campaignId: file.id,
     name: file.name,
@@ -77,10 +80,10 @@ export async function importList(input: ListImport): Promise<string[]> {
 
 async function* checkedRows(
   { read, now, allowPartial, select = (rows) => rows, signal, ...input }: ListImport,
-  accountLines: number | null,
+  { rules, accountLines }: { rules: CampaignRules; accountLines: number | null },
   warnings: string[],
 ): AsyncGenerator<ListRow[]> {
-  const { file, header, rules, hash } = read;
+  const { file, header, hash } = read;
   const census = new WindowCensus(rules, now);
   const time = new StartTime(rules, now);
   const rejections = new Map<string, number>();
@@ -100,6 +103,7 @@ async function* checkedRows(
   const impossible = census.find(now);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, census.law());
+  refuseWithoutHouse(file, rules);
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
   const unruled = unruledWarnings(rules, census.unruled());
   warnings.push(...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules));

@@ -1,5 +1,6 @@
 import { opensInYear, windowAt, windowHorizonMs, type DatedCalendar } from '../../rules/hours/calling-window.ts';
-import { dialsFrom, type CampaignRules, type LegalHours, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
+import { type CampaignRules, type LegalHours, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
+import { dialsFrom } from '../../rules/lifecycle.ts';
 import { closeHolidaysOf } from '../file/legal-rules.ts';
 import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { ListRow } from '../../list/recipients.ts';

@@ -1,4 +1,5 @@
 import { unruledCountries, type CampaignRules, basisWords } from '../../rules/campaign-rules.ts';
+import { lacksOfHouse } from '../../rules/house-rules.ts';
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf, type CampaignFile } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
@@ -43,6 +44,19 @@ export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): voi
   const where = lacking.map(({ country, rows, source }) => `${country} (${plural(rows, 'row')}; ${source})`).join(', ');
   const message = `is missing, and the law asks for consent in ${where}; write what your calls rest on: ${basisWords}; or leave the rows out, or write law: { ${first.country}: none } if that law does not hold for your calls`;
   throw refusalOf(file, ['basis'], message);
+}
+
+/**
+ * Refuses to begin a campaign that lacks what the house rules require.
+ * @throws CampaignFileError
+ */
+export function refuseWithoutHouse(file: CampaignFile, rules: CampaignRules): void {
+  const lacks = lacksOfHouse(rules);
+  const [first] = lacks;
+  if (first === undefined) return;
+  const others = lacks.slice(1).map((name) => ` (and so is ${name})`);
+  const message = `is missing${others.join('')}, and version ${rules.house?.version ?? 0} of the house rules requires it; add it to the campaign file (carillon rules show tells what else holds)`;
+  throw refusalOf(file, [first], message);
 }
 
 /** What a person should know before they start a campaign with these rules, although nothing is wrong with them. */

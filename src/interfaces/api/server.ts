@@ -26,7 +26,7 @@ import { handOnRoutes } from './routes/exports.ts';
 import { sentEventRoutes } from './routes/sent-events.ts';
 import { runRoutes, scheduleRoutes, suppressionRoutes } from './routes/runs.ts';
 import { isIPv6 } from 'node:net';
-import { isLoopback } from '../../rules/service-address.ts';
+import { isLoopback } from '../../rules/service-api.ts';
 
 const mostBodyBytes = 1_000_000;
 /** Longer than an address may be: its schema says what is too long. */

@@ -42,6 +42,7 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   retry: async () => (await import('./rows/retry.ts')).retryCommand,
   verify: async () => (await import('./watch/verify.ts')).verifyCommand,
   schedule: async () => (await import('./schedule/schedule.ts')).scheduleCommand,
+  rules: async () => (await import('./steer/rules.ts')).rulesCommand,
   consent: async () => (await import('./suppress/consent.ts')).consentCommand,
   suppress: async () => (await import('./suppress/suppress.ts')).suppressCommand,
   agents: async () => (await import('./service/agents.ts')).agentsCommand,

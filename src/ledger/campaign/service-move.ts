@@ -1,6 +1,6 @@
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
-import { isOwnService, isSameService, type ServiceOf } from '../../rules/service-address.ts';
+import { isOwnService, isSameService, type ServiceOf } from '../../rules/service-api.ts';
 import { holdAccount, lockAccount } from '../limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';

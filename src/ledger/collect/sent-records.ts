@@ -1,6 +1,6 @@
 import { readRules } from '../../rules/campaign-rules.ts';
 import type { ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
-import { isSameService } from '../../rules/service-address.ts';
+import { isSameService } from '../../rules/service-api.ts';
 import { readAgentRecords } from '../doubt/agent-records.ts';
 import { storeSent } from '../doubt/conversations.ts';
 import type { Store } from '../open-ledger.ts';

@@ -1,4 +1,4 @@
-import { isSameService } from '../../rules/service-address.ts';
+import { isSameService } from '../../rules/service-api.ts';
 import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
 import type { ClockStep } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';

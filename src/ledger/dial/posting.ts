@@ -1,6 +1,7 @@
 import { batchStateEvent } from '../batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
+import { lacksOfHouse } from '../../rules/house-rules.ts';
 import { unansweredAttemptStates, unsentStates, type BatchState } from '../../rules/ledger.ts';
 import { readCallersOut } from '../limits/callers.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -105,6 +106,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
+  if (lacksOfHouse(campaign.rules).length > 0) return releaseWholeBatch(tx, batch, { reason: 'house_rules', now });
   const databaseNow = await store.now(tx);
   const inMs = await untilTurn(tx, campaign.accountId, { gapMs: input.gapMs ?? 0, databaseNow });
   if (inMs > 0 && unsentStates.includes(batch.state)) return { kind: 'early', inMs };

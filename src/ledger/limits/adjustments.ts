@@ -63,7 +63,7 @@ export async function adjustCampaign(
  * Whoever was put off until hours that hold no more is judged again: of the others nobody knows what else puts them off, so they are
  * called no earlier than before.
  */
-async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
+export async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
   await tx
     .updateTable('recipients')
     .set((eb) => ({ due_at: eb.fn.coalesce('not_before', eb.val(0)) }))

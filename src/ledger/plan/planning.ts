@@ -11,6 +11,7 @@ import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
 import { decidePilot, isPilotOver } from '../limits/pilot.ts';
 import { tripGates } from '../limits/gates.ts';
+import { pauseForHouse } from '../limits/house.ts';
 import { openBreaker } from '../limits/breaker.ts';
 import { goalAllowance, isAnyoneSpared } from '../limits/goal.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -131,6 +132,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     await changeCampaignState(tx, input, { to: 'running' });
     return undefined;
   }
+  if (await pauseForHouse(tx, campaign, input.now)) return undefined;
   await settlePassedPromises(tx, campaign, input.now);
   if (campaign.goal === 'reached' && (await closeWaiting(tx, input, goalReached))) return undefined;
   if (await decidePilot(tx, campaign, input.now)) return undefined;

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { consentSpan } from '../../rules/consent.ts';
+import { withoutHouse } from '../../rules/house-rules.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { lawFor } from '../../rules/hours/legal-hours.ts';
 import { readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
@@ -144,7 +145,8 @@ export async function readEvidence(
 }
 
 async function readCampaign(db: Queries, id: string): Promise<EvidenceCampaign> {
-  const { campaignId, name, rules, state } = await requireCampaign(db, id);
+  const { campaignId, name, rules: held, state } = await requireCampaign(db, id);
+  const rules = withoutHouse(held);
   const found = db.selectFrom('campaigns').select(['file', 'file_hash', 'created_at']).where('campaign_id', '=', id);
   const { file, file_hash: fileHash, created_at: importedAt } = await found.executeTakeFirstOrThrow();
   return { campaignId, name, rules, state, fileHash, importedAt, file: file === null ? null : (JSON.parse(file) as unknown) };
@@ -247,8 +249,13 @@ async function readEvents(
   const listed = await db
     .selectFrom('events')
     .selectAll()
-    .where('type', 'in', ['suppression.added', 'suppression.removed'])
-    .where('data', 'like', `%"${e164}"%`)
+    .where((eb) =>
+      eb.or([
+        // What holds for all people holds for this one.
+        eb('type', '=', 'house.changed'),
+        eb.and([eb('type', 'in', ['suppression.added', 'suppression.removed']), eb('data', 'like', `%"${e164}"%`)]),
+      ]),
+    )
     .orderBy('seq')
     .limit(mostEvents)
     .execute();

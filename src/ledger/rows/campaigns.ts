@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { readRules, withAdjustments, type AdjustableRules, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { GateMarks } from '../../rules/gates.ts';
+import { underHouse } from '../../rules/house-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
 import { refillAt } from '../../rules/pacing/pacing.ts';
@@ -49,12 +51,12 @@ export interface Campaign {
   gates: GateMarks;
 }
 
-export function toCampaign(row: Row<'campaigns'>): Campaign {
+function toCampaign(row: Row<'campaigns'> & { house: string | null }): Campaign {
   return {
     campaignId: row.campaign_id,
     name: row.name,
     fileHash: row.file_hash,
-    rules: adjusted(readRules(row.rules), row.adjustments),
+    rules: underHouse(adjusted(readRules(row.rules), row.adjustments), row.house),
     accountId: row.account_id,
     api: row.api,
     state: row.state,
@@ -98,8 +100,11 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
 /** States in which somebody works for a campaign, or will: its calls may be on the line. */
 export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
+/** The house rules that hold now, as they are stored. */
+const houseNow = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
+
 const selectCampaign = prepared((db: Queries, { campaignId }: { campaignId: string }) =>
-  db.selectFrom('campaigns').selectAll().where('campaign_id', '=', campaignId),
+  db.selectFrom('campaigns').selectAll().select(houseNow).where('campaign_id', '=', campaignId),
 );
 
 /** The campaign, or undefined when the database has none of that id or its import never finished. */
@@ -120,6 +125,7 @@ export async function listCampaigns(db: Queries, accountId?: string): Promise<Ca
   const rows = await db
     .selectFrom('campaigns')
     .selectAll()
+    .select(houseNow)
     .where('state', '!=', 'importing')
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .orderBy('created_at')

@@ -1,8 +1,11 @@
+import { readHouseFile } from '../../campaign/file/house-file.ts';
 import type { AdjustableRules } from '../../rules/campaign-rules.ts';
+import { lacksOfHouse, withHouse, type HouseRequirement } from '../../rules/house-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/adjust-effect.ts';
 import { adjustAccount, adjustCampaign, readAdjustable, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
+import { changesHouse, listHouse, setHouse, type HouseVersion } from '../../ledger/limits/house.ts';
 import { goingStates, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readLineLimits } from '../../ledger/limits/line-limits.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
@@ -157,4 +160,52 @@ export async function adjustSharedLimits(control: Control, wish: Partial<Account
   let notice: Notice = { told: true };
   if (!changesNothing(changed)) for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
   return { changed, notice, limits: await readSharedLimits(control) };
+}
+
+/** The house rules as they are shown: the version that holds, and the ones before it. */
+export interface HouseView {
+  /** Null: nobody has ever set any. */
+  now: HouseVersion | null;
+  /** The newest first, without their rules. */
+  before: Pick<HouseVersion, 'version' | 'setAt'>[];
+}
+
+/** Reads the rules that hold for all campaigns of the database. */
+export async function readHouseView({ store }: Pick<Control, 'store'>): Promise<HouseView> {
+  const [now = null, ...before] = await listHouse(store.db);
+  return { now, before: before.map(({ version, setAt }) => ({ version, setAt })) };
+}
+
+/** What a change of the house rules came to, or would. */
+export interface HouseChange {
+  changed: boolean;
+  /** The version that holds then. */
+  version: number;
+  /** Campaigns under way that lack what is required, and pause. */
+  lacking: { campaignId: string; lacks: HouseRequirement[] }[];
+  notice: Notice;
+}
+
+/**
+ * Sets the rules that all campaigns are held to besides their own, from the commit on; campaigns that run are told to look. The same rules
+ * again change nothing. `dryRun` tells what would change. Throws CampaignFileError for what the text says wrong, under the name `path`.
+ */
+export async function setHouseRules(
+  control: Control,
+  { path, text, dryRun }: { path: string; text?: string | undefined; dryRun: boolean },
+): Promise<HouseChange> {
+  const now = await readServiceTime(control);
+  const file = await readHouseFile(path, now, text);
+  const { db } = control.store;
+  const [last] = await listHouse(db);
+  const version = (last?.version ?? 0) + 1;
+  const lacking = (await listCampaigns(db)).flatMap(({ campaignId, state, rules }) => {
+    const lacks = goingStates.includes(state) ? lacksOfHouse(withHouse(rules, { version, ...file.rules })) : [];
+    return lacks.length === 0 ? [] : [{ campaignId, lacks }];
+  });
+  if (dryRun) return { changed: changesHouse(last, file.rules), version, lacking, notice: { told: true } };
+  const { campaigns, ...set } = await setHouse(control.store, { ...file, now });
+  let notice: Notice = { told: true };
+  for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
+  return { ...set, lacking, notice };
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Config } from '../../shared/config.ts';
-import { isLoopback } from '../../rules/service-address.ts';
-import { keyHeaders } from '../../rules/service-api.ts';
+import { isLoopback, keyHeaders } from '../../rules/service-api.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import type { ServiceRecord } from '../../service/port/call-service.ts';
 import { foreseen, codeOf } from '../../shared/input/errors.ts';

@@ -7,7 +7,7 @@ import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { requireHookSecret, requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
-import { findCampaign, toCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { nextDueAt } from '../../ledger/limits/counters.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import type { Round } from '../../ledger/campaign/rounds.ts';
@@ -92,11 +92,8 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
 
 /** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */
 async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaign): Promise<void> {
-  const rows = await store.db.selectFrom('campaigns').selectAll().where('agent_id', '=', rules.agentId).execute();
-  const other = rows
-    .map(toCampaign)
-    .filter((campaign) => campaign.state !== 'importing' && !hasEnded(campaign))
-    .find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
+  const others = (await listCampaigns(store.db)).filter((campaign) => campaign.rules.agentId === rules.agentId && !hasEnded(campaign));
+  const other = others.find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
   if (other === undefined) return;
   const message =
     `campaign ${file.id} says ${rules.sharedWords}, and campaign ${other.campaignId}, which has not ended, says ${other.rules.sharedWords} ` +

@@ -5,11 +5,15 @@ import {
   readAccountUse,
   readCampaignLimits,
   type AccountUse,
+  readHouseView,
+  setHouseRules,
 } from '../control/adjust.ts';
 import type { Notice, SteeringCommand } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
 import { lookBeforeSteering, pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import { houseLines } from '../../presentation/words/house.ts';
+import { withInstants } from '../../shared/input/times.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
 import { fateOfQueued } from '../../rules/service-api.ts';
 import type { OperationId } from '../list.ts';
@@ -98,7 +102,9 @@ Waiting recipients get the outcome "cancelled" and are not called. Open calls co
 export type PlainId = keyof typeof plainRuns;
 
 /** How an operator's changes of a campaign as a whole are carried out. */
-export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign' | 'showAccountLimits' | 'adjustAccountLimits'> = {
+export const steerRuns: Runs<
+  PlainId | 'adjustCampaign' | 'recoverCampaign' | 'showAccountLimits' | 'adjustAccountLimits' | 'showHouseRules' | 'setHouseRules'
+> = {
   ...plainRuns,
   adjustCampaign: {
     action: ({ body }) => (body.dryRun ? null : 'adjust'),
@@ -120,6 +126,20 @@ export const steerRuns: Runs<PlainId | 'adjustCampaign' | 'recoverCampaign' | 's
       const share = keepFree === undefined ? {} : { keepFree: Math.round(keepFree * 1000) };
       const { notice } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
       return { ...toldAccount(await readAccountUse(doing)), notice: noticeText(notice) };
+    },
+  },
+  showHouseRules: {
+    run: async (doing) => {
+      const view = await readHouseView(doing);
+      return withInstants({ ...view, says: houseLines(view.now?.rules ?? null) });
+    },
+  },
+  setHouseRules: {
+    action: ({ body }) => (body.dryRun ? null : 'house_rules'),
+    log: () => 'account',
+    run: async (doing, { body: { rules: text, dryRun } }) => {
+      const { notice, ...change } = await setHouseRules(doing, { path: 'house.yaml', text, dryRun });
+      return { ...change, notice: noticeText(notice) };
     },
   },
   recoverCampaign: {

@@ -5,7 +5,7 @@ import { adjustableLimits } from '../../rules/campaign-rules.ts';
 import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../../rules/campaign-rules.ts';
 import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
 import { queuedFates } from '../../rules/service-api.ts';
-import { campaignParams } from './common.ts';
+import { campaignParams, instant } from './common.ts';
 
 /** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
 const steered = z
@@ -238,6 +238,38 @@ const added = z
   })
   .meta({ id: 'AddedRows' });
 
+const houseBody = z.object({
+  rules: z
+    .string()
+    .max(100_000)
+    .meta({ description: 'The text of a file of house rules; `{}` lifts them.', examples: ['caps: [{ calls: 3, within: 7d }]'] }),
+  dryRun: z.boolean().default(false).meta({ description: 'Say what would come of it, and change nothing.' }),
+});
+
+const houseVersion = z.object({ version: z.int(), setAt: instant });
+
+const houseView = z
+  .object({
+    now: houseVersion
+      .extend({ text: z.string().meta({ description: 'As it was written.' }), rules: z.record(z.string(), z.unknown()).nullable() })
+      .nullable()
+      .meta({ description: 'The version that holds; null: nobody has ever set any.' }),
+    says: z.array(z.string()).meta({ description: 'What it says, as sentences.' }),
+    before: z.array(houseVersion).meta({ description: 'The newest first.' }),
+  })
+  .meta({ id: 'HouseRules' });
+
+const houseChange = z
+  .object({
+    changed: z.boolean().meta({ description: '`false`: they said so already.' }),
+    version: z.int(),
+    lacking: z
+      .array(z.object({ campaignId: z.string(), lacks: z.array(z.enum(['consent', 'opt_out'])) }))
+      .meta({ description: 'Campaigns under way that lack what is required, and pause.' }),
+    notice: steered.shape.notice,
+  })
+  .meta({ id: 'HouseChange' });
+
 const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
 
 export const retried = z.object({
@@ -258,6 +290,8 @@ export const steerShapes = {
   adjustCampaign: { ...ofCampaign, body: adjustBody, answer: adjusted },
   showAccountLimits: { answer: accountLimits },
   adjustAccountLimits: { body: accountLimitsBody, answer: accountLimits.extend({ notice: steered.shape.notice }) },
+  showHouseRules: { answer: houseView },
+  setHouseRules: { body: houseBody, answer: houseChange },
   recoverCampaign: { ...ofCampaign, answer: recovered },
   withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
   addRows: { ...ofCampaign, body: addBody, answer: added, refuses: [409, 429] },

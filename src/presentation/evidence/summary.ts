@@ -7,6 +7,7 @@ import { isPlaced, type Evidence, type EvidenceCall, type EvidenceCampaign, type
 import { eventText, dispositionText } from '../words/history.ts';
 import { reasonText } from '../words/causes.ts';
 import type { Findings } from './bundle.ts';
+import { houseLines } from '../words/house.ts';
 
 const styles = `body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;color:#111;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem;border-top:1px solid #999;padding-top:1rem}h3{font-size:1rem;margin-bottom:.3rem}
@@ -42,6 +43,7 @@ export function renderSummary(
           ['Calls requested', `${placed.length}`],
           ['Known as', ids.length === 0 ? null : ids.map(printable).join(', ')],
           ['Do-not-call list', listed(suppressions)],
+          ['House rules', houseText(events)],
           ['Judged', judged(findings)],
         ])}
         ${ids.length > 1 ? html`<p>Lists have this number under ${ids.length} ids: it may have passed from one person to another.</p>` : null}
@@ -74,6 +76,16 @@ export function renderSummary(
       </body>
     </html>`;
   return page.text.replace(/<style>[^]*?<\/style>/, () => `<style>${styles}</style>`);
+}
+
+/** What held for all campaigns, and from when on; null: the log tells of none. */
+function houseText(events: Evidence['events']): string | null {
+  const versions = events.flatMap(({ type, at, data }) => (type === 'house.changed' ? [{ at, ...data }] : []));
+  const told = versions.map(({ at, version, rules }) => {
+    const lines = houseLines(rules);
+    return `version ${version} from ${utc(at)}: ${lines.length === 0 ? 'none' : lines.join('; ')}`;
+  });
+  return told.length === 0 ? null : told.join(' · ');
 }
 
 function campaignSection(campaign: EvidenceCampaign, rows: readonly EvidenceRow[]): Html {

@@ -34,6 +34,8 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'campaign.edited': ({ data }) => tellEdit(data),
   'campaign.adjusted': ({ data }) => `an operator changed ${tellAdjustment(data)}`,
   'account.adjusted': ({ data }) => tellAccount(data),
+  'house.changed': ({ data }) =>
+    data.rules === null ? 'the house rules are lifted' : `version ${data.version} of the house rules holds for all campaigns`,
   'account.pace': ({ data }) => tellPace(data),
   'campaign.state': ({ data }) => tellState(data),
   'round.started': ({ data }) => `round ${data.round} begins`,

@@ -27,14 +27,19 @@ const calendars: FoundByPlace<readonly DatedCalendar[]> = new WeakMap();
 const laws: FoundByPlace<readonly LegalHours[]> = new WeakMap();
 
 /**
- * Every calendar that must be open for a recipient: the campaign's, the law of the country, the law of each part of it in which they may
- * be, and the row's own. Where the part is not known, every part's law holds: the strictest wins. A territory of the US is a part of it.
+ * Every calendar that must be open for a recipient: the campaign's, that of the house, the law of the country, the law of each part of it
+ * in which they may be, and the row's own. Where the part is not known, every part's law holds: the strictest wins. A territory of the US
+ * is a part of it.
  */
 export function calendarsFor(
-  rules: Pick<CampaignRules, 'calendar' | 'law'>,
+  rules: Pick<CampaignRules, 'calendar' | 'house' | 'law'>,
   { hours, ...place }: RecipientPlace & { hours?: OwnTerms['hours'] | undefined },
 ): readonly DatedCalendar[] {
-  const shared = findOnce(calendars, rules, place, () => [rules.calendar, ...lawFor(rules, place)]);
+  const shared = findOnce(calendars, rules, place, () => [
+    rules.calendar,
+    ...(rules.house === undefined ? [] : [rules.house.calendar]),
+    ...lawFor(rules, place),
+  ]);
   return hours == null ? shared : [...shared, ownCalendar(hours)];
 }
 

@@ -1,5 +1,4 @@
-import { isLoopback, type ServiceOf } from '../../rules/service-address.ts';
-import type { ServiceApi } from '../../rules/service-api.ts';
+import { isLoopback, type ServiceOf, type ServiceApi } from '../../rules/service-api.ts';
 import { ServiceOptionsError } from './errors.ts';
 
 /** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */

@@ -102,14 +102,14 @@ vi.mock('node:crypto', async (importOriginal) => {
 const operationsOf: Readonly<Record<TokenRole, string>> = {
   read:
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
-    'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showReport showStory showWaiting',
+    'readSchedule readWebhook searchPeople showAccountLimits showCampaign showCourse showFunnel showHouseRules showReport showStory showWaiting',
   operate:
     'addRows addSuppressions adjustCampaign cancelCallback cancelCampaign continueSchedule createCampaign deleteSchedule downloadEvidence downloadRecording downloadResults drainCampaign ' +
     'fixRows importSuppressions listCallbacks listDoubtful listResults listSuppressions pauseCampaign pauseSchedule readCampaignFile recoverCampaign resolveAll resolveRow ' +
     'resumeCampaign resumeSchedule retryRows setCallback showTranscript startExample triggerSchedule updateList withdrawRows',
   admin:
     'addWebhook adjustAccountLimits createSchedule createToken editSchedule listTokens pauseWebhook previewSchedule removeSuppressions removeWebhook resumeWebhook ' +
-    'revokeToken testWebhook',
+    'revokeToken setHouseRules testWebhook',
 };
 const roleOf = new Map(tokenRoles.flatMap((role) => operationsOf[role].split(' ').map((id) => [id, role] as const)));
 

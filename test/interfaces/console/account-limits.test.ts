@@ -46,3 +46,35 @@ test.for(dialects)('what all campaigns share is told with what each uses, and an
     body: { code: 'no_limit_to_share' },
   });
 });
+
+test('an administrator sets house rules, sees first what they do, and campaigns without what is required pause', async () => {
+  const store = await openCleanStore('sqlite');
+  await beginProven(store, { rows: listRows(6), rules: { pacing: lines } });
+  const world = await ConsoleWorld.over(store, { SVC_BASE_URL: accountId });
+  world.api.at = noon;
+  const before = await world.get('/limits', 'operate');
+  expect(before.text).toContain('each campaign is held to its own file and the law');
+  expect(before.text).not.toContain('/limits/house');
+  expect((await world.post('/limits/house', { rules: '{}', key: 'k0' }, 'operate')).status).toBe(403);
+  const bad = await world.submit('/limits/house', { rules: 'caps: "<b>' }, 'admin');
+  expect(bad.status).toBe(422);
+  expect(bad.text).toContain('house.yaml:1');
+  expect(bad.text).not.toContain('caps: "<b>');
+  const rules = 'caps: [{ calls: 3, within: 7d }]\nconsent: required\n';
+  const trial = await world.submit('/limits/house', { rules, look: 'yes' }, 'admin');
+  expect(trial.text).toMatch(/Nothing is changed yet[\s\S]*spring would pause: it has no consent/);
+  expect((await world.api.ask('GET /api/v1/house-rules', { role: 'read' })).body).toEqual({ now: null, says: [], before: [] });
+  expect(await world.submit('/limits/house', { rules }, 'admin')).toMatchObject({ status: 303, headers: { location: '/limits' } });
+  const { body } = await world.api.ask('GET /api/v1/house-rules', { role: 'read' });
+  expect(body).toMatchObject({
+    now: { version: 1, text: rules, setAt: new Date(noon).toISOString() },
+    says: ['At most 3 calls to a number within 7 days', 'consent is required'],
+  });
+  expect((await world.get('/limits', 'read')).text).toContain('At most 3 calls to a number within 7 days.');
+  expect(await world.api.ask('POST /api/v1/house-rules', { body: { rules }, role: 'operate' })).toMatchObject({ status: 403 });
+  expect(await world.api.ask('POST /api/v1/house-rules', { body: { rules: '{}' } })).toMatchObject({
+    status: 200,
+    body: { changed: true, version: 2, lacking: [], notice: expect.anything() },
+  });
+  expect((await world.api.ask('POST /api/v1/house-rules', { body: { rules: '{}' } })).body).toMatchObject({ changed: false, version: 2 });
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CallerLimits } from '../../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { shapeOf, text, whole, type SettingGroup, type Written } from './setting.ts';
 
@@ -57,7 +58,12 @@ export const callerSettings = {
 export function callerRules(
   written: Pick<Written<typeof callerSettings>, 'from_phone_number_id' | 'caller_choice' | 'caller_limits'>,
 ): Pick<CampaignRules, 'callers'> {
-  const { from_phone_number_id: numbers, caller_choice: choice, caller_limits: asked } = written;
-  const limits = asked && { perHour: asked.per_hour ?? null, perDay: asked.per_day ?? null };
+  const { from_phone_number_id: numbers, caller_choice: choice } = written;
+  const limits = callerLimitsOf(written.caller_limits);
   return { callers: { numbers, choice, ...(limits === undefined ? {} : { limits }) } };
+}
+
+/** As frozen; undefined: none are written. */
+export function callerLimitsOf(written: z.output<typeof callerSettings.caller_limits.schema>): CallerLimits | undefined {
+  return written && { perHour: written.per_hour ?? null, perDay: written.per_day ?? null };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../../../rules/service-address.ts';
+import { isLoopback } from '../../../rules/service-api.ts';
 import { isKeptUrl } from '../../../shared/input/kept-url.ts';
 import { duration, readBy, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
 

@@ -136,7 +136,8 @@ export function timeRules(
   };
 }
 
-function closedDates(holidays: readonly HolidaySetting[], nowMs: number): string[] {
+/** The dates of holidays as written, of three years from `nowMs` on. */
+export function closedDates(holidays: readonly HolidaySetting[], nowMs: number): string[] {
   const year = new Date(nowMs).getUTCFullYear();
   const dates = holidays.flatMap((closed) => ('date' in closed ? [closed.date] : holidayDates(closed, year, 3)));
   return [...new Set(dates)].sort();

@@ -1,7 +1,7 @@
 import { findToken, mayAct, noteUse, type Token } from '../../../ledger/console/tokens.ts';
 import type { Api, ApiContext } from './app.ts';
 import { ProblemError } from './problem.ts';
-import { isLoopback } from '../../../rules/service-address.ts';
+import { isLoopback } from '../../../rules/service-api.ts';
 
 /** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
 export const ticketScheme = 'Ticket';

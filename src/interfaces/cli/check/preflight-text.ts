@@ -6,6 +6,7 @@ import type { ServiceState } from '../../../operations/control/check/service.ts'
 import { instantText } from '../../../shared/input/times.ts';
 import { callableLines } from '../../../presentation/words/causes.ts';
 import { renderForecast } from '../../../presentation/words/forecast.ts';
+import { houseSentences } from '../../../presentation/words/house.ts';
 import { lawSentences, renderLaw } from '../../../presentation/words/law.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { printable, wrapped } from '../../../shared/input/printable.ts';
@@ -23,7 +24,8 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...renderCallable(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
-    ...renderOutlook(lawSentences(report.law)),
+    ...renderOutlook('The law where they are', lawSentences(report.law)),
+    ...renderOutlook('House rules', houseSentences(rules)),
     ...renderExamples(report.examples),
     ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
     ...renderService(report.service),
@@ -50,8 +52,8 @@ function renderLedger(ledger: LedgerState): string[] {
   return wrapped(text, '  ');
 }
 
-function renderOutlook(sentences: readonly string[]): string[] {
-  return sentences.length === 0 ? [] : ['', 'The law where they are', ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
+function renderOutlook(title: string, sentences: readonly string[]): string[] {
+  return sentences.length === 0 ? [] : ['', title, ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
 }
 
 function renderService(service: ServiceState): string[] {

@@ -1,5 +1,5 @@
 import { serviceSettings, type Config } from '../../../shared/config.ts';
-import { isLoopback } from '../../../rules/service-address.ts';
+import { isLoopback } from '../../../rules/service-api.ts';
 import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
 import { connectService, readServiceClock } from '../../../service/registry.ts';

@@ -4,7 +4,7 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { ConfigError, readConfig, type Config } from '../../../shared/config.ts';
 import { createLogger, type Logger } from '../../../shared/logger.ts';
-import { otherServiceText } from '../../../rules/service-address.ts';
+import { otherServiceText } from '../../../rules/service-api.ts';
 import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../../ledger/campaign/service-move.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';

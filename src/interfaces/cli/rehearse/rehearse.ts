@@ -1,8 +1,14 @@
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/file.ts';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { FictionalNumbers } from '../../../list/fictional-numbers.ts';
-import { dialsFrom } from '../../../rules/campaign-rules.ts';
+import { dialsFrom } from '../../../rules/lifecycle.ts';
+import { withHouse } from '../../../rules/house-rules.ts';
+import { readConfig } from '../../../shared/config.ts';
+import { listHouse, setHouse, type HouseVersion } from '../../../ledger/limits/house.ts';
+import { openExistingLedger } from '../../../operations/control/ledger.ts';
+import { describeFailure } from '../terminal/failure.ts';
 import { startCampaign } from '../../../temporal/start-campaign.ts';
 import { verifyLog } from '../../../verify/log.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
@@ -89,12 +95,14 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
   const { rules, notes } = rehearsalRules(read.rules, settings.speed);
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   io.stderr.write(`${announcement(read, rows, numbers.capacity)}\n`);
+  const house = await readOwnHouse(io);
   const folder = await createRehearsalFolder(flags.keep ?? null);
   try {
     const wasUp = await inLocalWorld(io, rehearsalWorld(folder, settings, rules), async (world, leave) => {
       const { store, sandbox } = world;
       await furnish(sandbox.url, rules, settings.startAt);
-      const preflight = new Preflight(rules, settings.startAt);
+      if (house?.rules != null) await setHouse(store, { ...house, rules: house.rules, now: settings.startAt });
+      const preflight = new Preflight(withHouse(rules, house?.rules ?? null), settings.startAt);
       const input = { read: { ...read, rules }, rows, numbers, settings, preflight, pause: pauseOf(flags) };
       const ended = await play(io, world, input, leave);
       if (leave.aborted) {
@@ -121,6 +129,23 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
     io.exitCode = 1;
   } finally {
     await folder.tidy();
+  }
+}
+
+/** The house rules of the database that the settings name, where there is one: they would hold there, too. */
+async function readOwnHouse(io: Io): Promise<HouseVersion | undefined> {
+  const config = readConfig(io.env);
+  if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) return undefined;
+  try {
+    const store = await openExistingLedger(config);
+    try {
+      return (await listHouse(store.db))[0];
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    io.stderr.write(`Rehearsed without house rules, since the database cannot be read: ${describeFailure(error, false).message}\n`);
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { startApi } from '../../api/server.ts';
-import { isLoopback } from '../../../rules/service-address.ts';
+import { isLoopback } from '../../../rules/service-api.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { realClock } from '../../../service/port/service-clock.ts';

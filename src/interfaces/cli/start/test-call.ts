@@ -5,6 +5,7 @@ import { campaignHash, readCampaignFile, refuseEndedCampaign } from '../../../ca
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../../list/test-call-row.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { withHouse } from '../../../rules/house-rules.ts';
 import { compileTemplates } from '../../../rules/personalisation.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { recipientFields } from '../../../rules/columns.ts';
@@ -23,6 +24,7 @@ import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { judgeEligibility, type Eligibility } from '../../../rules/attempts/eligibility.ts';
 import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
+import { readHouse } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
 import { findSuppressed } from '../../../ledger/rows/suppressions.ts';
 import { instantText } from '../../../shared/input/times.ts';
@@ -141,7 +143,8 @@ async function refuseForbiddenCall(
   store: Store,
   call: { campaignId: string; rules: CampaignRules; row: TestCallRow; now: number; path: string },
 ): Promise<void> {
-  const { campaignId, rules, row, now } = call;
+  const { campaignId, row, now } = call;
+  const rules = withHouse(call.rules, await readHouse(store.db));
   const { e164, zones, country, regions } = row;
   const suppressed = await findSuppressed(store.db, { campaignId, purpose: rules.purpose, now }, [e164]);
   const callee = { e164, person: null, place: { country, regions } };
@@ -163,14 +166,14 @@ async function refuseForbiddenCall(
   throw new TestCallRefusedError(`${explain(verdict, rules)} Nobody was called.`);
 }
 
-const ownPhone = 'For a phone of your own --any-hour leaves hours and law out.';
+const ownPhone = 'For a phone of your own --any-hour leaves hours of the campaign and law out.';
 
 function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: CampaignRules): string {
   if (verdict.verdict === 'wait') {
     const from = instantText(verdict.until);
     if (verdict.reason === 'frequency_cap')
-      return `The frequency caps of the campaign or of the law allow no call to this number before ${from}.`;
-    return `The calling hours of the campaign or of the law are closed for this number until ${from}. ${ownPhone}`;
+      return `The frequency caps of campaign, house or law allow no call to this number before ${from}.`;
+    return `The calling hours of campaign, house or law are closed for this number until ${from}. ${ownPhone}`;
   }
   switch (verdict.reason) {
     case 'suppressed':
@@ -187,7 +190,7 @@ function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: Camp
     case 'row_expired':
       return `The campaign ends ${instantText(rules.endsAt ?? 0)}, and nothing is dialled in the time of advanced.dispatch_margin before that.`;
     case 'capped_until_end':
-      return 'The frequency caps of the campaign or of the law allow no call to this number before its end.';
+      return 'The frequency caps of campaign, house or law allow no call to this number before its end.';
     case 'attempts_used_up':
       return 'The budget of attempts to this number is used up.';
     case 'withdrawn':

@@ -47,8 +47,9 @@ export const helpLines = {
     retry: sentenceOf('retryRows'),
     verify: 'prove that every promise was kept',
   },
-  'Schedules and the do-not-call list:': {
+  'Schedules, and what holds for all campaigns:': {
     schedule: 'run a campaign on a schedule, each time with a fresh list',
+    rules: 'set the house rules: caps, hours and limits for all campaigns',
     consent: 'note consent that is taken back, and given anew',
     suppress: 'manage the do-not-call list',
   },

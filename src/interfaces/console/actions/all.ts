@@ -4,7 +4,7 @@ import { addPerson } from './add-person.ts';
 import { cancelRowCallback, setRowCallback } from './callbacks.ts';
 import { addNumbers, removeNumbers, suppressRow, importNumbers } from './do-not-call.ts';
 import { fixRejected } from './fix-rows.ts';
-import { changeAccountLimits, changeLimits } from './limits.ts';
+import { changeAccountLimits, changeHouseRules, changeLimits } from './limits.ts';
 import { editSchedule, newSchedule } from './make-schedule.ts';
 import { scheduleActions } from './schedules.ts';
 import { resolveAllRows, resolveRow } from './resolve.ts';
@@ -21,6 +21,7 @@ export const actions: readonly ConsoleAction[] = [
   startExample,
   changeLimits,
   changeAccountLimits,
+  changeHouseRules,
   suppressRow,
   addPerson,
   withdrawRow,

@@ -1,6 +1,6 @@
 import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
-import { readAccountUse, readCampaignLimits, type CampaignLimits } from '../../../operations/control/adjust.ts';
+import { readAccountUse, readCampaignLimits, type CampaignLimits, readHouseView } from '../../../operations/control/adjust.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, facts, figure, link, note, table } from '../../../presentation/html/elements.ts';
@@ -192,6 +192,65 @@ export const changeAccountLimits: ConsoleAction = {
     return { to: '/limits', said: `The limits of all campaigns hold from the next batch on.${notice === null ? '' : ` ${notice}`}` };
   },
 };
+
+/** Sets what every campaign is held to besides its own file. */
+export const changeHouseRules: ConsoleAction = {
+  path: '/limits/house',
+  role: operations.setHouseRules.role,
+  form: async ({ context }, given) => {
+    const { now } = await readHouseView(context);
+    const text = given.fields?.get('rules') ?? now?.text ?? houseExample;
+    const trial = given.refused === null ? (given.answer as Trial | null) : null;
+    return {
+      title: 'Change the house rules',
+      section: 'limits',
+      crumbs: [['/limits', 'Limits']],
+      body: html`<section class="panel pad-all stack narrow">
+        <p>They hold for every campaign besides its own file, for calls that are planned, too. The stricter of the two binds.</p>
+        ${trial == null ? null : trialNote(trial)}
+        ${actionForm(given, {
+          button: 'Set the house rules',
+          back: '/limits',
+          keep: 'Keep them as they are',
+          body: html`<label class="field"
+              >House rules, as YAML; <code>{}</code> lifts them
+              <textarea name="rules" rows="12" required spellcheck="false" autocomplete="off">${text}</textarea>
+            </label>
+            <p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`,
+        })}
+      </section>`,
+    };
+  },
+  call: ({ fields }) => ({
+    ...apiCall('setHouseRules'),
+    body: { rules: fields.get('rules') ?? '', ...(fields.get('look') === 'yes' ? { dryRun: true } : {}) },
+  }),
+  done: ({ fields }, { body }) => {
+    if (fields.get('look') === 'yes') return null;
+    const { changed, version, lacking, notice } = body as { changed: boolean; version: number; lacking: object[]; notice: string | null };
+    const pauses =
+      lacking.length === 0
+        ? ''
+        : ` ${count(lacking.length, 'campaign')} without what is required ${lacking.length === 1 ? 'pauses' : 'pause'}.`;
+    const said = changed ? `Version ${version} of the house rules holds from now on.${pauses}` : 'The house rules say so already.';
+    return { to: '/limits', said: `${said}${notice === null ? '' : ` ${notice}`}` };
+  },
+};
+
+const houseExample = '# caps: [{ calls: 3, within: 7d }]\n# holidays: [US]\n# caller_limits: { per_day: 80 }\n# consent: required\n{}\n';
+
+interface Trial {
+  changed: boolean;
+  lacking: { campaignId: string; lacks: string[] }[];
+}
+
+function trialNote({ changed, lacking }: Trial): Html {
+  const lines = lacking.map(({ campaignId, lacks }) => html`<p>${campaignId} would pause: it has no ${lacks.join(' and no ')}.</p>`);
+  return note(lacking.length > 0 ? 'bad' : 'quiet', {
+    title: changed ? 'Nothing is changed yet' : 'They say so already',
+    body: lines.length === 0 ? html`<p>No campaign under way would pause for it.</p>` : lines,
+  });
+}
 
 function whole(text: string): number | string {
   return /^\d+$/.test(text) ? Number(text) : text;

@@ -1,6 +1,7 @@
-import { readAccountUse, type AccountUse } from '../../../operations/control/adjust.ts';
+import { readAccountUse, type AccountUse, readHouseView, type HouseView } from '../../../operations/control/adjust.ts';
+import { houseLines } from '../../../presentation/words/house.ts';
 import { operations } from '../../../operations/list.ts';
-import { count, empty, facts, figure, link, linkButton, note, table } from '../../../presentation/html/elements.ts';
+import { count, empty, facts, figure, instant, link, linkButton, note, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { percent } from '../../../shared/input/figures.ts';
 import { campaignPath } from '../core/links.ts';
@@ -21,10 +22,24 @@ export async function accountLimitsView(request: ViewRequest): Promise<View> {
     meta: html`<span>All campaigns at ${use.accountId} share these. Each has limits of its own besides.</span>`,
     body: html`${use.pace === 1000 ? null : slowed(use)}
       <section class="panel" aria-label="What all campaigns share">${facts(factsOf(use))}</section>
+      ${housePanel(request, await readHouseView(request.context))}
       <section class="panel" aria-label="What each campaign uses">
         ${table('Campaigns under way', rows, html`<div class="pad-all">${empty('No campaign is under way', link('/', 'All campaigns'))}</div>`)}
       </section>`,
   };
+} // prettier-ignore
+
+/** What every campaign is held to besides its own file. */
+function housePanel(request: ViewRequest, { now }: HouseView): Html {
+  const lines = houseLines(now?.rules ?? null);
+  const since = now === null || now.rules === null ? 'There are none: each campaign is held to its own file and the law.' : html`Version
+    ${now.version}, since ${instant(now.setAt, 'full')}. The stricter of them and the file of a campaign binds.`;
+  const body = html`<div class="pad-all stack">
+    <p>${since}</p>
+    ${lines.length === 0 ? null : html`<ul>${lines.map((line) => html`<li>${line}.</li>`)}</ul>`}
+    ${may(request, operations.setHouseRules.role) ? html`<p>${linkButton('/limits/house', 'Change house rules…')}</p>` : null}
+  </div>`;
+  return panel('House rules', body);
 } // prettier-ignore
 
 function factsOf({ maxConcurrentCalls, keepFree, open }: AccountUse): [string, HtmlValue][] {

@@ -1,4 +1,4 @@
-import { dialsFrom } from '../../../rules/campaign-rules.ts';
+import { dialsFrom } from '../../../rules/lifecycle.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';

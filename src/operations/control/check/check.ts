@@ -1,4 +1,4 @@
-import { mayBeginEmpty } from '../../../rules/lifecycle.ts';
+import { dialsFrom, mayBeginEmpty } from '../../../rules/lifecycle.ts';
 import { campaignRules, refusePassedTimes, type CampaignFile } from '../../../campaign/file/file.ts';
 import {
   campaignWarnings,
@@ -6,9 +6,10 @@ import {
   unruledWarnings,
   type UnruledCountry,
   refuseMissingBasis,
+  refuseWithoutHouse,
 } from '../../../campaign/preflight/warnings.ts';
 import type { Config } from '../../../shared/config.ts';
-import { dialsFrom, type CampaignRules } from '../../../rules/campaign-rules.ts';
+import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { zoneDataRelease } from '../../../rules/hours/time-zone.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { readHeader } from '../../../list/header.ts';
@@ -27,6 +28,7 @@ import { hooksOf } from '../../../temporal/start-campaign.ts';
 import { HookError } from '../../../shared/hooks/errors.ts';
 import { refuseClosed, refuseWritten } from '../../../shared/hooks/networks.ts';
 import { isKeptUrl } from '../../../shared/input/kept-url.ts';
+import { houseLackText, lacksOfHouse, withHouse } from '../../../rules/house-rules.ts';
 import { lacksBasis, type LawOutlook } from '../../../rules/hours/legal-hours.ts';
 import { lawAsJson } from '../../../presentation/words/law.ts';
 import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
@@ -84,13 +86,13 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   const now = Math.round((isOffline ? null : await clockOfService(config))?.now() ?? input.now);
   refusePassedTimes(file, now);
   const header = await readHeader(file);
-  const rules = campaignRules(file, header.columns, now);
-  const startsAt = dialsFrom(rules, now);
+  const own = campaignRules(file, header.columns, now);
+  const startsAt = dialsFrom(own, now);
+  const leftOut = { asked: false, reason: 'left out by --offline' } as const;
+  const ledger = isOffline ? unasked(leftOut) : await openLedger({ campaignId: file.id, rules: own, at: startsAt });
+  const rules = withHouse(own, ledger.house);
   const preflight = new Preflight(rules, startsAt);
   const census = new WindowCensus(rules, now);
-  const leftOut = { asked: false, reason: 'left out by --offline' } as const;
-  const campaign = { campaignId: file.id, rules, at: startsAt };
-  const ledger = isOffline ? unasked(leftOut) : await openLedger(campaign);
   try {
     await takeRows(judgeRows(census.count(readRecipients(file, header, rules)), preflight, ledger));
   } finally {
@@ -136,16 +138,18 @@ export function refuseUnstartable({ file, rules, report, impossible }: CheckResu
   refuseEmptyCampaign({ file, rules }, report);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, report.law);
+  refuseWithoutHouse(file, rules);
   refuseTooEarlyEnd(file, rules, report);
 }
 
 /** For programs; its instants are epoch milliseconds. */
-export function checkAsJson({ file, report, listNotes, impossible, canGo: startable }: CheckResult): object {
+export function checkAsJson({ file, report, listNotes, impossible, canGo: startable, rules }: CheckResult): object {
   const { id, name, path, hash, listPath: list } = file;
   const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
   return {
-    startable: startable && !impossible.all && lacksBasis(report.law).length === 0,
+    startable: startable && !impossible.all && lacksBasis(report.law).length === 0 && lacksOfHouse(rules).length === 0,
     campaign,
+    house: rules.house ?? null,
     ...report,
     impossibleWindows: impossibleAsJson(impossible),
   };
@@ -183,6 +187,8 @@ async function hookWarnings(config: Config, { rules, isOffline }: { rules: Campa
 function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
   if (impossible.all) return 'no recipient in the list can ever be called';
   if (lacksBasis(report.law).length > 0) return 'the law asks for consent, and the campaign file does not state its basis';
+  const lacks = lacksOfHouse(rules);
+  if (lacks.length > 0) return houseLackText(lacks, rules.house?.version ?? 0);
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 

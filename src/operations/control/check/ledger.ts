@@ -2,9 +2,11 @@ import type { LedgerFindings } from '../../../campaign/preflight/callable-rows.t
 import type { ListRow } from '../../../list/recipients.ts';
 import { partsOf } from '../../../ledger/parts.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
+import { withHouse, type HouseRules } from '../../../rules/house-rules.ts';
 import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
 import { readBudgets } from '../../../ledger/limits/attempt-budgets.ts';
 import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { readHouse } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
 import { countImportedEndings, findSuppressed, type Suppressed } from '../../../ledger/rows/suppressions.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -25,6 +27,8 @@ export type LedgerState =
 /** What `check` knows of a database, which it only reads. */
 export interface CheckedLedger {
   state: LedgerState;
+  /** The rules that hold for all campaigns of it; null: there are none. */
+  house: HouseRules | null;
   /** What a person should know of the do-not-call list. */
   warnings: string[];
   /** Null when there is no database to ask. */
@@ -47,17 +51,20 @@ export interface CheckedCampaign {
 export async function checkedLedger({ config, store }: LedgerAccess, campaign: CheckedCampaign): Promise<CheckedLedger> {
   const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
   const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
+  const house = await readHouse(store.db);
+  const held = { ...campaign, rules: withHouse(campaign.rules, house) };
   return {
     state: { asked: true, database, accountLines },
+    house,
     warnings: await endingImports(store, campaign),
-    look: (rows) => look(store, campaign, rows),
+    look: (rows) => look(store, held, rows),
     close: () => Promise.resolve(),
   };
 }
 
 /** For a check that is to ask nobody. */
 export function unasked(state: NotAsked): CheckedLedger {
-  return { state, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
+  return { state, house: null, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
 }
 
 const dayMs = 24 * 3_600_000;

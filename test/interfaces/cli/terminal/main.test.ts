@@ -96,6 +96,7 @@ test('the commands are those that the documentation names', () => {
     'results',
     'resume',
     'retry',
+    'rules',
     'run',
     'sandbox',
     'schedule',

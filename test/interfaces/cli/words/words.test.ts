@@ -33,6 +33,8 @@ test.each(
       'an operator changed limits of the account: part kept free from 0 % to 12.5 %'],
     [event('account.adjusted', { from: { service: 'https://old.example' }, to: { service: 'https://new.example' } }),
       "an operator moved the campaign to its service's new address, https://new.example"],
+    [event('house.changed', { version: 2, rules: { version: 2, calendar: { hours: null, closedOn: [] }, caps: [], callerLimits: null, requires: { consent: true, optOut: false } } }), 'version 2 of the house rules holds for all campaigns'],
+    [event('house.changed', { version: 3, rules: null }), 'the house rules are lifted'],
     [event('account.pace', { from: 1000, to: 500 }), 'the service limits requests: all limits are at 50 %, and rise as it accepts batches'],
     [event('account.pace', { from: 500, to: 550 }), null],
     [event('recipient.decided', { decision: 'theirs', conversation: 'conv_7', by: 'person' }, { recipientId: 'autumn/12' }),

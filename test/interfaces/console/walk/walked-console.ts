@@ -213,6 +213,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
     '/webhooks/:webhook/test': [`/webhooks/${webhookId}/test`],
     '/limits': ['/limits'],
     '/limits/change': ['/limits/change'],
+    '/limits/house': ['/limits/house'],
     '/access': ['/access'],
     '/access/create': ['/access/create'],
     '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],

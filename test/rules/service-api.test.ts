@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSameService, otherServiceText } from '../../src/rules/service-address.ts';
+import { isSameService, otherServiceText } from '../../src/rules/service-api.ts';
 
 test.each([
   ['https://voice.example', 'https://voice.example'],

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { HouseRules } from '../../rules/house-rules.ts';
+import { weeklyHours } from '../../rules/hours/weekly-hours.ts';
+import { CampaignFileError } from '../../shared/input/errors.ts';
+import { describeIssues } from '../../shared/input/problems.ts';
+import { loadCampaignText, readCampaignText } from '../../shared/input/yaml-text.ts';
+import { callerLimitsOf, callerSettings } from './settings/caller.ts';
+import { capRules, capSettings, needlessCaps } from './settings/caps.ts';
+import { shapeOf, type SettingGroup } from './settings/setting.ts';
+import { closedDates, timeSettings } from './settings/times.ts';
+
+const required = z.literal('required', { error: 'write required, or leave it out' }).optional();
+
+// prettier-ignore
+const houseSettings = {
+  hours: { schema: timeSettings.hours.schema.optional(), help: 'Windows per weekday, in which a campaign may call within its own.' },
+  holidays: { schema: timeSettings.holidays.schema, help: 'Days on which no campaign calls.' },
+  caps: { schema: capSettings.caps.schema, help: 'How often a number or a person may be called by all campaigns together.' },
+  caller_limits: { schema: callerSettings.caller_limits.schema, help: 'How many calls each caller number may make.' },
+  consent: { schema: required, help: 'required: no campaign calls without consent: in its file.' },
+  opt_out: { schema: required, help: 'required: no campaign calls without opt_out: in its file.' },
+} as const satisfies SettingGroup;
+
+const houseFix = 'write hours, holidays, caps, caller_limits, consent: required or opt_out: required';
+const houseSchema = z.strictObject(shapeOf(houseSettings), { error: houseFix }).superRefine(({ caps }, context) => {
+  for (const { index, fix } of needlessCaps(caps)) context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
+});
+
+/** A file of house rules: its text, and what it says. */
+export interface HouseFile {
+  text: string;
+  rules: Omit<HouseRules, 'version'>;
+}
+
+/**
+ * Reads and checks a file of house rules, or its text where that came another way; holidays are those of three years from `nowMs` on.
+ * @throws CampaignFileError with all problems at once.
+ */
+export async function readHouseFile(path: string, nowMs: number, kept?: string): Promise<HouseFile> {
+  const text = kept ?? (await loadCampaignText(path));
+  const { content, lineOf } = await readCampaignText(path, text);
+  const parsed = houseSchema.safeParse(content);
+  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, houseSchema, lineOf));
+  const { hours = null, holidays, caps, caller_limits: limits, consent, opt_out: optOut } = parsed.data;
+  return {
+    text,
+    rules: {
+      calendar: { hours: hours === null ? null : weeklyHours(hours), closedOn: closedDates(holidays, nowMs) },
+      caps: capRules(caps),
+      callerLimits: callerLimitsOf(limits) ?? null,
+      requires: { consent: consent === 'required', optOut: optOut === 'required' },
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import { houseLackText, isOpenHouse, lacksOfHouse, type HouseRules } from '../../rules/house-rules.ts';
+import { lookAgainAtHours } from './adjustments.ts';
+import { changeCampaignState, goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
+import { accountScope } from '../rows/suppressions.ts';
+import { appendEvents } from '../events.ts';
+import type { Store } from '../open-ledger.ts';
+import { lockedTransaction, lockToWrite } from '../locks.ts';
+import type { Queries, Tx } from '../tx.ts';
+
+/** A version of the house rules. */
+export interface HouseVersion {
+  version: number;
+  /** When it was set: epoch milliseconds of service time. */
+  setAt: number;
+  /** The file as it was written. */
+  text: string;
+  /** Null: nothing is ruled. */
+  rules: HouseRules | null;
+}
+
+/** Every version, the newest first; it is the one that holds. */
+export async function listHouse(db: Queries): Promise<HouseVersion[]> {
+  const rows = await db.selectFrom('house_rules').selectAll().orderBy('version', 'desc').execute();
+  return rows.map(({ version, set_at: setAt, file: text, rules }) => {
+    return { version, setAt, text, rules: rules === null ? null : (JSON.parse(rules) as HouseRules) };
+  });
+}
+
+/** The rules that hold now; null: there are none. */
+export async function readHouse(db: Queries): Promise<HouseRules | null> {
+  return (await listHouse(db))[0]?.rules ?? null;
+}
+
+/** Whether these rules are other than those that hold. */
+export function changesHouse(last: HouseVersion | undefined, rules: Omit<HouseRules, 'version'>): boolean {
+  if (last?.rules == null) return !isOpenHouse(rules);
+  const { version: _, ...before } = last.rules;
+  return !isDeepStrictEqual(before, rules);
+}
+
+/**
+ * Sets the rules that all campaigns are held to besides their own: each call that is posted after the commit keeps them, planned ones
+ * included, since nobody dials meanwhile. Who was put off until an instant that holds no more is looked at again. Repeating it changes
+ * nothing. Answers the version that holds then, and the campaigns under way.
+ */
+export async function setHouse(
+  store: Store,
+  { text, rules, now }: { text: string; rules: Omit<HouseRules, 'version'>; now: number },
+): Promise<{ version: number; changed: boolean; campaigns: Campaign[] }> {
+  const set = await store.transaction(async (tx) => {
+    await lockToWrite(tx);
+    const [last] = await listHouse(tx);
+    const version = (last?.version ?? 0) + 1;
+    if (!changesHouse(last, rules)) return { version: version - 1, changed: false };
+    const kept = isOpenHouse(rules) ? null : { version, ...rules };
+    const stored = kept === null ? null : JSON.stringify(kept);
+    await tx.insertInto('house_rules').values({ version, set_at: now, file: text, rules: stored }).execute();
+    await appendEvents(tx, [{ at: now, campaignId: accountScope, type: 'house.changed', data: { version, rules: kept } }]);
+    return { version, changed: true };
+  });
+  const campaigns = set.changed ? (await listCampaigns(store.db)).filter(({ state }) => goingStates.includes(state)) : [];
+  for (const { campaignId } of campaigns) await lockedTransaction(store, campaignId, (tx) => lookAgainAtHours(tx, campaignId, now));
+  return { ...set, campaigns };
+}
+
+/** Pauses a campaign that lacks what the house requires. Answers whether it did. */
+export async function pauseForHouse(tx: Tx, { campaignId, rules }: Campaign, now: number): Promise<boolean> {
+  const lacks = lacksOfHouse(rules);
+  if (lacks.length === 0) return false;
+  const reason = `${houseLackText(lacks, rules.house?.version ?? 0)}: start a campaign that has it, or change the house rules`;
+  return changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
+}

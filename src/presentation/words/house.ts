@@ -1,0 +1,72 @@
+import type { CallerLimits } from '../../rules/caller-choice.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { FrequencyCap } from '../../rules/frequency-caps.ts';
+import { withoutHouse, type HouseRules } from '../../rules/house-rules.ts';
+import { weekText } from '../../rules/hours/weekly-hours.ts';
+import { plural, span } from '../../shared/input/figures.ts';
+
+const mostDates = 6;
+
+/** What the house rules say, as sentences without a full stop; nothing where nothing is ruled. */
+export function houseLines(house: Omit<HouseRules, 'version'> | null): string[] {
+  return house === null ? [] : partsOf(house).map(({ text }) => text);
+}
+
+/** What of the house rules binds a campaign more than its own file does, and what does not. */
+export function houseSentences(rules: CampaignRules): string[] {
+  const { house } = rules;
+  if (house === undefined) return [];
+  const own = withoutHouse(rules);
+  const lines = partsOf(house).map(({ text, binds }) => `${text}${binds(own) ? '' : ' (the campaign file is as strict)'}.`);
+  return [`Version ${house.version} holds for every campaign of the database; the stricter of it and the campaign file binds.`, ...lines];
+}
+
+interface Part {
+  text: string;
+  /** Whether it forbids what the campaign's own rules allow. */
+  binds: (own: CampaignRules) => boolean;
+}
+
+function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'version'>): Part[] {
+  const { hours, closedOn } = calendar;
+  const always = () => true;
+  const closed = plural(closedOn.length, 'day');
+  const dates = closedOn.length > mostDates ? `${closed}, the first ${closedOn[0] ?? ''}` : closedOn.join(', ');
+  return [
+    ...(hours === null ? [] : [{ text: `Nobody is called outside of ${weekText(hours)} of their own time`, binds: always }]),
+    ...(closedOn.length === 0 ? [] : [{ text: `Nobody is called on ${dates}`, binds: always }]),
+    ...caps.map((cap) => ({
+      text: capText(cap),
+      binds: (own: Pick<CampaignRules, 'caps'>) => !own.caps.some((one) => isAsStrict(one, cap)),
+    })),
+    ...limitParts('perHour', callerLimits, 'an hour'),
+    ...limitParts('perDay', callerLimits, 'a day'),
+    ...(requires.consent
+      ? [{ text: 'consent is required', binds: ({ consent }: Pick<CampaignRules, 'consent'>) => consent === undefined }]
+      : []),
+    ...(requires.optOut
+      ? [{ text: 'opt_out is required', binds: ({ optOut }: Pick<CampaignRules, 'optOut'>) => optOut.length === 0 }]
+      : []),
+  ];
+}
+
+function limitParts(of: keyof CallerLimits, limits: CallerLimits | null, stretch: string): Part[] {
+  const most = limits?.[of] ?? null;
+  if (most === null) return [];
+  const binds = ({ callers }: CampaignRules) => (callers.limits?.[of] ?? Infinity) > most;
+  return [{ text: `No caller number makes more than ${plural(most, 'call')} in ${stretch}`, binds }];
+}
+
+function capText(cap: FrequencyCap): string {
+  const whom = cap.by === 'number' ? 'a number' : 'a person';
+  return 'afterTalkMs' in cap
+    ? `No call to ${whom} within ${span(cap.afterTalkMs)} of a talk`
+    : `At most ${plural(cap.calls, 'call')} to ${whom} within ${span(cap.withinMs)}`;
+}
+
+function isAsStrict(own: FrequencyCap, house: FrequencyCap): boolean {
+  if (own.by !== house.by) return false;
+  if ('afterTalkMs' in own || 'afterTalkMs' in house)
+    return 'afterTalkMs' in own && 'afterTalkMs' in house && own.afterTalkMs >= house.afterTalkMs;
+  return own.calls <= house.calls && own.withinMs >= house.withinMs;
+}

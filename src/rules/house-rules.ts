@@ -1,0 +1,77 @@
+import type { CallerLimits } from './caller-choice.ts';
+import type { CallingCalendar, CampaignRules } from './campaign-rules.ts';
+import type { FrequencyCap } from './frequency-caps.ts';
+
+/** What every campaign of a database is held to besides its own rules: the strictest wins. Plain JSON. */
+export interface HouseRules {
+  /** From 1; each change is another one. */
+  version: number;
+  calendar: CallingCalendar;
+  caps: readonly FrequencyCap[];
+  callerLimits: CallerLimits | null;
+  /** What a campaign must have, or it calls nobody. */
+  requires: { consent: boolean; optOut: boolean };
+}
+
+/** Of each frozen rules the last that were asked for: what is worked out of hours and law is kept with the object. */
+const lastHeld = new WeakMap<CampaignRules, { house: string; rules: CampaignRules }>();
+
+/** The rules of a campaign under those of the house, as these are stored; null: there are none. */
+export function underHouse(rules: CampaignRules, house: string | null): CampaignRules {
+  if (house === null) return rules;
+  const known = lastHeld.get(rules);
+  if (known?.house === house) return known.rules;
+  const held = withHouse(rules, JSON.parse(house) as HouseRules);
+  lastHeld.set(rules, { house, rules: held });
+  return held;
+}
+
+/** Caps of both hold, the lower limit of each number, and hours of both must be open (`calendarsFor`). */
+export function withHouse(rules: CampaignRules, house: HouseRules | null): CampaignRules {
+  if (house === null) return rules;
+  const limits = stricterLimits(rules.callers.limits ?? null, house.callerLimits);
+  const callers = limits === null ? rules.callers : { ...rules.callers, limits };
+  const held = { ...rules, house, callers, caps: [...rules.caps, ...house.caps] };
+  ownOf.set(held, rules);
+  return held;
+}
+
+const ownOf = new WeakMap<CampaignRules, CampaignRules>();
+
+/** The campaign's own rules again. */
+export function withoutHouse(rules: CampaignRules): CampaignRules {
+  return ownOf.get(rules) ?? rules;
+}
+
+function stricterLimits(own: CallerLimits | null, house: CallerLimits | null): CallerLimits | null {
+  if (own === null || house === null) return own ?? house;
+  return { perHour: lower(own.perHour, house.perHour), perDay: lower(own.perDay, house.perDay) };
+}
+
+function lower(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+/** Settings of a campaign file that the house requires. */
+export type HouseRequirement = 'consent' | 'opt_out';
+
+/** What the house requires and the campaign does not have; it calls nobody then. */
+export function lacksOfHouse({ house, consent, optOut, dispositions }: CampaignRules): HouseRequirement[] {
+  if (house === undefined) return [];
+  const hearsOptOuts = optOut.length > 0 || dispositions.some(({ disposition }) => disposition === 'opted_out');
+  return [
+    ...(house.requires.consent && consent === undefined ? ['consent' as const] : []),
+    ...(house.requires.optOut && !hearsOptOuts ? ['opt_out' as const] : []),
+  ];
+}
+
+/** Why a campaign that lacks something calls nobody, without a full stop. */
+export function houseLackText(lacks: readonly HouseRequirement[], version: number): string {
+  return `version ${version} of the house rules requires ${lacks.join(' and ')}, and the campaign file has no such setting`;
+}
+
+/** Whether nothing is ruled. */
+export function isOpenHouse({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'version'>): boolean {
+  const isBound = calendar.hours !== null || calendar.closedOn.length + caps.length > 0 || callerLimits !== null;
+  return !isBound && !requires.consent && !requires.optOut;
+}

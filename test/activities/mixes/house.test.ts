@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { setHouse } from '../../../src/ledger/limits/house.ts';
+import type { HouseRules } from '../../../src/rules/house-rules.ts';
+import { weekdays } from '../../../src/rules/campaign-rules.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { seedFactor } from '../../support/depth.ts';
+import { drawPeople } from '../../worlds/people.ts';
+import { createWaitableClock } from '../service-world.ts';
+import { drawPostFaults } from './draw-mix.ts';
+import { Drive, type WorldEvent } from './drive-campaign.ts';
+import { quietMix } from './quiet-mix.ts';
+import { range } from './run-mixes.ts';
+
+const perWeek = 3;
+const perPerson = 5;
+const open = { calendar: { hours: null, closedOn: [] }, callerLimits: null, requires: { consent: false, optOut: false } };
+/** The whole day until ten o'clock in New York, where everybody is: 15:00 UTC in January. */
+const until10 = Object.fromEntries(weekdays.map((day) => [day, [{ from: 0, to: 600 }]]));
+const closesAtMs = 3 * hourMs;
+/** A request that hangs may be carried out so much later than it was sent. */
+const lateMs = 20 * minuteMs;
+
+test.for(range(1, 4 * seedFactor))(
+  'five campaigns over overlapping lists keep the house rules together, and tighter ones from their commit on: seed %i',
+  { timeout: 300_000 },
+  async (seed) => {
+    const random = new Random('house', seed);
+    const isCalm = seed % 2 === 0;
+    const startsAt = createWaitableClock().now();
+    const people = drawPeople(random, { count: 24, optOutEvery: 12, answering: 0.2, names: 24 });
+    // Two numbers to a person, whom the lists name by one id.
+    const personOf = new Map(people.map(({ e164 }, at) => [e164, `person-${Math.floor(at / 2)}`]));
+    const campaigns = range(1, 5).map((place) => {
+      const mine = people.filter(() => random.chance(0.7));
+      const pacing = { batchSize: random.pick([1, 4, 8]), refillThreshold: 1, maxConcurrentCalls: 6 };
+      return {
+        campaignId: `campaign-${place}`,
+        rules: buildRules({ endsAt: startsAt + 12 * hourMs, retry: { maxAttempts: 3 }, pacing }),
+        rows: mine.map(({ e164, name }, at) => ({
+          ...buildRow(at + 1, e164, [e164, `${name} of ${place}`]),
+          externalId: personOf.get(e164) ?? null,
+          notBefore: startsAt + Math.round(random.between(minuteMs, 4 * hourMs)),
+        })),
+      };
+    });
+    let tightenedAt = Infinity;
+    const set = async (rules: Omit<HouseRules, 'version'>) => {
+      const { version, changed } = await setHouse(drive.store, { text: JSON.stringify(rules), rules, now: drive.clock.now() });
+      expect(changed).toBe(true);
+      return version;
+    };
+    const caps = [{ by: 'number' as const, calls: perWeek, withinMs: 7 * dayMs }];
+    const ofPerson = { by: 'person' as const, calls: perPerson, withinMs: 7 * dayMs };
+    const events: WorldEvent[] = [
+      { afterMs: 0, happen: () => set({ ...open, caps: [...caps, ofPerson] }) },
+      {
+        afterMs: Math.round(random.between(40 * minuteMs, 90 * minuteMs)),
+        happen: async (sandbox) => {
+          await set({ ...open, caps: [{ ...caps[0]!, calls: perWeek - 1 }, ofPerson], calendar: { hours: until10, closedOn: [] } });
+          tightenedAt = sandbox.clock.now();
+        },
+      },
+    ];
+    const { faults, hangs } = isCalm ? { faults: [], hangs: [] } : drawPostFaults(random);
+    const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
+    const mix = quietMix({
+      seed: `house ${seed}`,
+      sandbox: { concurrency: 20, seedData: true },
+      campaigns,
+      faults,
+      hangs,
+      strikes: isCalm ? [] : strikes,
+      workers: [() => 0, () => 0],
+      events,
+    });
+    const drive: Drive = new Drive(mix);
+    const { trial, proven, violations } = await drive.run();
+    expect([...violations, ...proven]).toEqual([]);
+    // From the service's own calls; all of them lie within a week.
+    const slack = isCalm ? 0 : lateMs;
+    const wrong: string[] = [];
+    const made = new Map<string, number>();
+    for (const { to, acceptedAt, dialedAt } of trial.calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
+      const person = personOf.get(to) ?? '';
+      const [toNumber, toPerson] = [made.get(to) ?? 0, made.get(person) ?? 0];
+      const isTight = acceptedAt > tightenedAt + slack;
+      if (toNumber >= (isTight ? perWeek - 1 : perWeek))
+        wrong.push(`call ${toNumber + 1} to ${to}${isTight ? ' under the tighter rule' : ''}`);
+      if (toPerson >= perPerson) wrong.push(`call ${toPerson + 1} to ${person}`);
+      if (isTight && (dialedAt ?? acceptedAt) - startsAt >= closesAtMs) wrong.push(`a call to ${to} after hours`);
+      made.set(to, toNumber + 1);
+      made.set(person, toPerson + 1);
+    }
+    expect(wrong).toEqual([]);
+    // The world could have broken each of them.
+    const reasons = trial.ledger.recipients.map(({ reason }) => reason);
+    expect(reasons).toContain('capped_until_end');
+    expect(tightenedAt).toBeLessThan(Infinity);
+    expect(trial.calls.length).toBeGreaterThan(20);
+  },
+);
