@@ -31,6 +31,7 @@ export const rejectionReasons = [
   'invalid_date',
   'invalid_priority',
   'invalid_hours',
+  'invalid_person',
   'missing_consent',
   'missing_value',
   'malformed_row',

@@ -10,6 +10,8 @@ export interface OwnTerms {
   priority?: number | null;
   /** Hours of its own, in which alone it is dialled, as `readOwnHours` has them; those of campaign and law hold as well. */
   hours?: string | null;
+  /** Who it is, over all lists, where that is not the row's own id (`personOf`). */
+  personKey?: string | null;
   /** When the person agreed to be called; the columns of it stand under `consent` of the campaign file. */
   consentedAt?: number | null;
 }
@@ -33,6 +35,11 @@ export interface RowTerms extends OwnTerms {
   regions: readonly string[] | null;
 }
 
+/** Whom caps by person count, over all lists: the person's key where the list has one, else the row's own id; null: nobody knows. */
+export function personOf({ personKey, externalId }: Pick<RowTerms, 'personKey' | 'externalId'>): string | null {
+  return personKey ?? externalId;
+}
+
 /** The terms under the names that the log has for them. */
 export type LoggedTerms = Omit<RowTerms, 'externalId'> & { e164: string; person: string | null };
 
@@ -45,6 +52,7 @@ export const ownTerms = Object.keys({
   expiresAt: true,
   priority: true,
   hours: true,
+  personKey: true,
   consentedAt: true,
 } satisfies Record<keyof OwnTerms, true>) as (keyof OwnTerms)[];
 

@@ -34,10 +34,15 @@ export function judgeCall({ campaign, numbers, event, data, violate }: JudgedCal
   const lacked = lackedBy(rules, house);
   if (lacked !== null) violate('house_broken', `call ${attemptId} was placed by a campaign without ${lacked}, which the house requires`);
   const broken = [...capsAt(rules, event), ...(house?.caps ?? [])].find((cap) => {
-    const whom = cap.by === 'number' ? number : textOf(data['person']);
+    const whom = cap.by === 'number' ? number : personOf(data);
     return isBroken(cap, numbers.placedTo(cap.by, whom), at);
   });
   if (broken !== undefined) violate('cap_exceeded', `call ${attemptId} was placed before ${describeCap(broken)} allowed it`);
+}
+
+/** Whom caps by person count: by a key of its own, else by the row's own id. */
+export function personOf(data: Record<string, unknown>): string | null {
+  return textOf(data['personKey']) ?? textOf(data['person']);
 }
 
 /** Other rules hold for all campaigns from here on. */

@@ -1,7 +1,7 @@
 import { judgePromised } from './judge-asked.ts';
 import { rowNumber, rowOf, type AttemptBook, type JudgedLine } from './campaign-book.ts';
 import { settleDebt } from './judge-batch.ts';
-import { judgeCall } from './judge-call.ts';
+import { judgeCall, personOf } from './judge-call.ts';
 import { judgePilot } from './judge-pilot.ts';
 import { countGoal, judgeGoal } from './judge-goal.ts';
 import { judgeWithdrawn } from './judge-edit.ts';
@@ -48,7 +48,7 @@ export function dial(
   attempt.call = {
     attemptId,
     number: String(data['e164']),
-    person: textOf(data['person']),
+    person: personOf(data),
     caller,
     at,
     rangBy: Math.min(facts?.rangAt ?? latest, latest),

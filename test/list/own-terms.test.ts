@@ -26,6 +26,21 @@ test('a priority is a whole number from 1 to 100; what else stands there refuses
   );
 });
 
+test('whoever the person is stands as it is written; one of endless length refuses its row', async () => {
+  const rows = await read('person', ['p-4711', ' Ada@example.com ', '', 'x'.repeat(201)]);
+  expect(rows.slice(0, 3).map(({ verdict, personKey }) => [verdict, personKey])).toEqual([
+    ['accepted', 'p-4711'],
+    ['accepted', 'Ada@example.com'],
+    ['accepted', undefined],
+  ]);
+  expect(rows[3]).toMatchObject({
+    verdict: 'rejected',
+    reason: 'invalid_person',
+    column: 'own',
+    hint: expect.stringContaining('at most 200'),
+  });
+});
+
 test('hours of a row are read as those of a campaign, with days before the windows, and kept in one form', async () => {
   const written = {
     '14:00-16:00': '14:00-16:00',

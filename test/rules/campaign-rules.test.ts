@@ -154,6 +154,7 @@ test('outcomes and the reasons of rows that were refused keep their names', () =
       'invalid_date',
       'invalid_priority',
       'invalid_hours',
+      'invalid_person',
     ]),
   );
 });

@@ -156,7 +156,18 @@ export const rowFields = {
       waits: { one: 'its own hours begin then', several: 'their rows set hours of their own (list.hours)' },
     },
   },
+  person: {
+    schema: column.optional(),
+    help: 'Column that says who the person is, the same in all of your lists, for caps by person; an empty cell is list.id.',
+    label: 'Who the person is',
+    hint: 'The same in all of your lists, for caps by person.',
+    rules: 'personKeyColumn',
+    names: /^(?:person|contact|member|patient)_?(?:key|id|no|nr|number)$/,
+    own: { term: 'personKey', reason: 'invalid_person', read: readPerson },
+  },
 } as const satisfies Record<string, RowField>;
+
+const longestPerson = 200;
 
 export type RowFieldKey = keyof typeof rowFields;
 
@@ -172,6 +183,11 @@ export const ownFields = rowFieldList.flatMap(({ own, ...field }) => (own === un
 /** Why one row, or several, wait for what they say of their own, by the key of the column. */
 export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, string>> {
   return Object.fromEntries(ownFields.flatMap(({ key, waits }) => (waits === undefined ? [] : [[key, waits[rows]]])));
+}
+
+function readPerson(cell: string): CellReading {
+  if (cell.length <= longestPerson) return { value: cell };
+  return { fault: `it has ${cell.length} characters; write at most ${longestPerson} that name the person, or leave the cell empty` };
 }
 
 function readPriority(cell: string): CellReading {

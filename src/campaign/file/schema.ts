@@ -51,8 +51,8 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
       'write on_unknown: redial as well, knowing that a person may be called twice; or leave it out, and a person decides',
     );
   for (const [index, { by }] of settings.caps.entries())
-    if (by === 'person' && settings.list.id === undefined)
-      problem(['caps', index, 'by'], 'name the column of the person with list.id, or count by number');
+    if (by === 'person' && settings.list.id === undefined && settings.list.person === undefined)
+      problem(['caps', index, 'by'], 'name the column of the person with list.person or list.id, or count by number');
   for (const [index, { then }] of settings.results.entries())
     if (then === 'callback' && settings.callback === undefined)
       problem(['results', index, 'then'], 'say with callback: where the record tells when, such as callback: { at: callback_at }');

@@ -8,6 +8,7 @@ import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours
 import { rejectionReasons, type RejectionReason } from '../../rules/outcome.ts';
 import type { Suppressed } from '../../ledger/rows/suppressions.ts';
 import type { ListRow } from '../../list/recipients.ts';
+import { personOf } from '../../rules/row-terms.ts';
 
 /** From the rows of a list down to those who can be called; every row is in exactly one count. */
 export interface CallableCounts {
@@ -97,8 +98,8 @@ export class CallableRows {
       increase(this.#rejections, row.reason);
       return null;
     }
-    const { e164, externalId: person, country, regions } = row;
-    const callee = { e164, person, place: { country, regions } };
+    const { e164, country, regions } = row;
+    const callee = { e164, person: personOf(row), place: { country, regions } };
     const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(callee) ?? 0);
     const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(callee);
     const judgement = this.#judge(row, {

@@ -195,9 +195,9 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
   const begun = { k, size: ids.length, deadlineReal, caller, ...(speed === 1 ? {} : { speed }) };
   const events: NewEvent[] = [{ ...event, type: 'batch.posting', data: begun }];
   for (const { attempt, terms } of sorted.dial) {
-    const { attempt_id: attemptId, recipient_id: recipientId, e164, person } = attempt;
+    const { attempt_id: attemptId, recipient_id: recipientId, e164 } = attempt;
     await updateRecipient(tx, recipientId, { last_attempt_id: attemptId, changed_at: now });
-    const { externalId: _, ...where } = terms;
+    const { externalId: person, ...where } = terms;
     const data = { k, ...where, e164, person, ...screenedMark(rules, attempt) };
     events.push({ ...event, type: 'attempt.posted', recipientId, attemptId, data });
   }

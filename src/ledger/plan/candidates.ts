@@ -11,7 +11,7 @@ import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-g
 import type { At, Queries, Tx } from '../tx.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
-import { laterTermsOf, placeOf } from '../rows/row-terms.ts';
+import { laterTermsOf, personIn, placeOf } from '../rows/row-terms.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
 import { openPromisesTo } from '../rows/promises.ts';
@@ -57,7 +57,7 @@ export async function readQuestions(
   const { campaignId, rules } = campaign;
   const suppressed = await findSuppressed(db, { campaignId, purpose: rules.purpose, now }, numbersOf(recipients));
   const promised = new Map((await openPromisesTo(db, numbersOf(recipients))).map((promise) => [promise.e164, promise]));
-  const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: row.external_id, place: placeOf(row) });
+  const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: personIn(row), place: placeOf(row) });
   const budgetedOf = (row: RecipientRow) => {
     const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
     return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };

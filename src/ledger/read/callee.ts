@@ -7,6 +7,7 @@ import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
 import { readEventsOf, type CampaignEvent } from '../events.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
+import { sqlLaterTerm } from '../rows/row-terms.ts';
 
 /** A call to a number, and its record where one is known. */
 export interface CalleeCall {
@@ -69,7 +70,12 @@ export async function readCallee(db: Queries, e164: string, now: number): Promis
 
 /** The numbers that any list has under a person's own id, by number. */
 export async function numbersOfPerson(db: Queries, person: string): Promise<string[]> {
-  const found = db.selectFrom('recipients').select('e164').distinct().where('external_id', '=', person).where('e164', 'is not', null);
+  const found = db
+    .selectFrom('recipients')
+    .select('e164')
+    .distinct()
+    .where('e164', 'is not', null)
+    .where((eb) => eb.or([eb('external_id', '=', person), eb(sqlLaterTerm(db, 'personKey'), '=', person)]));
   return (await found.orderBy('e164').execute()).flatMap(({ e164 }) => e164 ?? []);
 }
 

@@ -6,6 +6,7 @@ import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import type { Tx } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
+import { personIn } from './row-terms.ts';
 
 /** Fills the campaign's templates from one row's cells; null when a value is missing (the import refuses such rows). */
 export type RenderRecipient = (
@@ -73,7 +74,7 @@ async function insertAttempts(
       number: recipient.attempts + 1,
       agent_id: batch.agentId,
       e164: recipient.e164 ?? '',
-      person: recipient.external_id,
+      person: personIn(recipient),
       state: 'planned' as const,
       reference: batch.reference?.(attemptId) ?? null,
       opening_line: openingLine,

@@ -1,4 +1,4 @@
-import { ownTerms, usualPriority, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
+import { ownTerms, personOf, usualPriority, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { RecipientRow } from '../schema.ts';
@@ -56,6 +56,11 @@ export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColu
 /** The terms of a row that stand together in one column. */
 export function laterTermsOf({ terms }: Pick<RecipientRow, 'terms'>): OwnTerms {
   return terms === null ? {} : (JSON.parse(terms) as OwnTerms);
+}
+
+/** Whom caps by person count. */
+export function personIn(row: Pick<RecipientRow, 'terms' | 'external_id'>): string | null {
+  return personOf({ ...laterTermsOf(row), externalId: row.external_id });
 }
 
 /** One of them in a statement about rows of `recipients`, as text. */

@@ -32,6 +32,7 @@ const ownTermShapes = {
     .string()
     .nullable()
     .meta({ description: 'Hours in which alone it is dialled, by the clock of the person called.', examples: ['Mon-Fri 18:00-20:00'] }),
+  personKey: z.string().nullable().meta({ description: 'Who the person is over all lists, where that is not the id of the row.' }),
   consentedAt: instant.nullable().meta({ description: 'When the person agreed, where the campaign asks for consent.' }),
 } satisfies Record<keyof OwnTerms, z.ZodType>;
 

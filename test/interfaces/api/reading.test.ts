@@ -77,7 +77,14 @@ test('numbers are masked until somebody who may asks for them, and the log says 
 
 test('a row shows what its list says of where, when and in which order it is called, as the description of the API has it', async () => {
   const store = await openCleanStore('sqlite');
-  const own = { notBefore: noon, expiresAt: noon + minuteMs, priority: 7, hours: 'Mon-Fri 18:00-20:00', consentedAt: noon - minuteMs };
+  const own = {
+    notBefore: noon,
+    expiresAt: noon + minuteMs,
+    priority: 7,
+    hours: 'Mon-Fri 18:00-20:00',
+    personKey: 'p-4711',
+    consentedAt: noon - minuteMs,
+  };
   const rows = buildRows(numbers(2), (index) => `Guest ${index}`).map((row, index) => (index === 0 ? { ...row, ...own } : row));
   await beginProven(store, { rows });
   const world = await ApiWorld.over(store);
@@ -91,7 +98,7 @@ test('a row shows what its list says of where, when and in which order it is cal
       expiresAt: '2030-01-15T12:01:00.000Z',
       consentedAt: '2030-01-15T11:59:00.000Z',
     },
-    { ...place, notBefore: null, expiresAt: null, priority: null, hours: null, consentedAt: null },
+    { ...place, notBefore: null, expiresAt: null, priority: null, hours: null, personKey: null, consentedAt: null },
   ]);
   const described = (await world.ask('GET /api/v1/openapi.json')).body.components.schemas.RowTerms.properties;
   expect(Object.keys(described)).toEqual(Object.keys(body.rows[0].terms));

@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { numbersOfPerson } from '../../../src/ledger/read/callee.ts';
+import { verifyLog } from '../../../src/verify/log.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
@@ -6,7 +9,7 @@ import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/plan
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { dialects } from '../test-stores.ts';
@@ -135,6 +138,36 @@ test.for(dialects)('caps hold over all campaigns, by number and by person, when 
   expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
   expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
 });
+
+test.for(dialects)(
+  'a person is known by the key of the list before the id of the row, and the judge knows them so: %s',
+  async (dialect) => {
+    const store = await openCleanStore(dialect);
+    const rowsOf = (...people: [e164: string, id: string, personKey: string | null][]) =>
+      people.map(([e164, externalId, personKey], index) => {
+        return { ...buildRow(index + 1, e164, [e164, `${externalId} ${index}`]), externalId, ...(personKey === null ? {} : { personKey }) };
+      });
+    const [third = ''] = numbers(3).slice(2);
+    const spring = await beginProven(store, { rows: rowsOf([first, 'row-1', 'ana'], [second, 'ben', null]) });
+    await spring.dial(1);
+    await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+    const caps = [{ by: 'person' as const, calls: 1, withinMs: 48 * hourMs }];
+    // Ana by another number and id, Ben by another number of his, and one who has Ana's former id.
+    const rows = rowsOf([third, 'row-7', 'ana'], ['+12125550177', 'row-8', 'ben'], ['+12125550178', 'row-1', null]);
+    const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
+    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+    expect((await standings(autumn)).map(([state]) => state)).toEqual(['waiting', 'waiting', 'open']);
+    expect(await autumn.post(1, noon + hourMs)).toMatchObject({ kind: 'post' });
+    expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+    expect(await numbersOfPerson(store.db, 'ana')).toEqual([first, third].sort());
+    // A call that goes to somebody else by its key is a forged one.
+    const guard = dialect === 'sqlite' ? 'events_no_update' : 'events_append_only on events';
+    await sql.raw(`drop trigger ${guard}`).execute(store.db);
+    await sql`update events set data = replace(data, '"ana"', '"eve"') where type = 'attempt.posted'`.execute(store.db);
+    const broken = (await verifyLog(store.db, null)).rules.filter(({ violations }) => violations.length > 0).map(({ rule }) => rule);
+    expect(broken).toContain('row_forged');
+  },
+);
 
 test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
   const endsAt = noon + hourMs;

@@ -83,6 +83,7 @@ export function samplePeople(campaignId: string, count: number): People {
       expiresAt: null,
       priority: null,
       hours: null,
+      personKey: null,
       consentedAt: null,
     },
   }));

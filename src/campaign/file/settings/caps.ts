@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { FrequencyCap } from '../../../rules/frequency-caps.ts';
 import { duration, whole, shapeOf, type SettingGroup } from './setting.ts';
 
-const capFix = 'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.id instead of by number';
+const capFix =
+  'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.person, or list.id, instead of by number';
 // prettier-ignore
 const settings = {
   by: { schema: z.literal(['number', 'person'], { error: capFix }).default('number'), help: 'What is counted by: number or person.' },

@@ -13,6 +13,7 @@ import { plural } from '../../../shared/input/figures.ts';
 import { accountIdOf } from '../service.ts';
 import type { NotAsked } from './service.ts';
 import type { LedgerAccess } from '../ledger.ts';
+import { personOf } from '../../../rules/row-terms.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
 export type LedgerState =
@@ -91,11 +92,10 @@ async function look(store: Store, { campaignId, rules, at }: CheckedCampaign, ro
     const found = await findSuppressed(store.db, { campaignId, purpose: rules.purpose, now: at }, numbers);
     for (const [number, why] of found) suppressed.set(number, why);
   }
-  const callees = accepted.map(({ e164, externalId: person, country, regions }) => ({
-    e164,
-    person,
-    place: { country, regions },
-  }));
+  const callees = accepted.map((row) => {
+    const { e164, country, regions } = row;
+    return { e164, person: personOf(row), place: { country, regions } };
+  });
   const capsAllowAt = await readCaps(store.db, rules, { callees, now: at });
   // Of the budgets only that of the number can have been used before the first attempt.
   const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
