@@ -89,7 +89,7 @@ async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: A
 }
 
 /** When the campaign last planned a batch in this round; 0 before the first. */
-async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise<number> {
+export async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise<number> {
   const row = await db
     .selectFrom('batches')
     .select('planned_at')

@@ -4,11 +4,14 @@ import { judgeEligibility, type EligibilityInput } from '../../rules/attempts/el
 import { consentSpan } from '../../rules/consent.ts';
 import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import { readBudgets } from '../limits/attempt-budgets.ts';
-import type { Campaign } from '../rows/campaigns.ts';
+import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { readDialBlocks, type DoubtAbout, type DialBlock } from '../doubt/dial-guard.ts';
 import type { At, Queries, Tx } from '../tx.ts';
+import { groupBy } from '../../rules/collections.ts';
+import { lastPlanAt } from '../limits/line-limits.ts';
+import { readInParts } from '../parts.ts';
 import { readCaps } from '../limits/placed-calls.ts';
 import type { Finish } from '../rows/recipients.ts';
 import { laterTermsOf, personIn, placeOf } from '../rows/row-terms.ts';
@@ -37,6 +40,42 @@ async function findBusyNumbers(tx: Tx, numbers: readonly string[]): Promise<Set<
   const query = tx.selectFrom('attempts').select('e164').where('e164', 'in', numbers);
   const rows = await query.where('state', 'in', openAttemptStates).execute();
   return new Set(rows.map((row) => row.e164));
+}
+
+/** Whom a campaign of higher priority wants is asked for again after this long (service time). */
+const wantedRecheckMs = 5 * 60_000;
+/** A campaign that has planned nothing for this long keeps nobody from others (service time). */
+const idleMs = 3_600_000;
+
+/**
+ * Of these numbers, those that wait in another campaign of the same service, are due there, and belong to whichever has the higher
+ * `pacing.priority`. Only a campaign that dials counts, so that none that is stuck keeps people from being called.
+ */
+async function findWantedElsewhere(tx: Tx, campaign: Campaign, numbers: readonly string[], now: number): Promise<Set<string>> {
+  const { campaignId, accountId, rules } = campaign;
+  const rows = await readInParts(numbers, (part) =>
+    tx
+      .selectFrom('recipients')
+      .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+      .select(['recipients.e164', 'recipients.campaign_id', 'recipients.sample'])
+      .where('recipients.e164', 'in', part)
+      .where('recipients.campaign_id', '!=', campaignId)
+      .where('recipients.state', '=', 'waiting')
+      .where('recipients.due_at', '<=', now)
+      .where('campaigns.state', '=', 'running')
+      .where('campaigns.account_id', '=', accountId)
+      .execute(),
+  );
+  const wanted = new Set<string>();
+  for (const [otherId, waiting] of groupBy(rows, (row) => row.campaign_id)) {
+    const other = await findCampaign(tx, otherId);
+    if (other === undefined || other.rules.pacing.priority <= rules.pacing.priority || other.goal === 'reached') continue;
+    if (Math.max(await lastPlanAt(tx, other), other.dialsSince) < now - idleMs) continue;
+    const { pilot } = other;
+    for (const { e164, sample } of waiting)
+      if (e164 !== null && (pilot === null || pilot.state === 'passed' || pilot.sample === sample)) wanted.add(e164);
+  }
+  return wanted;
 }
 
 /** What the ledger says of somebody who is to be called: the question for the rules, and what earlier calls leave open. */
@@ -147,6 +186,7 @@ interface Look {
 export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Promise<Sorting> {
   const { candidates, slots, now, wordsKept, callers } = look;
   const busy = await findBusyNumbers(tx, numbersOf(candidates));
+  const wanted = await findWantedElsewhere(tx, campaign, numbersOf(candidates), now);
   const standingOf = await readStandings(tx, campaign, { recipients: candidates, planned: 0, now });
   const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map(), heldPromises: new Map() };
   const words = new Set<string>();
@@ -163,7 +203,9 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     };
     if (verdict.verdict === 'dial' && dialBlock?.kind === 'doubt') sorting.doubtful.set(row.recipient_id, dialBlock);
     else if (verdict.verdict === 'dial' && dialBlock?.kind === 'wait') wait(dialBlock.until, 'evidence');
-    else if (verdict.verdict === 'dial') {
+    else if (verdict.verdict === 'dial' && row.promise_id === null && wanted.has(row.e164 ?? '')) {
+      wait(now + wantedRecheckMs, 'higher_priority');
+    } else if (verdict.verdict === 'dial') {
       const wish = { caller: row.caller, ...placeOf(row), isPromised: row.promise_id !== null };
       const ownIsFullUntil = callers?.waitsUntil(wish) ?? null;
       if (ownIsFullUntil !== null) {

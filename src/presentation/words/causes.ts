@@ -31,6 +31,7 @@ const plannerWaits: Readonly<Record<string, string>> = {
   later: 'a later time',
   evidence: 'the records of earlier calls are checked first',
   caller_limit: 'the number that they know has made as many calls as caller_limits allow',
+  higher_priority: 'a campaign of higher priority calls them first',
   words: 'open calls that begin with the same words must end first',
 };
 
