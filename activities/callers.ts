@@ -3,6 +3,7 @@ import { ServiceError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Campaign } from '../src/ledger/rows/campaigns.ts';
 import { claimCallerLook, noteCallers } from '../src/ledger/limits/callers.ts';
+import { noteAgent } from '../src/ledger/limits/pilot.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 
@@ -23,6 +24,13 @@ export async function keepCheck(
   await noteCallers(store, campaign, { standings: check.numbers, faults, now: serviceNow(clock) });
 }
 
+/** Notes the settings of the agent where a pilot was to show what comes of them. */
+export async function keepAgent({ store, service }: ActivityDependencies, clock: ServiceClock, campaign: Campaign): Promise<void> {
+  if (campaign.pilot === null) return;
+  const { print } = await service.agent(campaign.rules.agentId);
+  if (print !== undefined) await noteAgent(store, campaign, { print, now: serviceNow(clock) });
+}
+
 /**
  * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
  * A look that fails is left to the next one, unless there is no number to dial with: then its error is thrown.
@@ -37,6 +45,7 @@ export async function lookAtCallers(deps: ActivityDependencies, clock: ServiceCl
   const look = await claimCallerLook(deps.store, campaign, { ...pace, now });
   if (look === 'not_yet') return;
   try {
+    await keepAgent(deps, clock, campaign);
     await keepCheck(deps, clock, { campaign, check: await checkNumbers(deps.service, campaign.rules.callers.numbers) });
   } catch (error) {
     if (look === 'needed' || !(error instanceof ServiceError)) throw error;

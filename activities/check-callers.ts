@@ -1,7 +1,7 @@
 import { checkCaller } from '../src/campaign/preflight/caller-check.ts';
 import { findCampaign, pauseCampaign } from '../src/ledger/rows/campaigns.ts';
 import { noteCallerProven } from '../src/ledger/campaign/rounds.ts';
-import { keepCheck } from './callers.ts';
+import { keepAgent, keepCheck } from './callers.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnService } from './own-service.ts';
 import { pauseToTell } from './notify.ts';
@@ -38,6 +38,7 @@ export async function checkCallers(deps: ActivityDependencies, input: { campaign
     return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   }
   deps.logger.info({ campaignId: input.campaignId }, 'agent and caller numbers were looked at: dialling begins');
+  await keepAgent(deps, clock, campaign);
   if (check.proven) await noteCallerProven(deps.store, input.campaignId);
   return { ok: true };
 }

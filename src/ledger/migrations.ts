@@ -289,6 +289,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
     ),
     '019-pilot-and-goal': run(
       ...['goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text'].map((of) => `alter table campaigns add ${of}`),
+      'alter table campaigns add pilot_agent text',
       'alter table recipients add column sample bigint',
       'create index batches_caller on batches (caller, first_posted_at)',
       'create index recipients_sample on recipients (campaign_id, state, rank, sample, due_at) where sample is not null',

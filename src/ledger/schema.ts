@@ -57,6 +57,8 @@ export interface Database extends ServiceTables {
     pilot_sample: number | null;
     /** `asked`: it waits for the word of a person. */
     pilot_state: 'calling' | 'asked' | 'passed' | null;
+    /** The agent's settings with which the sample is called, hashed; null: not looked at yet. */
+    pilot_agent: string | null;
     /** What the gates that are always asked have seen, as JSON; null: nothing. */
     gates: string | null;
   };

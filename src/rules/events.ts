@@ -137,6 +137,8 @@ export interface EventData {
   'pilot.drawn': { sample: number; size: number; rows: readonly number[] };
   /** All of them were called once and read to their end. `passed`: it goes on by itself. */
   'pilot.ended': { sample: number; passed: boolean; readings: readonly GateReading[] };
+  /** The agent was changed while it was called or after it had passed: a person decides anew. */
+  'pilot.voided': { sample: number };
   'pilot.decided': { sample: number; decision: 'go_on' | 'sample'; by: 'person' };
   /** A gate that is always asked was asked. */
   'gate.read': GateReading;

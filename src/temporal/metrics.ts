@@ -54,6 +54,12 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
   const open = gauge('calls_open', 'Calls that were requested and have no result yet.');
   const allowed = gauge('calls_allowed', 'Calls that may be on the line now; 0 while nothing is dialled.');
   const callbacks = gauge('callbacks', 'Promises to call people back: open, of those overdue, and unclear.');
+  const results = gauge('results', 'Talks by what they came to.');
+  const goals = gauge('goals', 'Talks that came to the goal.');
+  const wanted = gauge('goals_wanted', 'Goals that end the dialling; 0: nothing does.');
+  const pilot = gauge('pilot', 'Whether the pilot is calling, asked (a person decides) or passed: 1 or 0.');
+  const rooms = gauge('caller_room', 'Calls that a caller number with limits may begin now.');
+  const house = gauge('house_version', 'The version of the house rules that holds; 0: there are none.');
   const unknown = gauge('oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.');
   const lag = gauge('sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.');
   const unowned = gauge('unowned_records', 'Records since the round began that belong to no call and may hold a talk.');
@@ -70,6 +76,12 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
     waiting.set(id, figures.waiting);
     open.set(id, figures.open);
     callbacks.setEach(id, 'state', figures.callbacks);
+    results.setEach(id, 'result', figures.results);
+    goals.set(id, figures.goals);
+    wanted.set(id, figures.goalsWanted ?? 0);
+    pilot.setEach(id, 'state', figures.pilot);
+    rooms.setEach(id, 'phone_number_id', figures.callerRooms);
+    house.set(id, figures.houseVersion);
     allowed.set(id, figures.allowed);
     unknown.set(id, figures.oldestUnknownMs / 1000);
     lag.set(id, figures.sweepLagMs / 1000);

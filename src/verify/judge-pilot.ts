@@ -14,6 +14,7 @@ export function followPilot(line: JudgedLine): void {
   const { type } = line.event;
   if (type === 'pilot.drawn') notePilot(line);
   else if (type === 'pilot.ended') endPilot(line);
+  else if (type === 'pilot.voided') voidPilot(line);
   else decidePilot(line);
 }
 
@@ -38,6 +39,14 @@ function endPilot({ campaign, event, data, violate }: JudgedLine): void {
   if (passed && !mayPass && isAnyoneElse)
     violate('cause_missing', `the pilot passed by itself at ${new Date(event.at).toISOString()}, and its gates did not hold`);
   campaign.pilot = { ...pilot, state: passed ? 'passed' : 'over' };
+}
+
+/** What the sample showed holds no more. */
+function voidPilot({ campaign, violate }: JudgedLine): void {
+  const { pilot } = campaign;
+  if (pilot === null || pilot.state === 'over')
+    return violate('illegal_change', 'a pilot was voided that was not called, and had not passed');
+  campaign.pilot = { ...pilot, state: 'over' };
 }
 
 /** A person has decided. */

@@ -194,6 +194,7 @@ export class LogJudge {
         break;
       case 'pilot.drawn':
       case 'pilot.ended':
+      case 'pilot.voided':
       case 'pilot.decided':
         followPilot(line);
         break;

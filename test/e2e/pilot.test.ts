@@ -54,6 +54,20 @@ test('a sample is called first, and everybody else when a person has seen it', a
     return now?.sample === 2 && state === 'paused';
   });
   expect(called().size).toBe(20);
+  // Somebody changes the agent and has everybody called: what the pilot showed holds no more, and that is said before anybody is called.
+  const changed = await fetch(`${world.sandbox.url}/v1/convai/agents/agent_reminders`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', 'x-api-key': world.env['SVC_API_KEY'] ?? '' },
+    body: JSON.stringify({ conversation_config: { agent: { prompt: { prompt: 'You remind people, and ask nothing else.' } } } }),
+  });
+  expect(changed.status).toBe(200);
+  await world.run('resume', id);
+  await until('the pause for the agent', async () => {
+    const { stateReason, state } = await status();
+    return state === 'paused' && stateReason?.startsWith('The agent was changed since the pilot') === true;
+  });
+  expect(called().size).toBe(20);
+  expect(await status()).toMatchObject({ pilot: { sample: 2, state: 'asked' } });
   expect(await world.run('resume', id)).toMatchObject({ code: 0 });
   expect((await world.run('run', file)).code).toBe(0);
   expect(called().size).toBe(rows);

@@ -44,6 +44,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'campaigns drop column goal_round',
     'campaigns drop column pilot_sample',
     'campaigns drop column pilot_state',
+    'campaigns drop column pilot_agent',
     'campaigns drop column gates',
     'recipients drop column sample',
     'attempts drop column result',

@@ -293,6 +293,7 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
     all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), { ...pilotOver, data: { sample: 1, passed: true, readings: [] } }))],
   [['illegal_change'], 'a pilot that was decided about while it was called',
     all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), goesOn))],
+  [['pilot_exceeded'], 'a call after the agent was changed, before anybody decided anew', all(inPilot([1, 2, 3]), before(of('batch.planned', 'spring/1/3'), { at: ten + 20 * minuteMs, type: 'pilot.voided', data: { sample: 1 } }))],
   [['illegal_change'], 'an end of a pilot that nobody calls', before(ended, { ...pilotOver, at: ten + 80 * minuteMs })],
   [['goal_exceeded'], 'a call after the goal',
     all(oneIsEnough, before(of('batch.planned', 'spring/1/3'), comes, reachesGoal(ten + 20 * minuteMs)))],

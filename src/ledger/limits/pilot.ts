@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { gateText, countGate, readGate, type GateCounts, type PilotRules } from '../../rules/gates.ts';
 import { goalsOf } from '../../rules/talk-results.ts';
 import { appendEvents } from '../events.ts';
+import { lockedTransaction } from '../locks.ts';
+import type { Store } from '../open-ledger.ts';
 import { restartGates } from './gates.ts';
 import { countOutstanding, isOutstanding } from './counters.ts';
 import { countRows } from '../reads.ts';
@@ -54,7 +56,8 @@ export async function drawSample(
       .where('campaign_id', '=', campaignId)
       .where('row_number', 'in', rows.slice(at, at + 500))
       .execute();
-  await updateCampaign(tx, campaignId, { pilot_state: rows.length === 0 ? 'passed' : 'calling', pilot_sample: sample });
+  const state = rows.length === 0 ? 'passed' : 'calling';
+  await updateCampaign(tx, campaignId, { pilot_state: state, pilot_sample: sample, pilot_agent: null });
   await appendEvents(tx, [{ at: now, campaignId, type: 'pilot.drawn', data: { sample, size: rows.length, rows } }]);
   return rows.length;
 }
@@ -157,4 +160,31 @@ export async function goOnFromPilot(tx: Tx, campaign: Campaign, { now, again }: 
   await restartGates(tx, campaign);
   if (again) await drawSample(tx, { campaignId, now }, { sample: pilot.sample + 1, rules: rules.pilot });
   else await updateCampaign(tx, campaignId, { pilot_state: 'passed' });
+  // The agent is looked at before anybody else is called: it may have been changed while somebody decided.
+  await tx.updateTable('callers').set({ checked_at: null }).where('campaign_id', '=', campaignId).execute();
 }
+
+/**
+ * Notes with which settings of its agent a campaign with a pilot calls. Where they are others than those of the sample, what it showed
+ * holds no more: the campaign pauses, and a person decides anew. Told once of each change.
+ */
+export async function noteAgent(
+  store: Store,
+  { campaignId }: Pick<Campaign, 'campaignId'>,
+  { print, now }: { print: string; now: number },
+) {
+  await lockedTransaction(store, campaignId, async (tx) => {
+    const pilot = tx.selectFrom('campaigns').select(['pilot_sample', 'pilot_state', 'pilot_agent']).where('campaign_id', '=', campaignId);
+    const { pilot_sample: sample = null, pilot_state: state = null, pilot_agent: known = null } = (await pilot.executeTakeFirst()) ?? {};
+    if (sample === null || known === print) return;
+    await updateCampaign(tx, campaignId, { pilot_agent: print });
+    if (known === null || state === 'asked') return;
+    await updateCampaign(tx, campaignId, { pilot_state: 'asked' });
+    await appendEvents(tx, [{ at: now, campaignId, type: 'pilot.voided', data: { sample } }]);
+    await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason: voidedReason });
+  });
+}
+
+const voidedReason =
+  'The agent was changed since the pilot, so what the pilot showed holds no more. With --sample another sample is called first; ' +
+  'resume alone goes on with everybody.';

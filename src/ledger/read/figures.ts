@@ -6,6 +6,9 @@ import { hasEnded, pausedByPerson, type CampaignState } from '../../rules/lifecy
 import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
+import { goalsOf } from '../../rules/talk-results.ts';
+import { readAggregates } from '../aggregates.ts';
+import { readCallerRooms } from '../limits/caller-room.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
 import { readIdleReason, type IdleReasonName } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
@@ -29,6 +32,17 @@ export interface CampaignFigures {
   batches: Record<string, number>;
   /** Promises to call people back: `open`, of those `overdue`, and `unclear`. */
   callbacks: Record<string, number>;
+  /** Talks by what they came to, where the campaign file names results. */
+  results: Record<string, number>;
+  /** Talks that came to the goal, and so many as end the dialling; null: nothing does. */
+  goals: number;
+  goalsWanted: number | null;
+  /** Whether its pilot is called, waits for a decision (`asked`) or has passed; empty: it has none. */
+  pilot: Record<string, number>;
+  /** Calls that each of its caller numbers may begin now, where they are limited. */
+  callerRooms: Record<string, number>;
+  /** The version of the house rules that holds for it; 0: there are none. */
+  houseVersion: number;
   /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
   reason: IdleReasonName | 'ready' | null;
   pausedByItself: boolean;
@@ -83,6 +97,11 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
     batches: status.batches,
     callbacks: callbacksOf(await countPromises(db, campaignId, now)),
+    ...(await readTalks(db, campaign)),
+    goalsWanted: campaign.rules.stopAt?.goal ?? null,
+    pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
+    callerRooms: ended ? {} : await readRooms(db, campaign, now),
+    houseVersion: campaign.rules.house?.version ?? 0,
     reason:
       ended || campaign.round === 0
         ? null
@@ -94,6 +113,18 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     unownedRecords: ended ? 0 : await countUnowned(db, campaign),
     sinceAcceptedMs: since(ended ? null : await readLastAccepted(db, campaign)),
   };
+}
+
+async function readTalks(db: Queries, { campaignId, rules }: Campaign): Promise<Pick<CampaignFigures, 'results' | 'goals'>> {
+  const counts = rules.results === undefined ? [] : await readAggregates(db, campaignId, ['result']);
+  const isGoal = goalsOf(rules.results);
+  const goals = counts.reduce((sum, { value, count }) => sum + (isGoal.has(value) ? count : 0), 0);
+  return { results: Object.fromEntries(counts.map(({ value, count }) => [value, count])), goals };
+}
+
+async function readRooms(db: Queries, { rules }: Campaign, now: number): Promise<Record<string, number>> {
+  const rooms = await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
+  return Object.fromEntries([...rooms].map(([id, { room }]) => [id, room]));
 }
 
 function callbacksOf(counts: PromiseCounts | null): Record<string, number> {

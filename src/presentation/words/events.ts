@@ -46,6 +46,7 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'pilot.drawn': ({ data }) => `${plural(data.size, 'row')} ${data.size === 1 ? 'is' : 'are'} called before anybody else`,
   'pilot.ended': ({ data }) =>
     data.passed ? 'the pilot is over, and the campaign goes on' : 'the pilot is over, and nobody else is called before it is resumed',
+  'pilot.voided': () => 'the agent was changed since the pilot: nobody else is called before it is resumed',
   'pilot.decided': ({ data }) =>
     data.decision === 'go_on' ? 'an operator has seen the pilot: everybody is called' : 'an operator has another sample called first',
   'gate.read': ({ data }) => (data.verdict === 'trips' ? `a gate has tripped: ${data.measure} ${data.hits} of ${data.of}` : null),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { noPointers, type RecordPointers } from '../../rules/conversation-facts.ts';
 import { isJsonObject, type JsonObject } from '../../rules/conversation-override.ts';
 import { root } from '../http/paths.ts';
@@ -22,11 +23,19 @@ export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
       for await (const entry of client.listConversations(filter)) yield factsFromListEntry(entry, pointers);
     },
     async agent(agentId) {
-      const { agent_id: id, name, platform_settings: settings, conversation_config: conversation } = await client.getAgent(agentId);
+      const agent = await client.getAgent(agentId);
+      const { agent_id: id, name, platform_settings: settings, conversation_config: conversation } = agent;
       const permitted = isGated ? permittedBy(settings) : null;
       const keys = keysIn(settings);
       const told = keys === null ? {} : { keys };
-      return { id: id ?? agentId, name: name ?? null, permitted, placeholders: placeholdersIn(conversation), ...told };
+      return {
+        id: id ?? agentId,
+        name: name ?? null,
+        permitted,
+        placeholders: placeholdersIn(conversation),
+        print: printOf(agent),
+        ...told,
+      };
     },
     async *agents() {
       for await (const { agent_id: id, name } of client.listAgents()) yield { id, name: name ?? null };
@@ -52,6 +61,20 @@ async function readCallers(client: ConvaiClient, sought: readonly string[] = [])
     label: number.label ?? null,
     verified: verificationOf(number),
   }));
+}
+
+/** What decides how an agent talks; not when it was read or changed, nor who may see it. */
+function printOf({ name, conversation_config: conversation, platform_settings: settings, workflow }: Record<string, unknown>): string {
+  return createHash('sha256')
+    .update(sortedJson([name, conversation, settings, workflow]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
 }
 
 /** Null where the settings of an agent do not tell what it collects. */

@@ -127,6 +127,8 @@ export interface AgentFacts {
   keys?: Readonly<Record<'collected' | 'evaluation', readonly string[]>>;
   /** Values that its variables have where a call gives none, by their names; left out: not asked, or the service does not say. */
   placeholders?: Readonly<Record<string, string>>;
+  /** Hash of its name and settings, another one whenever the service shows them otherwise; left out: not asked. */
+  print?: string;
 }
 
 /** A number to call from. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
-import { goOnFromPilot, readPilot } from '../../../src/ledger/limits/pilot.ts';
+import { goOnFromPilot, noteAgent, readPilot } from '../../../src/ledger/limits/pilot.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
@@ -41,7 +41,7 @@ const resume = ({ store, campaignId }: Scenario, now: number, again = false) =>
   resumeCampaign(store, { campaignId, now }, { beside: (tx, campaign) => goOnFromPilot(tx, campaign, { now, again }) });
 const violations = async ({ store }: Scenario) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
 const told = async ({ store }: Scenario) => {
-  const types = ['pilot.drawn', 'pilot.ended', 'pilot.decided', 'gate.read'] as const;
+  const types = ['pilot.drawn', 'pilot.ended', 'pilot.voided', 'pilot.decided', 'gate.read'] as const;
   return (await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1_000, types: [...types] })).map(({ type }) => type);
 };
 
@@ -66,6 +66,49 @@ test.for(dialects)('nobody but the sample is called, once, before a person has s
   expect(await resume(scenario, noon + hourMs)).toBe(true);
   expect(rowsOf(await scenario.dial(2, noon + hourMs))).toHaveLength(32);
   expect(await told(scenario)).toEqual(['pilot.drawn', 'pilot.ended', 'pilot.decided']);
+  expect(await violations(scenario)).toEqual([]);
+});
+
+test.for(dialects)(
+  'a change of the agent voids what the pilot showed, once, and nobody is called before somebody decides anew: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect, { pilot: { rows: 10, pick: 'spread', next: 'go_on' }, gates: [] });
+    const { store } = scenario;
+    const note = async (print: string, now: number) => noteAgent(store, await scenario.campaign(), { print, now });
+    await note('first', noon);
+    const first = await scenario.dial(1);
+    await settle(scenario, first, () => 'answered', noon + 2 * minuteMs);
+    await note('first', noon + 3 * minuteMs);
+    // It has passed by itself, and somebody is planned already when the agent is changed.
+    expect(await scenario.plan(2, noon + 3 * minuteMs)).toMatchObject({ kind: 'batch', size: 30 });
+    await note('second', noon + 4 * minuteMs);
+    expect(await scenario.post(2, noon + 5 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
+    expect(await scenario.campaign()).toMatchObject({
+      state: 'paused',
+      stateReason: expect.stringMatching(/^The agent was changed since the pilot/),
+      pilot: { state: 'asked', sample: 1 },
+    });
+    await note('second', noon + 6 * minuteMs);
+    expect(await resume(scenario, noon + hourMs)).toBe(true);
+    await note('second', noon + hourMs);
+    expect(await scenario.dial(3, noon + hourMs)).toHaveLength(30);
+    expect(await told(scenario)).toEqual(['pilot.drawn', 'pilot.ended', 'pilot.voided', 'pilot.decided']);
+    expect(await violations(scenario)).toEqual([]);
+  },
+);
+
+test.for(dialects)('a further sample is that of the agent as it is then; a change in the middle of it voids it: %s', async (dialect) => {
+  const scenario = await begin(dialect);
+  const note = async (print: string, now: number) => noteAgent(scenario.store, await scenario.campaign(), { print, now });
+  await note('first', noon);
+  const first = await scenario.dial(1);
+  await settle(scenario, first, () => 'answered', noon + 2 * minuteMs);
+  await scenario.plan(2, noon + 2 * minuteMs);
+  await resume(scenario, noon + hourMs, true);
+  await note('second', noon + hourMs);
+  expect(await scenario.campaign()).toMatchObject({ state: 'running', pilot: { state: 'calling', sample: 2 } });
+  await note('third', noon + hourMs + minuteMs);
+  expect(await scenario.campaign()).toMatchObject({ state: 'paused', pilot: { state: 'asked', sample: 2 } });
   expect(await violations(scenario)).toEqual([]);
 });
 

@@ -4,7 +4,8 @@ import { breakerOpens } from '../../../src/rules/pacing/breaker.ts';
 import { listWatched, readFigures } from '../../../src/ledger/read/figures.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { updateCampaign } from '../../../src/ledger/updates.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { setHouse } from '../../../src/ledger/limits/house.ts';
+import { buildRows, minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { bothDialects, type TestDialect } from '../test-stores.ts';
@@ -74,6 +75,37 @@ test.for(bothDialects)('figures follow a campaign from its first batch to its la
     unownedRecords: 0,
     sinceAcceptedMs: 0,
     calls: { answered: 1 },
+  });
+});
+
+test.for(bothDialects)('figures tell results and goal, the pilot, the room of each number and the house rules: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const rules = {
+    results: talkResults,
+    stopAt: { goal: 2, overshoot: 'allowed' as const },
+    pilot: { rows: 2, pick: 'first' as const, next: 'ask' as const },
+    callers: { numbers: ['pn_main'], choice: 'region' as const, limits: { perHour: 5, perDay: null } },
+  };
+  const spring = await beginProven(store, { rows: buildRows(numbers(6), (index) => `Guest ${index}`), rules });
+  expect(await at(spring, noon)).toMatchObject({
+    results: {},
+    goals: 0,
+    goalsWanted: 2,
+    pilot: { calling: 1 },
+    callerRooms: { pn_main: 5 },
+    houseVersion: 0,
+  });
+  const [attempt = ''] = await spring.dial(1);
+  const { e164 } = await store.db.selectFrom('attempts').select('e164').where('attempt_id', '=', attempt).executeTakeFirstOrThrow();
+  await spring.sweep(noon + 5 * minuteMs, [{ ...answered('conv_1', e164, noon + minuteMs), collected: { appointment: 'confirmed' } }]);
+  const calendar = { hours: null, closedOn: ['2030-12-24'] };
+  const house = { calendar, caps: [], callerLimits: { perHour: 4, perDay: null }, requires: { consent: false, optOut: false } };
+  await setHouse(store, { text: '', rules: house, now: noon });
+  expect(await at(spring, noon + 6 * minuteMs)).toMatchObject({
+    results: { confirmed: 1 },
+    goals: 1,
+    callerRooms: { pn_main: 2 },
+    houseVersion: 1,
   });
 });
 

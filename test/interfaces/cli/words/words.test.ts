@@ -34,6 +34,7 @@ test.each(
     [event('account.adjusted', { from: { service: 'https://old.example' }, to: { service: 'https://new.example' } }),
       "an operator moved the campaign to its service's new address, https://new.example"],
     [event('house.changed', { version: 2, rules: { version: 2, calendar: { hours: null, closedOn: [] }, caps: [], callerLimits: null, requires: { consent: true, optOut: false } } }), 'version 2 of the house rules holds for all campaigns'],
+    [event('pilot.voided', { sample: 2 }), 'the agent was changed since the pilot: nobody else is called before it is resumed'],
     [event('house.changed', { version: 3, rules: null }), 'the house rules are lifted'],
     [event('account.pace', { from: 1000, to: 500 }), 'the service limits requests: all limits are at 50 %, and rise as it accepts batches'],
     [event('account.pace', { from: 500, to: 550 }), null],
