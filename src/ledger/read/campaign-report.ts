@@ -5,7 +5,9 @@ import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
 import { countPromises, type PromiseCounts } from '../rows/promises.ts';
+import { readEvents, type CampaignEvent } from '../events.ts';
 import { placeOf } from '../rows/row-terms.ts';
+import { accountScope } from '../rows/suppressions.ts';
 import type { Queries } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 
@@ -23,6 +25,8 @@ export interface CampaignReport extends Report {
   /** Promises to call people back; null: the campaign never had any. */
   callbacks: PromiseCounts | null;
   law: LawOutlook;
+  /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
+  changes: CampaignEvent[];
   /**
    * What the time on the line of the calls has cost; null where the campaign file names no price. `perGoal`: for each person with whom
    * the goal was reached; null: there is none.
@@ -49,8 +53,18 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     course: course === null ? null : reportedCourse(course),
     callbacks: await countPromises(store.db, campaign.campaignId, now),
     law: await readLawOutlook(store.db, campaign),
+    changes: await readChanges(store.db, campaign),
     cost: reportedCost(campaign.rules.price, report),
   };
+}
+
+const changeTypes = ['campaign.adjusted', 'account.adjusted', 'caller.out', 'caller.in', 'pilot.voided', 'pilot.decided'] as const;
+const mostChanges = 200;
+
+async function readChanges(db: Queries, { campaignId, createdAt }: Campaign): Promise<CampaignEvent[]> {
+  const own = await readEvents(db, campaignId, { types: changeTypes, limit: mostChanges });
+  const ofHouse = await readEvents(db, accountScope, { types: ['house.changed'], limit: mostChanges });
+  return [...own, ...ofHouse.filter(({ at }) => at >= createdAt)].toSorted((one, other) => one.seq - other.seq);
 }
 
 function reportedCost(price: Price | undefined, { calls, goal }: Report): CampaignReport['cost'] {

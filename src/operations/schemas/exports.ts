@@ -64,6 +64,11 @@ export const report = z
     callbacks: promiseCounts,
     course: course.nullable().meta({ description: 'Null before the first call.' }),
     law: lawOutlook,
+    changes: z
+      .array(z.looseObject({ seq: z.int(), at: instant, type: z.string(), data: z.record(z.string(), z.unknown()).optional() }))
+      .meta({
+        description: 'Changes of limits, agent, caller numbers and house rules, oldest first: what may lie behind another answer rate.',
+      }),
     cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number(), perGoal: z.number().nullable() }).nullable().meta({
       description:
         'What the time on the line has cost, by the price of the campaign file, without its rounding per call; null without one.',

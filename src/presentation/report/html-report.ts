@@ -11,6 +11,8 @@ import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionCha
 import { renderChart, type Chart } from '../charts/chart.ts';
 import { courseChart } from '../charts/timeline.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
+import type { NewEvent } from '../../rules/events.ts';
+import { tellEvent } from '../words/events.ts';
 import { causeText } from '../words/needs.ts';
 import { goalText } from '../words/campaign.ts';
 import { reasonText } from '../words/causes.ts';
@@ -115,11 +117,22 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
     { title: 'Calls by day', charts: [daysChart(day)] },
     { title: 'Answer rate by hour of the week', charts: [weekChart(week)], wide: true },
     { title: 'Attempts', charts: [attemptsChart(attempt)] },
-    { title: 'Caller numbers', charts: [callersChart(caller), callerDaysChart(caller)] },
+    { title: 'Caller numbers', charts: [callersChart(caller), callerDaysChart(caller), ...changeCharts(campaign)] },
     { title: 'How calls and rows ended', charts: [dispositionChart(disposition), ...resultCharts(campaign), ...outcomeCharts(campaign)] },
     { title: 'Collected values', charts: valueCharts(campaign, 'collected') },
     { title: 'Evaluations', charts: valueCharts(campaign, 'evaluation') },
   ];
+}
+
+/** What was changed while it called, beside the days of the numbers; none where nothing was. */
+function changeCharts({ changes }: ShownCampaign): Chart[] {
+  const rows = changes.flatMap((event) => {
+    const told = tellEvent(event as NewEvent);
+    return told === null ? [] : [{ cells: [new Date(event.at).toISOString().slice(0, 16).replace('T', ' '), told] }];
+  });
+  if (rows.length === 0) return [];
+  const note = 'What may lie behind another answer rate, by the clock of the service (UTC). What the carriers did is not known here.';
+  return [{ title: 'What was changed', note, drawing: null, figures: { columns: ['When', 'What'], rows }, whenEmpty: '' }];
 }
 
 /** The groups as sections of a report; campaigns stand side by side in each. */

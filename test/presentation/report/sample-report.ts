@@ -37,6 +37,16 @@ export function sampleCampaign(campaignId: string, more: Partial<CampaignReport>
       consent: [{ country: 'US', kind: 'artificial_voice', rows: 120, source: '47 CFR 64.1200' }],
       unconfirmed: [{ id: 'us-la', what: 'which legal holidays', rows: 12, source: 'R.S. 1:55' }],
     },
+    changes: [
+      {
+        seq: 7,
+        at: noon,
+        campaignId: 'spring',
+        type: 'campaign.adjusted',
+        data: { from: { batchSize: 20 }, to: { batchSize: 5 }, by: 'person' },
+      },
+      { seq: 9, at: noon + 60_000, campaignId: 'spring', type: 'pilot.voided', data: { sample: 1 } },
+    ],
     cost: null,
     ...more,
   };
