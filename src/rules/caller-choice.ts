@@ -57,15 +57,21 @@ export class CallerSorting {
   readonly #callers: Caller[];
   readonly #choice: CallerChoice;
   readonly #rooms: ReadonlyMap<string, CallerRoom>;
+  readonly #sticksUntil: number;
   #ofRequest: string | null = null;
   #taken = 0;
   #takenUnpromised = 0;
 
-  /** `rooms`: of those whose calls are limited. */
-  constructor(callers: readonly Caller[], choice: CallerChoice, rooms: ReadonlyMap<string, CallerRoom> = new Map()) {
+  /** `rooms`: of those whose calls are limited; `sticksUntil`: whose number is full for longer is called from another one. */
+  constructor(
+    callers: readonly Caller[],
+    choice: CallerChoice,
+    { rooms = new Map(), sticksUntil = Infinity }: { rooms?: ReadonlyMap<string, CallerRoom>; sticksUntil?: number } = {},
+  ) {
     this.#callers = callers.filter(({ phoneNumberId }) => rooms.get(phoneNumberId)?.room !== 0).map((caller) => ({ ...caller }));
     this.#choice = choice;
     this.#rooms = rooms;
+    this.#sticksUntil = sticksUntil;
   }
 
   /** The number of this request; null while nobody has been taken. */
@@ -78,7 +84,8 @@ export class CallerSorting {
    * call backs; null: they need not.
    */
   waitsUntil({ caller, isPromised }: CallerWish): number | null {
-    const known = caller === null ? undefined : this.#rooms.get(caller);
+    const own = caller === null ? undefined : this.#rooms.get(caller);
+    const known = (waitOf(own, isPromised === true) ?? 0) <= this.#sticksUntil ? own : undefined;
     const rooms = known === undefined ? this.#callers.map(({ phoneNumberId }) => this.#rooms.get(phoneNumberId)) : [known];
     const waits = rooms.map((room) => waitOf(room, isPromised === true));
     return waits.length > 0 && !waits.includes(null) ? Math.min(...waits.map(Number)) : null;
@@ -138,16 +145,26 @@ export const faultWords: Readonly<Record<CallerFault, string>> = {
 export interface CallerLimits {
   perHour: number | null;
   perDay: number | null;
+  /** Between two calls of it at least; absent: none. */
+  spreadMs?: number;
+  /** A recipient whose number must wait for longer than this is called from another one; absent: they wait. */
+  stickMs?: number;
 }
 
-/** Any stretch of that length counts, so that nothing bursts at midnight. */
-const windows = [
-  { limit: 'perHour', ms: 3_600_000 },
-  { limit: 'perDay', ms: 86_400_000 },
-] as const;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** How far back calls count. */
-export const callerLookBackMs = windows[1].ms;
+export const callerLookBackMs = dayMs;
+
+/** Any stretch of that length counts, so that nothing bursts at midnight. */
+function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: number; ms: number }[] {
+  return [
+    ...(perHour === null ? [] : [{ most: perHour, ms: hourMs }]),
+    ...(perDay === null ? [] : [{ most: perDay, ms: dayMs }]),
+    ...(spreadMs === undefined ? [] : [{ most: 1, ms: spreadMs }]),
+  ];
+}
 
 /** Calls that a number may begin now, and when it may begin one more where that is none. */
 export interface CallerRoom {
@@ -173,9 +190,7 @@ const leastLookMs = 60_000;
 export function roomOf(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[] = []): CallerRoom {
   const found: CallerRoom = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
   const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
-  for (const { limit, ms } of windows) {
-    const most = limits[limit];
-    if (most === null) continue;
+  for (const { most, ms } of windowsOf(limits)) {
     const within = calls.filter((at) => at > now - ms).sort((a, b) => a - b);
     found.room = Math.min(found.room, Math.max(0, most - within.length));
     // One more fits when all but the last few of them are so long ago.

@@ -45,7 +45,9 @@ export function withoutHouse(rules: CampaignRules): CampaignRules {
 
 function stricterLimits(own: CallerLimits | null, house: CallerLimits | null): CallerLimits | null {
   if (own === null || house === null) return own ?? house;
-  return { perHour: lower(own.perHour, house.perHour), perDay: lower(own.perDay, house.perDay) };
+  const spreadMs = Math.max(own.spreadMs ?? 0, house.spreadMs ?? 0);
+  const lowest = { perHour: lower(own.perHour, house.perHour), perDay: lower(own.perDay, house.perDay) };
+  return { ...own, ...lowest, ...(spreadMs > 0 && { spreadMs }) };
 }
 
 function lower(one: number | null, other: number | null): number | null {

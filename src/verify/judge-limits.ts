@@ -20,14 +20,17 @@ export function judgeCaller({ campaign, numbers, event, violate }: JudgedLine, c
   const dayMs = 24 * 60 * minuteMs;
   const hour = Math.min(...limits.map(({ perHour }) => perHour ?? Infinity));
   const day = Math.min(...limits.map(({ perDay }) => perDay ?? Infinity));
-  let [inHour, inDay] = [0, 0];
+  const spread = Math.max(...limits.map(({ spreadMs }) => spreadMs ?? 0));
+  let [inHour, inDay, tooSoon] = [0, 0, false];
   const calls = numbers.placedFrom(caller);
   for (let index = calls.length - 1; index >= 0; index -= 1) {
     const { rangBy = 0, at = 0 } = calls[index] ?? {};
     if (at < event.at - 2 * dayMs) break;
     if (rangBy > event.at - dayMs) inDay += 1;
     if (rangBy > event.at - 60 * minuteMs) inHour += 1;
+    if (spread > 0 && rangBy > event.at - spread) tooSoon = true;
   }
+  if (tooSoon) violate('caller_limit_exceeded', `call ${event.attemptId} was placed from ${caller} sooner after another than it may be`);
   if (inHour >= hour || inDay >= day)
     violate('caller_limit_exceeded', `call ${event.attemptId} was placed from ${caller} after ${inHour} in an hour and ${inDay} in a day`);
 }

@@ -53,10 +53,17 @@ export interface JudgedResult {
   goal?: boolean;
 }
 
+/** `spreadMs`: between two calls of one number at least. */
+interface JudgedCallerLimits {
+  perHour: number | null;
+  perDay: number | null;
+  spreadMs?: number;
+}
+
 const untold = {
   agentId: '',
   /** Calls that one number may make. */
-  callers: { limits: null as { perHour: number | null; perDay: number | null } | null },
+  callers: { limits: null as JudgedCallerLimits | null },
   calendar: { hours: null, closedOn: [] } as Calendar,
   law: [] as readonly Law[],
   startsAt: null as number | null,
@@ -95,7 +102,7 @@ const ofNoHouse = {
   version: 0,
   calendar: { hours: null, closedOn: [] } as Calendar,
   caps: [] as readonly Cap[],
-  callerLimits: null as { perHour: number | null; perDay: number | null } | null,
+  callerLimits: null as JudgedCallerLimits | null,
   requires: { consent: false, optOut: false },
 };
 

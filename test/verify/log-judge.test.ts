@@ -280,6 +280,8 @@ const corruptions: [rules: LogRule[], what: string, change: Change][] = [
     all(promised(ten + 60 * minuteMs, keptBy('spring/2/2')), autumnCalls)],
   [['caller_limit_exceeded'], 'a third call of a number in an hour that may make two',
     campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: 2, perDay: null } } })],
+  [['caller_limit_exceeded'], 'a call of a number too soon after another',
+    campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: null, perDay: null, spreadMs: 30 * minuteMs } } })],
   [['caller_limit_exceeded'], 'a fourth call of a number in a day that may make three',
     campaignRules({ callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: null, perDay: 3 } } })],
   [['cap_exceeded'], 'a second call to a number of which the house allows one', before(of('batch.planned', 'spring/1/3'), houseRules({ caps: [{ by: 'number', calls: 1, withinMs: 86_400_000 }] }))],

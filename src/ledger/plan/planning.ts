@@ -174,7 +174,7 @@ async function fillBatch(
   const full = await fullUntil(tx, campaign, { rooms, numbers: usable, now: input.now });
   if (full !== null) return wait(tx, input, { reason: 'caller_limit', until: earliest(full, rules.endsAt) });
   const { sorting, callers } = await sortDue(tx, campaign, { now: input.now, slots: slots.count, wordsKept }, () =>
-    pool === null ? null : new CallerSorting(pool, choice, rooms),
+    pool === null ? null : new CallerSorting(pool, choice, { rooms, sticksUntil: input.now + (limits?.stickMs ?? Infinity) }),
   );
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);

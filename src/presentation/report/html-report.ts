@@ -11,7 +11,6 @@ import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionCha
 import { renderChart, type Chart } from '../charts/chart.ts';
 import { courseChart } from '../charts/timeline.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
-import type { NewEvent } from '../../rules/events.ts';
 import { tellEvent } from '../words/events.ts';
 import { causeText } from '../words/needs.ts';
 import { goalText } from '../words/campaign.ts';
@@ -127,7 +126,7 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
 /** What was changed while it called, beside the days of the numbers; none where nothing was. */
 function changeCharts({ changes }: ShownCampaign): Chart[] {
   const rows = changes.flatMap((event) => {
-    const told = tellEvent(event as NewEvent);
+    const told = tellEvent(event);
     return told === null ? [] : [{ cells: [new Date(event.at).toISOString().slice(0, 16).replace('T', ' '), told] }];
   });
   if (rows.length === 0) return [];

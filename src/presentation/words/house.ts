@@ -41,6 +41,9 @@ function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'v
     })),
     ...limitParts('perHour', callerLimits, 'an hour'),
     ...limitParts('perDay', callerLimits, 'a day'),
+    ...(callerLimits?.spreadMs === undefined
+      ? []
+      : [{ text: `Between two calls of a caller number lie ${span(callerLimits.spreadMs)} at least`, binds: always }]),
     ...(requires.consent
       ? [{ text: 'consent is required', binds: ({ consent }: Pick<CampaignRules, 'consent'>) => consent === undefined }]
       : []),
@@ -50,7 +53,7 @@ function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'v
   ];
 }
 
-function limitParts(of: keyof CallerLimits, limits: CallerLimits | null, stretch: string): Part[] {
+function limitParts(of: 'perHour' | 'perDay', limits: CallerLimits | null, stretch: string): Part[] {
   const most = limits?.[of] ?? null;
   if (most === null) return [];
   const binds = ({ callers }: CampaignRules) => (callers.limits?.[of] ?? Infinity) > most;

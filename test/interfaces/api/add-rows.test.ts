@@ -71,3 +71,50 @@ test('a request is answered row by row, and told to wait by its status', async (
   expect([200, 429]).toContain(late.status);
   expect((await stored()).includes('late')).toBe(late.status === 200);
 });
+
+const areas = ['202', '212', '305', '312', '404', '415', '503', '602', '617', '813'];
+
+test.for(dialects)(
+  'a thousand requests at once over HTTP are taken or told to wait, and none is half taken: %s',
+  { timeout: 120_000 },
+  async (dialect) => {
+    const { world, stored } = await openWorld(dialect);
+    const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
+    const leads = areas.flatMap((area, at) =>
+      Array.from({ length: 100 }, (_, index) => ({
+        id: `lead-${at}-${index}`,
+        phone: `+1${area}55501${String(index).padStart(2, '0')}`,
+        name: `Guest ${at} ${index}`,
+      })),
+    );
+    let sent = 0;
+    const send = async (cells: (typeof leads)[number]) => {
+      const response = await fetch(`${address}/api/v1/campaigns/${campaignId}/rows`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${world.tokenText('operate')}`,
+          'content-type': 'application/json',
+          'idempotency-key': `${cells.id} ${(sent += 1)}`,
+        },
+        body: JSON.stringify({ rows: [{ cells }] }),
+      });
+      const body = (await response.json()) as { rows?: { result: string }[] };
+      return { cells, status: response.status, result: body.rows?.[0]?.result };
+    };
+    const accepted: string[] = [];
+    let left = leads;
+    for (let volleys = 0; left.length > 0; volleys += 1) {
+      expect(volleys).toBeLessThan(100);
+      const answers = await Promise.all(left.map(send));
+      expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+      const taken = answers.filter(({ status }) => status === 200);
+      expect(taken.filter(({ result }) => result !== 'accepted')).toEqual([]);
+      accepted.push(...taken.map(({ cells }) => cells.id));
+      // What was answered is stored, and nothing else.
+      expect((await stored()).sort()).toEqual([...accepted].sort()); // prettier-ignore
+      if (volleys === 0) expect(taken.length).toBeLessThan(leads.length);
+      left = answers.filter(({ status }) => status === 429).map(({ cells }) => cells);
+    }
+    expect(new Set(accepted).size).toBe(leads.length);
+  },
+);

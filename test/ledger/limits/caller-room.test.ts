@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
-import { roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
+import { CallerSorting, roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
@@ -35,6 +35,45 @@ test('a number has room for as many calls as each stretch allows, and for one mo
   expect(roomOf(limits, ago(100, 200, 300, 400), noon)).toMatchObject({ room: 0, freeAt: noon + 24 * hourMs - 400 * minuteMs });
   // More than there may be: those that are over the limit leave first.
   expect(roomOf({ perHour: 1, perDay: null }, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 50 * minuteMs });
+});
+
+test('with a spread a number makes one call in each such stretch', () => {
+  const limits = { perHour: 3, perDay: null, spreadMs: 15 * minuteMs };
+  const ago = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
+  expect(roomOf(limits, [], noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(roomOf(limits, ago(10), noon)).toMatchObject({ room: 0, freeAt: noon + 5 * minuteMs });
+  expect(roomOf(limits, ago(16), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(roomOf(limits, ago(16, 32, 48), noon)).toMatchObject({ room: 0, freeAt: noon + 12 * minuteMs });
+});
+
+test('whose number is full for longer than it sticks is called from another one', () => {
+  const callers = ['pn_a', 'pn_b'].map((phoneNumberId) => ({ phoneNumberId, country: null, regions: null, given: 0 }));
+  const full = { room: 0, freeAt: noon + 2 * hourMs, free: 0, looksAt: noon };
+  const rooms = new Map([['pn_a', full], ['pn_b', { ...full, room: 1, free: 1 }]]); // prettier-ignore
+  const wish = { caller: 'pn_a', country: null, regions: null };
+  const waiting = new CallerSorting(callers, 'rotation', { rooms, sticksUntil: noon + 3 * hourMs });
+  expect(waiting.waitsUntil(wish)).toBe(noon + 2 * hourMs);
+  const changing = new CallerSorting(callers, 'rotation', { rooms, sticksUntil: noon + hourMs });
+  expect(changing.waitsUntil(wish)).toBeNull();
+  expect(changing.takes(wish)).toBe(true);
+  expect(changing.caller).toBe('pn_b');
+});
+
+test.for(dialects)('calls of one number begin apart, over all campaigns, and the judge sees it: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const limits = { perHour: null, perDay: null, spreadMs: 20 * minuteMs };
+  const spring = await begin(store, { limits });
+  const autumn = await begin(store, { id: 'autumn', from: 20, limits });
+  expect(await spring.dial(1)).toEqual([expect.stringContaining('spring/')]);
+  expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  await settle(spring, ['spring/1/1'], noon + minuteMs);
+  await store.db
+    .updateTable('attempts')
+    .set({ rang_at: noon - 1000 })
+    .execute();
+  expect(await autumn.plan(1, noon + 19 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: noon + 20 * minuteMs });
+  expect(await autumn.dial(1, noon + 20 * minuteMs)).toHaveLength(1);
+  expect(await violations(store)).toEqual([]);
 });
 
 test('room is kept for each call back that is due before a call of now has left the stretch', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallerLimits } from '../../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { shapeOf, text, whole, type SettingGroup, type Written } from './setting.ts';
+import { duration, shapeOf, text, whole, type SettingGroup, type Written } from './setting.ts';
 
 const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
 const id = z
@@ -31,11 +31,15 @@ const callers = z
 const limits = {
   per_hour: { schema: whole(1, 100_000).optional(), help: 'At most so many calls from one number in any hour.' },
   per_day: { schema: whole(1, 1_000_000).optional(), help: 'At most so many calls from one number in any 24 hours.' },
+  spread: { schema: duration(1000).refine((ms) => ms <= 3_600_000, { error: 'write at most 1h' }).optional(),
+    help: 'At least so long between two calls of one number, at most 1h.' },
+  stick: { schema: duration(0).optional(),
+    help: 'Whoever has been called keeps the number, and waits for it so long where it is full; then another one calls. Left out: however long.' },
 } as const satisfies SettingGroup;
 const limitsFix = 'write caller_limits: { per_day: 80 }, with per_hour as well or in its place';
 const callerLimits = z
   .strictObject(shapeOf(limits), { error: limitsFix })
-  .refine(({ per_hour: hour, per_day: day }) => hour !== undefined || day !== undefined, { error: limitsFix });
+  .refine(({ per_hour: hour, per_day: day, spread }) => [hour, day, spread].some((each) => each !== undefined), { error: limitsFix });
 
 // prettier-ignore
 export const callerSettings = {
@@ -65,5 +69,7 @@ export function callerRules(
 
 /** As frozen; undefined: none are written. */
 export function callerLimitsOf(written: z.output<typeof callerSettings.caller_limits.schema>): CallerLimits | undefined {
-  return written && { perHour: written.per_hour ?? null, perDay: written.per_day ?? null };
+  if (written === undefined) return undefined;
+  const { per_hour: perHour = null, per_day: perDay = null, spread: spreadMs, stick: stickMs } = written;
+  return { perHour, perDay, ...(spreadMs !== undefined && { spreadMs }), ...(stickMs !== undefined && { stickMs }) };
 }
