@@ -4,6 +4,7 @@ import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { addSuppressions, findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
+import { listHouse, setHouse } from '../../../src/ledger/limits/house.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
@@ -56,6 +57,25 @@ onPostgres.for(waits)(
     expect(called.includes(first)).toBe(!stoodBefore);
   },
 );
+
+onPostgres.for(waits)('house rules that stand while a dial waits for $for are kept by it', async ({ rules, lock, defaults }) => {
+  const [dialler, person] = await openTwo(defaults);
+  const scenario = await beginProven(dialler, { rules, rows });
+  await scenario.plan(1);
+  const release = await hold(person, lock);
+  const dialled = scenario.post(1);
+  await until('the dial waits', async () => (await countWaiting(person)) === 1);
+  const calendar = { hours: null, closedOn: ['2030-01-15'] };
+  const closed = { calendar, caps: [], callerLimits: null, requires: { consent: false, optOut: false } };
+  const set = setHouse(person, { text: '', rules: closed, now: noon });
+  const stands = async () => (await listHouse(person.db)).length > 0;
+  await until('they stand or wait', async () => (await stands()) || (await countWaiting(person)) === 2);
+  const stoodBefore = await stands();
+  await release();
+  const step = await dialled;
+  await set;
+  expect(step.kind === 'post' ? step.calls.length : 0).toBe(stoodBefore ? 0 : rows.length);
+});
 
 onPostgres('a Retry-After that came while a dial waited for the lock of people is obeyed', async () => {
   const [dialler, other] = await openTwo();
