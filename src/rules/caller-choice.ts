@@ -158,7 +158,7 @@ const dayMs = 24 * hourMs;
 export const callerLookBackMs = dayMs;
 
 /** Any stretch of that length counts, so that nothing bursts at midnight. */
-function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: number; ms: number }[] {
+export function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: number; ms: number }[] {
   return [
     ...(perHour === null ? [] : [{ most: perHour, ms: hourMs }]),
     ...(perDay === null ? [] : [{ most: perDay, ms: dayMs }]),

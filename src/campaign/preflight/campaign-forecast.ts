@@ -1,3 +1,5 @@
+import { windowsOf } from '../../rules/caller-choice.ts';
+import type { StartLimit } from '../../rules/forecast/line-use.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { forecast, type Course, type Forecast, type ForecastGroup, type ForecastInput } from '../../rules/forecast/forecast.ts';
 import { coarsened } from '../../rules/forecast/coarse.ts';
@@ -31,7 +33,7 @@ export interface WindowNeeds {
   /** The fewest concurrent calls that are enough; null when no number is. */
   concurrentCalls: number | null;
   /** What keeps more calls from being enough. */
-  limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'warm_up' | 'delays' | 'windows' | null;
+  limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'caller_limits' | 'warm_up' | 'delays' | 'windows' | null;
 }
 
 export interface CampaignForecast {
@@ -161,8 +163,14 @@ function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, c
     marginMs: rules.timing.dispatchMarginMs,
     linesAt: warmingUp(lines, rules.pacing.warmUpMs),
     startsPerMinute: rules.pacing.startsPerMinute,
+    startLimits: startLimitsOf(rules.callers),
     caps: rules.caps,
   };
+}
+
+/** What all numbers may begin together; that people keep theirs, and what other campaigns call from them, is left out. */
+function startLimitsOf({ limits, numbers }: CampaignRules['callers']): StartLimit[] {
+  return windowsOf(limits ?? { perHour: null, perDay: null }).map(({ most, ms }) => ({ most: most * numbers.length, withinMs: ms }));
 }
 
 function inMinutes(ms: number): number {
@@ -204,7 +212,8 @@ function findNeeds(
     ['shared_words', withLines(Math.min(enough, accountLines ?? enough))],
     ['account_limit', withLines(enough)],
     ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
-    ['warm_up', { linesAt: () => enough, startsPerMinute: null }],
+    ['caller_limits', { ...withLines(enough), startsPerMinute: null, startLimits: [] }],
+    ['warm_up', { linesAt: () => enough, startsPerMinute: null, startLimits: [] }],
   ];
   const limit = limits.filter(([by]) => by !== 'shared_words' || wordsLines !== null).find(([, changes]) => fits(changes))?.[0];
   return {

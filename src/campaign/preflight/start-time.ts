@@ -48,7 +48,8 @@ export class StartTime {
     if (counts.dialable === 0) throw nobody(file, counts);
     const request = { rules, groups: this.#callable.groups(), startsAt: this.#startsAt, accountLines };
     const { earliest, likely } = forecastOutlook(request);
-    if (earliest.neverCalled > 0 && !allowPartial) throw tooShort(file, rules, forecastCampaign(request));
+    // One that stops at its goal need not come to everybody.
+    if (earliest.neverCalled > 0 && !allowPartial && rules.stopAt === undefined) throw tooShort(file, rules, forecastCampaign(request));
     return [...lateRows(counts, impossibleRows), ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely))];
   }
 }
@@ -155,6 +156,8 @@ function limitText({ limitedBy, moreMs }: WindowNeeds): string {
       return `${begin} the account allows no more.`;
     case 'starts_per_minute':
       return `${begin} pacing.starts_per_minute lets too few calls begin.`;
+    case 'caller_limits':
+      return `${begin} caller_limits let too few calls begin: name more numbers.`;
     case 'warm_up':
       return `${begin} pacing.warm_up keeps lines unused for too long.`;
     case 'delays':

@@ -1,5 +1,6 @@
 import type { ForecastInput } from './forecast.ts';
 import { grainOf } from './grain.ts';
+import type { StartLimit } from './line-use.ts';
 
 const minuteMs = 60_000;
 /** About so many steps a simulation takes for the time in which the lines are busy. */
@@ -32,8 +33,14 @@ export function coarsened(input: ForecastInput): ForecastInput {
     grainMs: joined * grainOf(course.answeredMs, course.unansweredMs),
     // Starts of a minute cannot be told apart any more: as many lines as they keep busy.
     startsPerMinute: null,
+    startLimits: (input.startLimits ?? []).map((limit) => joinedLimit(limit, joined)),
     linesAt: (sinceMs) => Math.min(linesAt(sinceMs), paced),
   };
+}
+
+/** The same for calls of which each stands for several. */
+function joinedLimit({ most, withinMs }: StartLimit, joined: number): StartLimit {
+  return most >= joined ? { most: Math.floor(most / joined), withinMs } : { most: 1, withinMs: (withinMs * joined) / most };
 }
 
 /** Lines that the starts of a minute keep busy. */

@@ -2,7 +2,7 @@ import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import { capsAllowAt, type FrequencyCap } from '../frequency-caps.ts';
 import { grainOf } from './grain.ts';
-import { LineUse } from './line-use.ts';
+import { LineUse, StartLimits, type StartLimit } from './line-use.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -49,6 +49,8 @@ export interface ForecastInput {
   /** Lines in use this long after the first instant, at most. */
   linesAt: (sinceMs: number) => number;
   startsPerMinute: number | null;
+  /** Further limits of starts; default: none. */
+  startLimits?: readonly StartLimit[];
   caps: readonly FrequencyCap[];
   /** Between two of its instants; default: as fine as its calls are short. */
   grainMs?: number;
@@ -117,6 +119,7 @@ class Simulation {
   /** With first attempts to make, the one that is furthest behind first. */
   readonly #fresh = new PriorityQueue<Place>((left, right) => right.fresh / right.count - left.fresh / left.count);
   readonly #lines = new LineUse();
+  readonly #starts: StartLimits;
   /** The part of a person who was answered so far. */
   #answeredRest = 0;
   readonly #result: Forecast = {
@@ -132,6 +135,7 @@ class Simulation {
 
   constructor(input: ForecastInput) {
     this.#input = input;
+    this.#starts = new StartLimits(input.startLimits);
     const { answeredMs, unansweredMs } = input.course;
     this.#grainMs = input.grainMs ?? grainOf(answeredMs, unansweredMs);
     // Calls that end together are one event: without a common grain every call would become its own.
@@ -168,7 +172,8 @@ class Simulation {
       const lines = this.#lines;
       const isPaced = startsPerMinute !== null && lines.startsInMinute >= startsPerMinute;
       const lineFree = Math.min(lines.nextFreeAt, this.#warmsUp(now) ? now + this.#grainMs : Infinity);
-      next = isPaced ? lines.nextStartLeavesAt : lineFree;
+      const pacedUntil = Math.max(isPaced ? lines.nextStartLeavesAt : 0, this.#starts.nextAt(now));
+      next = pacedUntil > 0 ? pacedUntil : lineFree;
     }
     if (next === null || !Number.isFinite(next)) return null;
     return at + Math.ceil((Math.max(next, now + 1) - at) / this.#grainMs) * this.#grainMs;
@@ -224,7 +229,7 @@ class Simulation {
   #startCalls(now: number): void {
     const { linesAt, at, startsPerMinute } = this.#input;
     const startsLeft = startsPerMinute === null ? Infinity : startsPerMinute - this.#lines.startsInMinute;
-    let left = Math.min(linesAt(now - at) - this.#lines.inUse, startsLeft);
+    let left = Math.min(linesAt(now - at) - this.#lines.inUse, startsLeft, this.#starts.left(now));
     const called = { answered: 0, unanswered: 0 };
     while (left > 0 && this.#nextRetry < this.#retries.length) {
       const cohort = this.#retries[this.#nextRetry] as Cohort;
@@ -238,10 +243,7 @@ class Simulation {
       cohort.count -= count;
       if (cohort.count === 0) this.#nextRetry += 1;
     }
-    if (this.#nextRetry === this.#retries.length) {
-      this.#retries = [];
-      this.#nextRetry = 0;
-    }
+    if (this.#nextRetry === this.#retries.length) [this.#retries, this.#nextRetry] = [[], 0];
     if (left > 0) this.#startFresh(left, now, called);
     this.#occupyLines(now, called);
   }
@@ -282,16 +284,14 @@ class Simulation {
   #occupyLines(now: number, { answered, unanswered }: Called): void {
     const { course } = this.#input;
     this.#result.calls += answered + unanswered;
+    this.#starts.begin(now, answered + unanswered);
     this.#result.callMs += answered * course.answeredMs + unanswered * course.unansweredMs;
     this.#lines.begin(now, answered, this.#answeredMs);
     this.#lines.begin(now, unanswered, this.#unansweredMs);
   }
 }
 
-interface Called {
-  answered: number;
-  unanswered: number;
-}
+type Called = Record<'answered' | 'unanswered', number>;
 
 function allowedBy(caps: readonly FrequencyCap[], calledAt: readonly number[], at: number): number {
   const calls = calledAt.map((call) => ({ at: call, talked: false }));

@@ -53,3 +53,43 @@ export class LineUse {
     this.lastEndsAt = Math.max(this.lastEndsAt ?? -Infinity, now + lengthMs);
   }
 }
+
+/** So many calls may begin in any stretch of this length. */
+export interface StartLimit {
+  most: number;
+  withinMs: number;
+}
+
+/** How many calls may begin by limits of starts, as time goes on. Instants never go back. */
+export class StartLimits {
+  readonly #limits: { most: number; withinMs: number; starts: { at: number; count: number }[]; count: number }[];
+
+  constructor(limits: readonly StartLimit[] = []) {
+    this.#limits = limits.map((limit) => ({ ...limit, starts: [], count: 0 }));
+  }
+
+  left(now: number): number {
+    let left = Infinity;
+    for (const limit of this.#limits) {
+      const old = limit.starts.findIndex(({ at }) => at > now - limit.withinMs);
+      for (const { count } of limit.starts.splice(0, old === -1 ? limit.starts.length : old)) limit.count -= count;
+      left = Math.min(left, limit.most - limit.count);
+    }
+    return left;
+  }
+
+  /** When those that are full now give way; 0 when none is. */
+  nextAt(now: number): number {
+    if (this.left(now) > 0) return 0;
+    const full = this.#limits.filter(({ most, count }) => count >= most);
+    return Math.max(...full.map(({ starts, withinMs }) => (starts[0]?.at ?? now) + withinMs));
+  }
+
+  begin(now: number, count: number): void {
+    if (count === 0) return;
+    for (const limit of this.#limits) {
+      limit.starts.push({ at: now, count });
+      limit.count += count;
+    }
+  }
+}

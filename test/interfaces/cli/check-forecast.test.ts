@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { accountScope, addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
@@ -72,6 +72,32 @@ test('a campaign that cannot call everybody even at best ends with code 1', asyn
   // What is told of the best case is what can happen in it: one call each half minute, until ten minutes before the end.
   expect(report.forecast?.earliest.calls).toBeLessThan(30);
   expect(stdout).toMatch(new RegExp(`earliest +cut off by ends_at +${String(report.forecast?.earliest.calls)} +1\\d\n`));
+});
+
+test('limits per caller number are told as the reason when lines do not help, those of the house too', async () => {
+  const world = await worldOf();
+  const yaml = ["ends_at: '2026-01-05T23:00:00Z'", 'retry: { max_attempts: 1 }'];
+  world.writeCampaign({ rows: 100, yaml: [...yaml, 'caller_limits: { per_hour: 10 }'] });
+  const needs = async () => (await world.run('check', world.campaignPath)).stdout.replaceAll('\n', ' ');
+  const reason = /20 recipients would likely never be called .* because caller_limits let too few calls begin: name more numbers\./;
+  expect(await needs()).toMatch(reason);
+  const house = world.path('house.yaml');
+  writeFileSync(house, 'caller_limits: { per_hour: 10 }\n');
+  expect(await world.run('rules', 'set', house)).toMatchObject({ code: 0 });
+  world.writeCampaign({ rows: 100, yaml });
+  expect(await needs()).toMatch(reason);
+});
+
+test('a campaign that stops at its goal may begin although it cannot come to everybody', async () => {
+  const world = await worldOf();
+  const yaml = [
+    "ends_at: '2026-01-05T15:20:00Z'",
+    'pacing: { max_concurrent_calls: 1, batch_size: 1 }',
+    'results: [{ result: confirmed, collected: confirmed, equals: true, goal: true }]',
+    'stop_at: { goal: 5 }',
+  ];
+  world.writeCampaign({ rows: 100, yaml });
+  expect(await world.run('check', world.campaignPath)).toMatchObject({ code: 0, stdout: expect.stringContaining('Ready to start.') });
 });
 
 test('starts per minute are told as the reason when lines do not help', async () => {

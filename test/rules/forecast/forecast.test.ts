@@ -62,6 +62,17 @@ test('a limit of starts per minute holds in any 60 seconds', () => {
   expect(result.lastStartAt).toBe(monday + 2 * minuteMs);
 });
 
+test('limits of starts hold in any stretch of their length, and are waited for with no call on the line', () => {
+  const short = course({ answeredMs: 10 * secondMs, unansweredMs: 10 * secondMs });
+  const startLimits = [
+    { most: 3, withinMs: hourMs },
+    { most: 5, withinMs: 24 * hourMs },
+  ];
+  const result = forecast(input({ course: short, linesAt: () => 100, startLimits }));
+  // Three at once, two an hour later, and five on the next day: again three and two.
+  expect(result).toMatchObject({ calls: 10, lastStartAt: monday + 25 * hourMs, endless: false });
+});
+
 test('every attempt that fails is followed by the next after its delay', () => {
   const failing = course({ answerRate: 0, retries: 2, retryAt: (retry, endedAt) => endedAt + retry * hourMs });
   const result = forecast(input({ groups: [group(1)], course: failing }));
@@ -160,7 +171,10 @@ function bruteForce(given: ForecastInput) {
       if (!window.open && window.opensAt !== null) person.dueAt = window.opensAt;
       const onLine = starts.filter((call) => call.endsAt > now).length;
       const lately = starts.filter((call) => call.at > now - minuteMs).length;
-      if (!window.open || onLine >= linesAt(now - at) || lately >= (startsPerMinute ?? Infinity)) continue;
+      const isFull = (given.startLimits ?? []).some(
+        ({ most, withinMs }) => starts.filter((call) => call.at > now - withinMs).length >= most,
+      );
+      if (!window.open || onLine >= linesAt(now - at) || lately >= (startsPerMinute ?? Infinity) || isFull) continue;
       const call = { at: now, endsAt: now + plan.unansweredMs };
       starts.push(call);
       result.calls += 1;
@@ -178,6 +192,14 @@ test('the forecast agrees with a simulation of each single recipient', () => {
     count: fc.integer({ min: 1, max: 12 }),
     lines: fc.integer({ min: 1, max: 4 }),
     startsPerMinute: fc.option(fc.integer({ min: 1, max: 3 }), { nil: null }),
+    startLimits: fc.constantFrom(
+      [],
+      [{ most: 2, withinMs: 5 * minuteMs }],
+      [
+        { most: 1, withinMs: 90 * secondMs },
+        { most: 4, withinMs: 20 * minuteMs },
+      ],
+    ),
     callSteps: fc.integer({ min: 1, max: 12 }),
     retries: fc.integer({ min: 0, max: 2 }),
     delaySteps: fc.integer({ min: 1, max: 60 }),
@@ -227,6 +249,7 @@ test('the forecast agrees with a simulation of each single recipient', () => {
         }),
         linesAt: () => draw.lines,
         startsPerMinute: draw.startsPerMinute,
+        startLimits: draw.startLimits,
         endsAt: after(draw.endsAfterSteps),
       });
       const { calls, neverCalled, cutShort, finishesAt } = forecast(given);

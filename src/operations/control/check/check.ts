@@ -194,7 +194,7 @@ function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: Impos
 
 function canGo(rules: CampaignRules, report: CheckReport): boolean {
   const { forecast, service } = report;
-  const canFinish = forecast === null ? awaitsFirst(rules, report) : forecast.canFinish;
+  const canFinish = forecast === null ? awaitsFirst(rules, report) : forecast.canFinish || rules.stopAt !== undefined;
   return canFinish && !(service.asked && service.refusal !== null);
 }
 
@@ -218,7 +218,7 @@ export function verdictText({ report, obstacle, rules }: Pick<CheckResult, 'repo
   if (forecast === null && !isAwaiting) return 'Nobody would be called: all accepted rows are left out above.';
   if (service.asked && service.refusal !== null) return 'Cannot start: the service would refuse its calls.';
   if (forecast === null) return 'Ready to start with an empty list: it waits for rows that are added. No call was placed.';
-  if (!forecast.canFinish) return cannotFinishLine(forecast);
+  if (!forecast.canFinish && rules.stopAt === undefined) return cannotFinishLine(forecast);
   const kept = rejected === 0 ? '' : ' Rejected rows do not stop it: they are kept and reported.';
   return `Ready to start. No call was placed.${kept}`;
 }
