@@ -168,6 +168,8 @@ test('a schedule that would read files of the workers, or start no run, is refus
   expect(await refused({ list: 'http://lists.example/a.csv' })).toMatch(/^422 list_source: /);
   const campaign = wish.campaign.replace(/^law:.*$/m, 'law: { rules: /etc/passwd }');
   expect(await refused({ campaign })).toMatch(/^422 campaign_file: law\.rules names a file/);
+  const open = `${wish.campaign.replace('phone: phone', 'phone: phone, id: name')}stays_open: { expires_after: 2h }\n`;
+  expect(await refused({ campaign: open })).toMatch(/^422 campaign_file: campaign\.yaml:\d+: stays_open: keeps a campaign open/);
   expect(await refused({ campaign: 'version: 1\n' })).toMatch(/^422 campaign_file: campaign\.yaml/);
   expect(await refused({ cron: '0 9 30 2 *' })).toMatch(/^422 schedule_never_fires: /);
   expect(await refused({ every: '1d' })).toMatch(/^422 usage: /);

@@ -32,6 +32,7 @@ export async function readNewSchedule(
   const content = text ?? (await loadCampaignText(path));
   const file = await readCampaignFile(path, content);
   refuseLongId(file);
+  refuseOpenEnd(file);
   const source = readListSource(list ?? file.settings.list.file);
   if (text !== undefined) refuseLocalList(source);
   refuseEndedCampaign(file, await readServiceTime({ config, now }));
@@ -123,6 +124,13 @@ function refuseLocalList({ kind, pattern }: ListSource): void {
   throw new ListSourceError(
     'list is no address; write https://… or env://CARILLON_URL_…. Lists in files are for carillon schedule create.',
   );
+}
+
+/** A run that waits for rows keeps the next ones from beginning. */
+function refuseOpenEnd(file: CampaignFile): void {
+  if (file.settings.stays_open === undefined) return;
+  const message = 'keeps a campaign open, so that no later run would begin; leave it out, or start the campaign once with carillon start';
+  throw new CampaignFileError(file.path, [{ line: file.lineOf(['stays_open']), path: 'stays_open', message }]);
 }
 
 function refuseLongId(file: CampaignFile): void {
