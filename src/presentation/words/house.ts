@@ -31,7 +31,7 @@ function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'v
   const { hours, closedOn } = calendar;
   const always = () => true;
   const closed = plural(closedOn.length, 'day');
-  const dates = closedOn.length > mostDates ? `${closed}, the first ${closedOn[0] ?? ''}` : closedOn.join(', ');
+  const dates = closedOn.length > mostDates ? `${closed} from ${closedOn[0] ?? ''} to ${closedOn.at(-1) ?? ''}` : closedOn.join(', ');
   return [
     ...(hours === null ? [] : [{ text: `Nobody is called outside of ${weekText(hours)} of their own time`, binds: always }]),
     ...(closedOn.length === 0 ? [] : [{ text: `Nobody is called on ${dates}`, binds: always }]),
@@ -45,10 +45,20 @@ function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'v
       ? []
       : [{ text: `Between two calls of a caller number lie ${span(callerLimits.spreadMs)} at least`, binds: always }]),
     ...(requires.consent
-      ? [{ text: 'consent is required', binds: ({ consent }: Pick<CampaignRules, 'consent'>) => consent === undefined }]
+      ? [
+          {
+            text: 'No campaign calls without consent in its file',
+            binds: ({ consent }: Pick<CampaignRules, 'consent'>) => consent === undefined,
+          },
+        ]
       : []),
     ...(requires.optOut
-      ? [{ text: 'opt_out is required', binds: ({ optOut }: Pick<CampaignRules, 'optOut'>) => optOut.length === 0 }]
+      ? [
+          {
+            text: 'No campaign calls without opt_out in its file',
+            binds: ({ optOut }: Pick<CampaignRules, 'optOut'>) => optOut.length === 0,
+          },
+        ]
       : []),
   ];
 }

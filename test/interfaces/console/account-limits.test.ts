@@ -68,7 +68,7 @@ test('an administrator sets house rules, sees first what they do, and campaigns 
   const { body } = await world.api.ask('GET /api/v1/house-rules', { role: 'read' });
   expect(body).toMatchObject({
     now: { version: 1, text: rules, setAt: new Date(noon).toISOString() },
-    says: ['At most 3 calls to a number within 7 days', 'consent is required'],
+    says: ['At most 3 calls to a number within 7 days', 'No campaign calls without consent in its file'],
   });
   expect((await world.get('/limits', 'read')).text).toContain('At most 3 calls to a number within 7 days.');
   expect(await world.api.ask('POST /api/v1/house-rules', { body: { rules }, role: 'operate' })).toMatchObject({ status: 403 });

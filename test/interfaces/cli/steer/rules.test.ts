@@ -19,7 +19,7 @@ test('house rules are set, shown, bind a check and a start, and are lifted', asy
   expect(await rules(text)).toMatchObject({ code: 0, stdout: 'Version 1 of the house rules holds for every call from now on.\n' });
   expect(await rules(text)).toMatchObject({ code: 0, stdout: 'The house rules say so already; nothing was changed.\n' });
   expect((await world.run('rules', 'show')).stdout).toMatch(
-    /^Version 1 .*\n {2}At most 3 calls to a number within 7 days\.\n {2}consent is required\.\n$/i,
+    /^Version 1 .*\n {2}At most 3 calls to a number within 7 days\.\n {2}No campaign calls without consent in its file\.\n$/i,
   );
   expect(JSON.parse((await world.run('rules', 'show', '--json')).stdout)).toMatchObject({ now: { version: 1, text }, before: [] });
 
