@@ -5,6 +5,7 @@ import { purposeScope } from '../../rules/consent.ts';
 import { parseDuration } from '../../shared/input/times.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { importSuppressions } from '../../ledger/people/suppression-import.ts';
+import { numbersOfPerson } from '../../ledger/read/callee.ts';
 import { accountScope, addSuppressions, findEntries, removeSuppressions, type StoredSuppression } from '../../ledger/rows/suppressions.ts';
 import { readNumberList } from '../../list/one-column.ts';
 import { RowIndex } from '../../list/row-index.ts';
@@ -36,6 +37,21 @@ export function readNumbers(numbers: readonly string[], region?: string): string
     return number.e164;
   });
   return [...new Set(read)];
+}
+
+/**
+ * The numbers that are meant: those that are named, as `readNumbers`, or every one that any list has under the id of a person. Throws
+ * UsageError where both are given or none, and where no list has anybody under the id.
+ */
+export async function readCallees(
+  { store }: Pick<Control, 'store'>,
+  { numbers = [], person, region }: { numbers?: readonly string[] | undefined; person?: string | undefined; region?: string | undefined },
+): Promise<string[]> {
+  if ((numbers.length === 0) === (person === undefined)) throw new UsageError('Write the numbers, or the id of a person; one of the two.');
+  if (person === undefined) return readNumbers(numbers, region);
+  const found = await numbersOfPerson(store.db, person);
+  if (found.length === 0) throw new UsageError(`No list has anybody under the id ${JSON.stringify(person)}. Write the numbers instead.`);
+  return found;
 }
 
 /** A day ends last twelve hours behind UTC. */

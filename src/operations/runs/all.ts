@@ -1,7 +1,7 @@
 import { rowRuns } from './rows.ts';
 import { steerRuns } from './steer.ts';
 import { requireCampaign } from '../control/ledger.ts';
-import { addToDoNotCall, checkDoNotCall, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
+import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
 import type { Runs, Run, Doing } from './run.ts';
@@ -37,8 +37,8 @@ const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSupp
   addSuppressions: {
     action: 'suppressions_added',
     log: scopeLog,
-    run: async (doing, { body: { numbers, region, campaign, purpose, reason, expiresAt } }) =>
-      addToDoNotCall(doing, readNumbers(numbers, region), {
+    run: async (doing, { body: { numbers, person, region, campaign, purpose, reason, expiresAt } }) =>
+      addToDoNotCall(doing, await readCallees(doing, { numbers, person, region }), {
         campaign,
         purpose,
         reason,

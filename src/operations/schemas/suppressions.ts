@@ -22,7 +22,13 @@ const purpose = purposeWord
   .meta({ description: 'Consent for this purpose alone, in all campaigns of the database; not with `campaign`.', examples: ['marketing'] });
 
 const addSuppressionsBody = z.object({
-  numbers,
+  numbers: numbers.optional(),
+  person: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({ description: 'In place of `numbers`: every number that any list has under this id of yours, or key of a person.' }),
   region,
   campaign,
   purpose,

@@ -6,7 +6,7 @@ import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { readMarks } from '../../../src/ledger/events.ts';
 import { findEntries } from '../../../src/ledger/rows/suppressions.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
-import { beginProven, noon } from '../../ledger/scenario.ts';
+import { beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { buildRows, buildRules } from '../../support/campaign-rules.ts';
 import { bothDialects, dialects, emptyDatabase, openAt } from '../../ledger/test-stores.ts';
 import { ApiWorld } from './api-world.ts';
@@ -132,6 +132,26 @@ test('consent is taken back for a purpose, and lifted by a newer one alone', asy
   expect(await world.ask(add, { body: { ...body, expiresAt: '2999-01-01T00:00:00Z' } })).toMatchObject({ status: 422 });
   expect(await world.ask(add, { body: { ...body, purpose: 'New offers' } })).toMatchObject({ status: 400 });
   expect(await findEntries(world.store.db, [number])).toHaveLength(1);
+});
+
+test('whoever is known by an id of ours is put on the list with every number that any list has of them', async () => {
+  const store = await openCleanStore('sqlite');
+  const rows = buildRows(numbers(3), (index) => `Guest ${index}`).map((row, at) => ({
+    ...row,
+    externalId: at === 2 ? 'ben' : `row-${at}`,
+    ...(at < 2 && { personKey: 'ana' }),
+  }));
+  await beginProven(store, { rows });
+  const world = await ApiWorld.over(store);
+  expect(await world.ask(add, { body: { person: 'ana', purpose: 'recall' } })).toMatchObject({ status: 200, body: { added: 2, known: 0 } });
+  expect(await world.ask(add, { body: { person: 'ben' } })).toMatchObject({ body: { added: 1 } });
+  expect((await findEntries(store.db, numbers(3))).map(({ e164, scope }) => [e164, scope])).toEqual([
+    [numbers(3)[0], 'purpose:recall'],
+    [numbers(3)[1], 'purpose:recall'],
+    [numbers(3)[2], 'account'],
+  ]);
+  for (const body of [{ person: 'nobody' }, {}, { person: 'ana', numbers: [number] }])
+    expect(await world.ask(add, { body })).toMatchObject({ status: 422, body: { code: 'usage' } });
 });
 
 test('an entry of the do-not-call list is added, checked, listed and removed, by whoever may', async () => {

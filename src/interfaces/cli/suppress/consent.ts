@@ -1,8 +1,7 @@
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { addToDoNotCall, readNumbers, removeFromDoNotCall } from '../../../operations/control/suppress.ts';
+import { addToDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../../../operations/control/suppress.ts';
 import { purposeWord } from '../../../campaign/file/settings/consent.ts';
-import { numbersOfPerson } from '../../../ledger/read/callee.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { parseInstant } from '../../../shared/input/times.ts';
@@ -48,9 +47,7 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
       return withControl(
         io,
         async (control) => {
-          const numbers = person === undefined ? readNumbers(texts, region) : await numbersOfPerson(control.store.db, person);
-          if (numbers.length === 0)
-            throw new UsageError(`No list has anybody under the id ${JSON.stringify(person)}. Write the numbers instead.`);
+          const numbers = await readCallees(control, { numbers: texts, person, region });
           const { added, known } = await addToDoNotCall(control, numbers, { purpose: word, reason, expiresAt: null });
           const what = word === undefined ? 'any call' : `calls for ${word}`;
           const words = `${plural(numbers.length, 'number')}: consent to ${what} is taken back.\n`;
