@@ -12,7 +12,7 @@ import { lockedTransaction } from '../locks.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
 import { forgetOrders } from '../rows/list-order.ts';
-import { rankOf } from '../rows/row-terms.ts';
+import { laterTermsOf, rankOf } from '../rows/row-terms.ts';
 import { partsOf } from '../parts.ts';
 import { rowHasher } from '../campaign/row-hash.ts';
 import { wordsKeysOf } from '../words-key.ts';
@@ -197,6 +197,11 @@ function laneOf({ rules: { staysOpen } }: Campaign, row: EditRow, number: number
   return { ...(row.priority == null && { rank: 1 }), ...(row.notBefore == null && { due_at: -number }) };
 }
 
+/** Whether it stands in the newest-first lane: no other first call has this rank without a priority that says so. */
+function isInLane(row: RecipientRow): boolean {
+  return row.called === 0 && row.rank === 1 && laterTermsOf(row).priority == null;
+}
+
 function claimsNumber(verdict: EditVerdict): boolean {
   return verdict.kind === 'add' || (verdict.kind === 'correct' && verdict.claimsNumber);
 }
@@ -236,7 +241,8 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
     const { takesBack: outcome } = verdict;
     const { recipient_id: recipientId } = target;
     const numberChanged = row.e164 !== target.e164;
-    await correct(tx, target, { row, outcome, numberChanged, key: keyOf(row.cells), now });
+    const lane = isInLane(target) ? laneOf(campaign, row, target.row_number) : {};
+    await correct(tx, target, { row, outcome, numberChanged, key: keyOf(row.cells), lane, now });
     if (target.promise_id !== null) await followCorrection(tx, campaign, recipientId, now);
     if (outcome === 'rejected') accepted += 1;
     const data = { outcome, numberChanged, ...hashed(recipientId, row) };
@@ -260,10 +266,12 @@ interface Correction {
   numberChanged: boolean;
   /** Of its words. */
   key: string | null;
+  /** Its place in line, where it was added by request and not called yet. */
+  lane: ReturnType<typeof laneOf>;
   now: number;
 }
 
-async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChanged, key, now }: Correction): Promise<void> {
+async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChanged, key, lane, now }: Correction): Promise<void> {
   // What was called before was another number: this one has its attempts before it, and no retry to wait for.
   const isFresh = outcome === 'undialable' && numberChanged;
   const called = isFresh ? 0 : target.called;
@@ -278,6 +286,7 @@ async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChang
     called,
     rank: rankOf(called, row),
     due_at: dueAt,
+    ...lane,
     changed_at: now,
     ...(numberChanged ? { caller: null } : {}),
     ...(isFresh ? { counted: 0, uncounted_in_row: 0, budget_from: target.attempts } : {}),

@@ -44,6 +44,31 @@ test.for(dialects)('whoever is added is called, the newest first, and a repeated
   expect(await violations(scenario)).toEqual([]);
 });
 
+test.for(dialects)(
+  'a row that was added keeps its place in line when it is corrected, and one of the list gains none: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    await add(scenario, [1, 2], noon);
+    const editor = new RecipientEditor(scenario.store, { campaignId: 'spring', restore: false, dryRun: false });
+    const corrected = [
+      ['first', 0],
+      ['lead 2', 2],
+    ] as const;
+    const rows = corrected.map(([externalId, place], index) => {
+      const e164 = people[place] ?? '';
+      return { ...buildRow(index + 1, e164, [e164, `Corrected ${place}`]), e164, externalId };
+    });
+    expect((await editor.apply(rows, noon)).map(({ result }) => result)).toEqual(['corrected', 'corrected']);
+    const order = [2, 1, 0].map((place) => people[place]);
+    for (const [n, e164] of order.entries()) {
+      await scenario.dial(n + 1, noon + n * minuteMs);
+      expect((await scenario.recipients()).find(({ state }) => state === 'open')?.e164).toBe(e164);
+      await scenario.sweep(noon + (n + 0.5) * minuteMs, [answered(`talk ${n}`, e164 ?? '', noon + n * minuteMs + 5_000)]);
+    }
+    expect(await violations(scenario)).toEqual([]);
+  },
+);
+
 test.for(dialects)('a campaign whose people are done waits for more until it is drained: %s', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.dial(1);
