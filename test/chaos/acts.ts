@@ -1,6 +1,8 @@
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import type { Activities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
+import { purposeScope } from '../../src/rules/consent.ts';
+import { setHouse } from '../../src/ledger/limits/house.ts';
 import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import { EditRefusedError } from '../../src/ledger/people/edit-refusal.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
@@ -12,17 +14,20 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { editOf, rulesOf, type Scenario } from './scenarios.ts';
+import { addedTo, editOf, houseRules, purpose, rulesOf, type Scenario } from './scenarios.ts';
 
 /** What a worker or a person may do at any moment, beside what another one does. */
 export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'resolve', 'update', 'withdraw', 'pause'] as const;
 /** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
 export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly ControlChange[];
 
+/** What somebody does beside only some campaigns (`Scenario.acts`): adds a row by request, takes back consent, sets house rules. */
+export const specialActs = ['add', 'revoke', 'set house rules'] as const;
+
 /** What a service that reports its calls does by itself: it comes in at the API alone. */
 export type ActOfService = 'webhook';
 
-export type Act = (typeof acts | typeof actsThatEnd)[number] | ActOfService;
+export type Act = (typeof acts | typeof actsThatEnd | typeof specialActs)[number] | ActOfService;
 
 /** What may be done at any moment beside another process, by API. */
 export const actsOf = (api: ServiceApi): readonly [Act, ...Act[]] => (api === 'contract' ? acts : [...acts, 'webhook']);
@@ -45,6 +50,12 @@ export interface Standing {
   stopped: Map<string, number>;
   /** Numbers of which the API said that their row was withdrawn. */
   withdrawn: Set<string>;
+  /** When the answer to whoever added a row said that it is on the list, by its id. */
+  added: Map<string, number>;
+  /** From when on the house rules hold; null: nobody has set any. */
+  houseSince: number | null;
+  /** From when on others than the sample may be called; null: nobody has decided about the pilot. */
+  pilotDecided: number | null;
   /** Numbers that persons tried to stop by the program itself, whether they heard of it or not. */
   tried: Set<string>;
   /** How often persons have wished for a pause or its end, as the workflow counts them. */
@@ -153,6 +164,37 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     const changed = await wish(activities, standing, { change: 'pause', number: standing.pausing });
     standing.pausing = null;
     if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
+  },
+
+  /** As a web form does, which sends the same person again when it is not answered. */
+  async add(context) {
+    const { deps, scenario, standing, mark } = context;
+    const row = addedTo(scenario);
+    const editor = new RecipientEditor(deps.store, { campaignId: standing.campaignId, restore: false, dryRun: false, adds: true });
+    const results = await unlessEnded(async () => [
+      ...(await editor.apply([row], deps.nowReal())),
+      ...(await editor.finish(deps.nowReal())),
+    ]);
+    const taken = (results ?? []).filter(({ result }) => result !== 'failed');
+    takeRows(
+      taken.map(({ campaignRow }) => ({ row, campaignRow })),
+      context,
+    );
+    if (taken.length > 0 && !standing.added.has(row.externalId)) standing.added.set(row.externalId, mark());
+  },
+
+  /** The second person, or the only one, takes back the consent to calls for the campaign's purpose. */
+  async revoke({ deps, standing, mark }) {
+    const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
+    standing.tried.add(e164);
+    const entry = { e164, scope: purposeScope(purpose), source: 'person', reason: null, expiresAt: null };
+    await addSuppressions(deps.store, [entry], deps.nowReal());
+    if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
+  },
+
+  async 'set house rules'({ deps, standing, mark }) {
+    await setHouse(deps.store, { text: JSON.stringify(houseRules), rules: houseRules, now: deps.nowReal() });
+    standing.houseSince ??= mark();
   },
 
   drain: (context) => end(context, 'drain'),

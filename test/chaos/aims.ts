@@ -82,10 +82,29 @@ export const aims: readonly Aimed[] = [
 
   // No call after an answer, and no two at once.
   { guard: 'consent in the dial transaction', unseen: 'no list tells of consent' },
-  { guard: 'house rules', unseen: 'nobody sets house rules' },
-  { guard: 'what the house requires', unseen: 'nobody sets house rules' },
-  { guard: 'consent that is taken back', unseen: 'no campaign names a purpose' },
-  { guard: 'room of a number for call backs', unseen: 'no number has a limit' },
+  { guard: 'house rules', aim: { scenarios: ['house rules'], kinds: ['struck', 'beside'], operations: ['plan', 'submit'] } },
+  { guard: 'what the house requires', unseen: 'the house requires nothing of these campaigns' },
+  {
+    guard: 'consent that is taken back',
+    aim: { scenarios: ['consent taken back'], kinds: ['beside'], acts: ['revoke'], operations: ['submit'] },
+  },
+  { guard: 'room of a number for call backs', unseen: 'whoever is called back has a number without a limit' },
+  {
+    guard: 'limits of a caller number, in planner and dial transaction',
+    aim: { scenarios: ['one call an hour'], kinds: ['struck'], operations: ['plan', 'submit'] },
+  },
+  {
+    guard: 'the pilot, in planner and dial transaction',
+    aim: { scenarios: ['a pilot'], kinds: ['struck'], operations: ['plan', 'submit'] },
+  },
+  {
+    guard: 'the end of a row',
+    aim: {
+      scenarios: ['rows by request, and the service wants no calls then'],
+      kinds: ['struck', 'beside'],
+      operations: ['plan', 'submit'],
+    },
+  },
   { guard: 'reached since planning', unseen: 'no record comes after its call was settled' },
   { guard: 'unique index attempts_one_open', unseen: ownWords },
   { guard: 'unique index attempts_one_wording', unseen: ownWords },

@@ -1,4 +1,4 @@
-import { actsOf, actsOfPersons, type Act } from './acts.ts';
+import { actsOf, actsOfPersons, specialActs, type Act } from './acts.ts';
 import { sendings } from './console/person.ts';
 import { refusals, strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
 import { nameStep, steps } from './clock-steps.ts';
@@ -43,7 +43,7 @@ const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
 const refusedStatements = [1, 2, 4, 8, 16, 1_000];
 
 /** How many effects what a person does has, or the service by itself; each of the others has one. */
-const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2, webhook: 2 };
+const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2, webhook: 2, add: 2, revoke: 1, 'set house rules': 2 };
 
 /** Of the API, beside those of the act: the key is taken, and the answer is kept. */
 const effectsOfKeys = 2;
@@ -59,10 +59,13 @@ function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Interventio
 /** The operation of the campaign that does the same. */
 const operationOf: Readonly<Partial<Record<Act, string>>> = { sweep: 'collect' };
 
+/** Whether persons or the service ask for it, and no operation of the campaign does it too. */
+const isAskedFor = (act: Act): boolean => [...actsOfPersons, ...specialActs, 'webhook'].some((each) => each === act);
+
 /** At most so many effects the act has, as the undisturbed campaign shows. */
 function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effects: readonly Effect[]): number {
   if (sending === 'read only') return 0;
-  if (act === 'webhook' || actsOfPersons.includes(act)) return (effectsOfPersons[act] ?? 1) + (sending === undefined ? 0 : effectsOfKeys);
+  if (isAskedFor(act)) return (effectsOfPersons[act] ?? 1) + (sending === undefined ? 0 : effectsOfKeys);
   const operation = operationOf[act] ?? act;
   return Math.max(0, ...effects.flatMap((effect) => (effect.operation === operation ? [effect.nth + 1] : [])));
 }
@@ -87,7 +90,8 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
     for (const strike of isCommit(effect) ? refusals : [])
       for (const statement of refusedStatements) add('refused', { step, nth, strike, statement });
     for (const clockByMs of steps) add('clock set', { step, nth, clockByMs });
-    const ways = waysOf(actsOf(place.api), cases.length);
+    const acts = [...actsOf(place.api), ...(scenario.acts ?? [])];
+    const ways = waysOf(acts, cases.length);
     for (const way of ways)
       for (const late of lateActs.includes(way.act) ? [null, lateMs] : [null]) {
         const beside = { ...way, ...(late === null ? {} : { lateMs: late }) };
@@ -99,10 +103,7 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
     if (place.dialect === 'postgres' && isCommit(effect))
       for (const way of ways) add('inside', { step, nth, beside: { ...way, inside: true } });
     if (nth !== 0) continue;
-    for (const way of waysOf(
-      actsOf(place.api).filter((act) => act === 'webhook' || actsOfPersons.includes(act)),
-      cases.length,
-    ))
+    for (const way of waysOf(acts.filter(isAskedFor), cases.length))
       for (let own = 0; own < mostEffects(way, effects); own += 1)
         for (const strike of strikes) add('person struck', { step, nth, beside: { ...way, struck: { nth: own, strike } } });
   }

@@ -1,3 +1,4 @@
+import { purposePrefix } from '../../src/rules/consent.ts';
 import type { AttemptState, BatchState } from '../../src/rules/ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 
@@ -30,7 +31,7 @@ export interface Blow {
 }
 
 /** A change of state that an effect made, or was about to make: `batch intent → posting`; or a request, or that one is noted before it. */
-export type Transition = `${'batch' | 'attempt' | 'request' | 'promise'} ${string}`;
+export type Transition = `${'batch' | 'attempt' | 'request' | 'promise' | 'pilot' | 'row' | 'consent' | 'house rules'} ${string}`;
 
 /** That calls are about to be taken back. */
 export const noteOfWithdrawal: Transition = 'request batch.withdrawing';
@@ -97,7 +98,7 @@ export class EffectLog {
       batches.set(id, to);
     }
     for (const { type, data } of events) {
-      const made = promiseTold(type, data);
+      const made = promiseTold(type, data) ?? limitTold(type, data);
       if (made !== null) transitions.push(made);
     }
     const attempts = new Map(stored.map((row) => [row.attempt_id, row.state] as const));
@@ -126,6 +127,16 @@ function promiseTold(type: string, data: string | null): Transition | null {
   if (type === 'callback.moved') return 'promise open → open';
   if (type === 'callback.unclear') return 'promise · → unclear';
   return type === 'callback.ended' ? `promise open → ${(JSON.parse(data ?? '{}') as { state: string }).state}` : null;
+}
+
+/** What is told of who may be called, and when. */
+function limitTold(type: string, data: string | null): Transition | null {
+  const told = JSON.parse(data ?? '{}') as { passed?: boolean; scope?: string };
+  if (type === 'pilot.ended') return `pilot calling → ${told.passed === true ? 'passed' : 'asked'}`;
+  if (type === 'pilot.decided') return 'pilot asked → passed';
+  if (type === 'recipient.added') return 'row · → added';
+  if (type === 'house.changed') return 'house rules · → set';
+  return type === 'suppression.added' && told.scope?.startsWith(purposePrefix) === true ? 'consent given → revoked' : null;
 }
 
 function stateTold(type: string, data: string | null): BatchState | null {

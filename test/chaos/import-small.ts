@@ -3,7 +3,7 @@ import type { ServiceOf } from '../../src/rules/service-api.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
-import { rulesOf, type Scenario } from './scenarios.ts';
+import { openForMs, rulesOf, type Scenario } from './scenarios.ts';
 
 export const campaignId = 'small';
 
@@ -13,7 +13,9 @@ export async function importSmall(
   scenario: Scenario,
   { rows, service, now }: { rows: readonly UploadRow[]; service: ServiceOf; now: number },
 ): Promise<void> {
-  const campaign = { campaignId, name: null, fileHash: 'hash', rules: rulesOf(scenario), ...service };
+  // One to which rows may be added has an end.
+  const rules = { ...rulesOf(scenario), ...(scenario.staysOpen === true ? { endsAt: now + openForMs } : {}) };
+  const campaign = { campaignId, name: null, fileHash: 'hash', rules, ...service };
   const chunks = (async function* () {
     yield [...rows];
   })();

@@ -5,6 +5,7 @@ import { wrongForMs } from './clock-steps.ts';
 import { judgeConsole } from './console/judge-console.ts';
 import type { Ending } from './small-campaign.ts';
 import { stands } from './effect-log.ts';
+import { judgeLimits } from './judge-limits.ts';
 import { askedBackMs, rulesOf, saidBack, type Scenario } from './scenarios.ts';
 
 /** A promise that was broken, and whom it befell. */
@@ -28,6 +29,10 @@ export interface Breach {
     | 'called before what was promised'
     | 'a promise kept late'
     | 'a promise lost'
+    | 'called before the pilot was decided about'
+    | 'called after its time'
+    | 'too many calls of a number'
+    | 'called against the house rules'
     | 'needs a hand';
   /** A number of the list, or null. */
   to: string | null;
@@ -48,6 +53,7 @@ export function judgeEnding(ending: Ending): Breach[] {
     ...judgeOrders(ending, calls),
     ...judgeRows(ending, calls),
     ...judgePromises(ending, calls),
+    ...judgeLimits(ending, calls),
     ...(ending.api === 'contract' ? [] : judgeReported(ending, calls)),
     ...judgeConsole(ending),
   ];

@@ -1,5 +1,5 @@
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
-import { actsOf } from './acts.ts';
+import { actsOf, specialActs } from './acts.ts';
 import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { isRefusal, noteOfWithdrawal, refusals, strikes, type Transition } from './effect-log.ts';
@@ -9,7 +9,7 @@ import type { Ending } from './small-campaign.ts';
 
 /** What can befall the effect that makes a transition. */
 export function faultKindsOf(api: ServiceApi): readonly string[] {
-  const beside = actsOf(api).map((act) => `beside: ${act}`);
+  const beside = [...actsOf(api), ...specialActs].map((act) => `beside: ${act}`);
   return [...strikes, ...refusals, ...(Object.keys(clockSteps) as ClockStep[]), ...beside, 'beside: by the API'];
 }
 
@@ -41,6 +41,12 @@ export const possible: readonly Transition[] = [
   ...['· → open', 'open → open', 'open → kept', 'open → late', 'open → missed', 'open → cancelled', '· → unclear'].map(
     (move): Transition => `promise ${move}`,
   ),
+  'pilot calling → asked',
+  'pilot calling → passed',
+  'pilot asked → passed',
+  'row · → added',
+  'consent given → revoked',
+  'house rules · → set',
 ];
 
 /** The rows of the matrix of an API: with a service that reports its calls, requests stand beside changes of state. */

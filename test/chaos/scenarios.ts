@@ -4,8 +4,9 @@ import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
-import { buildRules, callbackRules, minuteMs } from '../support/campaign-rules.ts';
-import type { Act } from './acts.ts';
+import { buildRules, callbackRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import type { HouseRules } from '../../src/rules/house-rules.ts';
+import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 
 /** People by what they do when their phone rings; the ends of their numbers decide. */
@@ -45,6 +46,16 @@ export interface Scenario {
   word?: 'redial' | 'give_up';
   /** People are called back who ask for it. */
   callsBack?: true;
+  /** One row is called before all others, and a person decides then. */
+  pilot?: true;
+  /** Rows may be added for an hour, and each is called soon or never. */
+  staysOpen?: true;
+  /** It calls for the purpose that consent can be taken back for. */
+  hasPurpose?: true;
+  /** Its number makes so many calls in an hour at most. */
+  perHour?: number;
+  /** What somebody may do at any moment beside the usual. */
+  acts?: readonly (typeof specialActs)[number][];
 }
 
 export interface Order {
@@ -214,6 +225,63 @@ export const scenarios: readonly Scenario[] = [
     callsBack: true,
     orders: [{ after: 'promise · → open', act }],
   })),
+  { name: 'a pilot', people: ['answers', 'busy_first', 'answers'], batchSize: 2, dialect: 'extended', troubles: [], pilot: true },
+  {
+    name: 'a pilot, and the answer lost',
+    people: ['answers', 'busy', 'answers'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'after')],
+    pilot: true,
+  },
+  {
+    name: 'rows by request',
+    people: ['answers'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [],
+    staysOpen: true,
+    acts: ['add'],
+    orders: [{ after: 'attempt open → settled', act: 'add' }],
+  },
+  {
+    name: 'rows by request, and the service wants no calls then',
+    people: ['answers'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [{ operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 1_500 } }],
+    staysOpen: true,
+    acts: ['add'],
+    orders: [{ after: 'attempt open → settled', act: 'add' }],
+  },
+  {
+    name: 'consent taken back',
+    people: ['answers', 'busy_first'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [],
+    hasPurpose: true,
+    acts: ['revoke'],
+    orders: [{ after: 'attempt open → settled', act: 'revoke' }],
+  },
+  { name: 'one call an hour', people: ['answers', 'busy_first'], batchSize: 2, dialect: 'extended', troubles: [], perHour: 1 },
+  {
+    name: 'one call an hour, and the answer lost',
+    people: ['answers', 'busy'],
+    batchSize: 2,
+    dialect: 'extended',
+    troubles: [error(503, 'after')],
+    perHour: 1,
+  },
+  {
+    name: 'house rules',
+    people: ['busy_first', 'answers'],
+    batchSize: 1,
+    dialect: 'extended',
+    troubles: [],
+    acts: ['set house rules'],
+    orders: [{ after: 'batch · → intent', act: 'set house rules' }],
+  },
   { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
 ];
 
@@ -234,7 +302,7 @@ export const scenariosOf = (api: ServiceApi): readonly Scenario[] =>
 /** The published interfaces are served beside the contract. */
 export const dialectOf = ({ dialect }: Scenario, api: ServiceApi): Scenario['dialect'] => (api === 'contract' ? dialect : 'extended');
 
-const names = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund'];
+const names = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund', 'Fergus Falk'];
 
 /** Row `index` of a list, from 0. */
 export function rowOf(index: number, manner: Manner): UploadRow {
@@ -248,6 +316,28 @@ export function editOf({ people }: Scenario): UploadRow[] {
   const corrected = { ...first, e164, cells: [e164, ...first.cells.slice(1)] };
   return [corrected, rowOf(people.length, 'busy_first')];
 }
+
+/** Whom a web form adds while the campaign runs. */
+export function addedTo({ people }: Scenario): UploadRow {
+  return rowOf(people.length + 1, 'answers');
+}
+
+/** How long after it was added a row may be called. */
+export const expiresAfterMs = 20 * minuteMs;
+/** How long rows may be added. */
+export const openForMs = hourMs;
+/** Rows that are called before all others. */
+export const pilotRows = 1;
+/** What people consented to. */
+export const purpose = 'visit';
+/** Nobody's number is called twice in so long. */
+export const houseWithinMs = hourMs;
+export const houseRules: Omit<HouseRules, 'version'> = {
+  calendar: { hours: null, closedOn: [] },
+  caps: [{ by: 'number', calls: 1, withinMs: houseWithinMs }],
+  callerLimits: null,
+  requires: { consent: false, optOut: false },
+};
 
 /** What people say who ask to be called back, each time they pick up, and how long after the call that is. */
 const askedBack = 'in 10 minutes';
@@ -270,12 +360,16 @@ const callingBack: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   callback: { ...callbackRules, lateMs: minuteMs, most: 1 },
 };
 
-export function rulesOf({ batchSize, callsBack }: Scenario): CampaignRules {
+export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, perHour }: Scenario): CampaignRules {
   const { retry } = buildRules();
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };
   return buildRules({
     ...idRules,
     ...(callsBack === true ? callingBack : {}),
+    ...(pilot === true ? { pilot: { rows: pilotRows, pick: 'spread', next: 'ask' } } : {}),
+    ...(staysOpen === true ? { staysOpen: { expiresAfterMs, newestFirst: true } } : {}),
+    ...(hasPurpose === true ? { purpose } : {}),
+    ...(perHour === undefined ? {} : { callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour, perDay: null } } }),
     firstMessage: 'Hello {{ name }}, this is the clinic about your visit.',
     pacing: { batchSize, refillThreshold: 1 },
     retry: { maxAttempts: 2, delays },

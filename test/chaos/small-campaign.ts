@@ -74,7 +74,7 @@ export class SmallCampaign {
     const rows = this.#scenario.people.map((manner, index) => rowOf(index, manner));
     this.#standing = {
       campaignId, rows, round: 1, submitted: 0, submitting: null, stopped: new Map(), withdrawn: new Set(),
-      tried: new Set(), wishes: 0, pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [], doubted: new Set(),
+      added: new Map(), houseSince: null, pilotDecided: null, tried: new Set(), wishes: 0, pausing: null, paused: null, pauses: [], wentOnAt: 0, ended: null, redials: 0, presses: [], doubted: new Set(),
     }; // prettier-ignore
     const campaign = { place: this.#place, scenario: this.#scenario, plan: this.#plan, standing: this.#standing };
     this.#crew = new Crew(campaign, { sandbox, clock });
@@ -283,7 +283,10 @@ export class SmallCampaign {
     const stored = await findCampaign(this.#place.stores[0].db, campaignId);
     if (stored?.state === 'paused') {
       const { person } = this.#crew;
-      if (standing.paused === null && !person.mayHavePaused) standing.presses.push(stored.stateReason ?? 'no reason');
+      // A person decides about a pilot, and is to.
+      const asksForPilot = stored.stateReason?.startsWith('The pilot is over') === true;
+      if (standing.paused === null && !person.mayHavePaused && !asksForPilot) standing.presses.push(stored.stateReason ?? 'no reason');
+      if (asksForPilot) standing.pilotDecided ??= this.#crew.log.effects.length;
       if (person.asked.length > 0) await this.#crew.resumeByConsole(this.#step);
       else await this.#resume();
       this.#planAt = Math.min(this.#planAt ?? Infinity, this.#clock.now());

@@ -19,6 +19,40 @@ export const guardsOfRows: readonly Guard[] = [
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'paused or cancelled meanwhile' },
   },
   {
+    name: 'the pilot, in planner and dial transaction',
+    keeps: 'Before a person has decided about a pilot, nobody but its sample is dialled.',
+    edits: [
+      edit(
+        'src/ledger/limits/counters.ts',
+        '`((called = 0 and sample = ${sample}) or (called = 1 and promise_id is not null))`',
+        '`(${sample} > 0)`',
+      ),
+      edit('src/ledger/dial/sort-attempts.ts', "if (pilot === null || pilot.state === 'passed') return true;", 'return true;'),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/plan/pilot.test.ts', name: 'nobody but the sample is called' },
+  },
+  {
+    name: 'limits of a caller number, in planner and dial transaction',
+    keeps: 'A number makes no more calls in an hour or a day than it may, over all campaigns.',
+    edits: [
+      edit(
+        'src/ledger/limits/caller-room.ts',
+        'if (limits === undefined || numbers.length === 0) return',
+        'if (numbers.length < 9) return',
+      ),
+    ],
+    worlds: [],
+    test: { file: 'test/ledger/limits/caller-room.test.ts', name: 'a number calls no more often than it may' },
+  },
+  {
+    name: 'the end of a row',
+    keeps: 'A row that was added by request is called soon or never.',
+    edits: [edit('src/ledger/plan/candidates.ts', 'rowEndsAt: row.expires_at,', 'rowEndsAt: null,')],
+    worlds: [],
+    test: { file: 'test/ledger/plan/stays-open.test.ts', name: 'a row that expires between plan and request is not called' },
+  },
+  {
     name: 'the posting deadline',
     keeps: 'A process that stood still after its dial transaction does not send when others count the batch as sent.',
     edits: [
