@@ -9,6 +9,7 @@ import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { requireOwnAgent, requireOwnService } from './own-service.ts';
 import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { sweepAgent } from './sweep.ts';
+import { isSameTiming } from './sweep-news.ts';
 
 /** Counts of a campaign that its workflow shows. */
 export type CampaignProgress = Pick<CampaignStatus, 'total' | 'done' | 'open' | 'waiting' | 'unresolved'>;
@@ -58,13 +59,13 @@ async function collectUntilNeeded(
 ): Promise<CollectResult> {
   const begunAt = deps.monotonicMs();
   const { collectMaxMs, heartbeatEveryMs } = deps.limits;
-  /** In parts, each of them a step: whoever waits on purpose is not stuck. */
-  const pause = async (ms: number) => {
+  /** In parts, each of them a step: whoever waits on purpose is not stuck. Ends early with `news`. */
+  const pause = async (ms: number, news: AbortSignal) => {
     let leftMs = Math.min(ms, Math.max(shortestPauseMs, begunAt + collectMaxMs - deps.monotonicMs()));
-    for (; leftMs > 0 && !deps.stopping.aborted; leftMs -= heartbeatEveryMs) {
+    for (; leftMs > 0 && !deps.stopping.aborted && !news.aborted; leftMs -= heartbeatEveryMs) {
       onProgress();
       await sleep(Math.min(leftMs, heartbeatEveryMs), undefined, {
-        signal: AbortSignal.any([signal, deps.stopping]),
+        signal: AbortSignal.any([signal, deps.stopping, news]),
       }).catch((error: unknown) => {
         if (signal.aborted) throw error;
       });
@@ -72,24 +73,30 @@ async function collectUntilNeeded(
   };
   let before = await requireOwn(deps, campaignId);
   let failures = 0;
-  await pause(await untilNextSweepMs(deps, before));
+  let news = deps.sweepNews.next(before.rules.agentId);
+  let sweepAt = deps.monotonicMs() + (await untilNextSweepMs(deps, before));
   for (;;) {
+    await pause(sweepAt - deps.monotonicMs(), news);
+    if (deps.stopping.aborted) return finish(deps, before, 'time');
     onProgress();
     const campaign = await requireOwn(deps, campaignId);
     const clock = await deps.serviceClock();
     const { timing, agentId } = campaign.rules;
     await requireOwnAgent(deps, agentId);
-    const sweep = await sweepAgent(deps, clock, { agentId, timing, onProgress });
-    failures = sweep.kind === 'failed' ? failures + 1 : 0;
+    const sweep = news.aborted ? null : await sweepAgent(deps, clock, { agentId, timing, onProgress });
+    if (sweep !== null || isSameTiming(news, timing)) {
+      failures = sweep?.kind === 'failed' ? failures + 1 : 0;
+      const backoff = Math.min(2 ** failures, longestBackoff);
+      const pauseMs = Math.max(shortestPauseMs, sweep?.waitMs ?? 0, clock.toRealMs(timing.pollMs) * backoff);
+      sweepAt = deps.monotonicMs() + pauseMs;
+    }
+    // Before anything is looked at: what is read from here on is told.
+    news = deps.sweepNews.next(agentId);
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
     if (!isOutstanding(await countOutstanding(deps.store.db, campaignId))) return finish(deps, campaign, 'nothing_outstanding');
     if (await isPlanReady(deps.store, campaignId, serviceNow(clock))) return finish(deps, campaign, 'plan');
-    if (deps.stopping.aborted || deps.monotonicMs() - begunAt >= collectMaxMs) return finish(deps, campaign, 'time');
-    const backoff = Math.min(2 ** failures, longestBackoff);
-    const pauseMs = Math.max(shortestPauseMs, sweep.waitMs, clock.toRealMs(timing.pollMs) * backoff);
-    await pause(pauseMs);
-    if (deps.stopping.aborted) return finish(deps, campaign, 'time');
+    if (deps.monotonicMs() - begunAt >= collectMaxMs) return finish(deps, campaign, 'time');
   }
 }
 

@@ -6,11 +6,11 @@ import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/rules/webhooks/p
 import { HookError, addressPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { EventFeed } from '../src/ledger/read/event-feed.ts';
+import { writeMessage, type WebhookMessage } from '../src/ledger/webhooks/message.ts';
 import { claimDeliveries, moveCursor, noteDelivered, noteFailed, readClaim, type Claim } from '../src/ledger/webhooks/deliveries.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';
 import { instantForLog, type ActivityDependencies } from './dependencies.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { writeMessage, type WebhookMessage } from './webhook-message.ts';
 
 export interface DeliverInput {
   webhookId: string;

@@ -5,6 +5,7 @@ import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
 import type { RequestNotes } from './request-notes.ts';
+import type { SweepNews } from './sweep-news.ts';
 
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {
@@ -31,6 +32,8 @@ export interface ActivityDependencies {
   workerId: string;
   /** Aborted when the process is asked to stop: long activities then end with what they have. */
   stopping: AbortSignal;
+  /** What the collects of this process tell each other. */
+  sweepNews: SweepNews;
   /** Opened by each submit; its heartbeats go on until it is closed. */
   openRequestNotes: () => RequestNotes;
   limits: {

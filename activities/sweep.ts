@@ -189,6 +189,7 @@ export async function sweepAgent(
       deps.logger.error({ batchId: twice.batchId }, 'the service has made another batch of a request that it had answered');
       await takeAllBack(deps, { ...twice, now: serviceNow(clock) });
     }
+    deps.sweepNews.tell(agentId, timing);
     const isComplete = complete && isReported;
     return { kind: isComplete ? 'complete' : 'incomplete', listed: walk !== null && walk.coveredFrom !== null, waitMs: 0 };
   } catch (error) {

@@ -49,7 +49,7 @@ function isNewestFirst({ records }: RecordPage, before: number | null): boolean 
  * `deep`, a page of records that are all final already, in a list that has shown itself to be newest-first.
  */
 export async function walkList(
-  { deps, clock, agentId, pointers, optOut, timing, onStep }: Sweep,
+  { deps, clock, agentId, pointers, optOut, isShared, timing, onStep }: Sweep,
   until: number,
   deep: boolean,
 ): Promise<ListWalk> {
@@ -79,7 +79,7 @@ export async function walkList(
       const { offsetMs, uncertaintyMs } = walk.clockReading;
       // What is excluded by its age must be older by more than the clocks may differ, or may have been set meanwhile.
       const oursSince = oldest === null ? null : oldest + offsetMs - uncertaintyMs - timing.lateLookbackMs;
-      return storeListed(tx, facts, { agentId, oursSince, listens: optOut.length > 0, offsetMs, now });
+      return storeListed(tx, facts, { agentId, oursSince, listens: optOut.length > 0, isShared, offsetMs, now });
     });
     walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
     for (const { conversationId, startedAt } of facts) {

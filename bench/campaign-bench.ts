@@ -47,16 +47,17 @@ export async function runCarillon(settings: CampaignSettings, look: Onlooker): P
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {
     const campaignPath = await writeCallableCampaign(folder, settings);
-    const { result } = await runWithTemporal(settings, { folder, campaignPath, look });
+    const { result } = await runWithTemporal(settings, { folder, campaignPaths: [campaignPath], look });
     return result;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runWithTemporal(
+/** Campaigns by Carillon on the sandbox, one worker and a Temporal server of their own. `look`: at the first of them. */
+export async function runWithTemporal(
   settings: CampaignSettings,
-  { folder, campaignPath, look }: { folder: string; campaignPath: string; look: Onlooker | null },
+  { folder, campaignPaths, look }: { folder: string; campaignPaths: string[]; look: Onlooker | null },
 ): Promise<{ result: CarillonResult; truth: ServiceTruth }> {
   const server = await startDevServer({
     config: readConfigWith({}),
@@ -65,11 +66,11 @@ async function runWithTemporal(
   });
   try {
     const carillon = await withSandbox(settings, async (sandboxUrl, env) => {
-      const input = { settings, campaignPath, sandboxUrl, temporalAddress: server.address } satisfies CarillonInput;
+      const input = { settings, folder, campaignPaths, sandboxUrl, temporalAddress: server.address } satisfies CarillonInput;
       const run = runChild<CarillonResult>('carillon-process.ts', input, env);
       if (look === null) return run;
       const sqlitePath = join(folder, 'carillon.db');
-      const { id: campaignId } = await readCampaignFile(campaignPath);
+      const { id: campaignId } = await readCampaignFile(campaignPaths[0] ?? '');
       await untilImported(sqlitePath, campaignId);
       const leave = await look({ sqlitePath, campaignId, sandboxUrl });
       const result = await run;
@@ -114,7 +115,7 @@ export async function benchCampaign(settings: CampaignSettings): Promise<Figure[
     );
     say(`  ${(script.result.wallMs / 1000).toFixed(1)} s`);
     say(`Carillon: ${settings.recipients} recipients`);
-    const carillon = await runWithTemporal(settings, { folder, campaignPath, look: null });
+    const carillon = await runWithTemporal(settings, { folder, campaignPaths: [campaignPath], look: null });
     return describe(settings, carillon, script);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -132,7 +133,9 @@ function describe(
   carillon: { result: CarillonResult; truth: ServiceTruth },
   script: { result: ProgramResult; truth: ServiceTruth },
 ): Figure[] {
-  const { temporal, outcomes } = carillon.result;
+  const [campaign] = carillon.result.campaigns;
+  if (campaign === undefined) throw new Error('No campaign was run.');
+  const { temporal, outcomes } = campaign;
   // Temporal is told of each request before it is sent.
   const told = { ...temporal.actions, heartbeats: temporal.actions.heartbeats + carillon.truth.posts };
   const actions = Object.values(told).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CampaignSettings } from './settings.ts';
 
@@ -72,9 +72,9 @@ function row(number: string, index: number): string {
   return `${number},p-${index + 1},${names[index % names.length]} ${index + 1},${visit},${hour}:${minute}\n`;
 }
 
-function campaignFile(id: string, settings: CampaignSettings): string {
+function campaignFile({ id, agentId }: { id: string; agentId: string }, settings: CampaignSettings): string {
   return `id: ${id}
-agent_id: agent_reminders
+agent_id: ${agentId}
 from_phone_number_id: pn_main
 list: { file: recipients.csv, phone: phone, id: patient_id, default_region: US }
 first_message: 'Hello {{ first_name }}, this is the clinic about your {{ visit }} at {{ time }}. Will you be able to come?'
@@ -98,6 +98,7 @@ async function writeCampaign(
   numbers: Iterator<string>,
   rows: number,
   duplicateEvery: number,
+  names = { id: 'bench', agentId: 'agent_reminders', people: 0 },
 ): Promise<string> {
   const list = createWriteStream(join(folder, 'recipients.csv'));
   list.write('phone,patient_id,first_name,visit,time\n');
@@ -110,7 +111,7 @@ async function writeCampaign(
       if (next.done === true) throw new RangeError(`There are only ${index} numbers for a list of ${rows} rows.`);
       number = next.value;
     }
-    text += row(number, index);
+    text += row(number, names.people + index);
     if (text.length < 1_000_000) continue;
     if (!list.write(text)) await once(list, 'drain');
     text = '';
@@ -118,12 +119,24 @@ async function writeCampaign(
   list.end(text);
   await once(list, 'close');
   const path = join(folder, 'campaign.yaml');
-  await writeFile(path, campaignFile('bench', settings));
+  await writeFile(path, campaignFile(names, settings));
   return path;
 }
 
 export function writeCallableCampaign(folder: string, settings: CampaignSettings): Promise<string> {
   return writeCampaign(folder, settings, callableNumbers(), settings.recipients, 0);
+}
+
+/** Campaigns with different numbers, `settings.recipients` of them each, one per agent that is named, in folders of their own. */
+export async function writeCallableCampaigns(folder: string, settings: CampaignSettings, agents: readonly string[]): Promise<string[]> {
+  const numbers = callableNumbers();
+  const paths: string[] = [];
+  for (const [index, agentId] of agents.entries()) {
+    const own = await mkdtemp(join(folder, 'campaign-'));
+    const names = { id: `bench-${index + 1}`, agentId, people: index * settings.recipients };
+    paths.push(await writeCampaign(own, settings, numbers, settings.recipients, 0, names));
+  }
+  return paths;
 }
 
 /** One row in a hundred repeats the number before it and is rejected. */

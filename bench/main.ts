@@ -5,6 +5,7 @@ import { serviceApis } from '../src/rules/service-api.ts';
 import { say } from './child.ts';
 import { benchConsole } from './console-bench.ts';
 import { benchImport } from './import-bench.ts';
+import { benchManyCampaigns } from './many-bench.ts';
 import { benchOpenPages } from './open-pages-bench.ts';
 import { benchPlanning } from './planning-bench.ts';
 import { benchRehearsal } from './rehearsal-bench.ts';
@@ -14,6 +15,7 @@ import {
   campaignDefaults,
   consoleRows,
   importRows,
+  manyCampaigns,
   planningRows,
   rehearsalRows,
   sandboxDefaults,
@@ -34,6 +36,7 @@ const help = `Measures Carillon against a program that survives nothing, the imp
   npm run bench -- --only rehearsal
   npm run bench -- --only console --rows 100000 --database SQLite
   npm run bench -- --only open-pages --recipients 4000
+  npm run bench -- --only many --campaigns 50
   npm run bench -- --json                         the figures as JSON on standard output
 
 Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. --unthrottled: no limit on reads and submits per second.
@@ -44,6 +47,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     recipients: { type: 'string' },
+    campaigns: { type: 'string' },
     lines: { type: 'string' },
     dialect: { type: 'string', default: campaignDefaults.dialect },
     api: { type: 'string', default: campaignDefaults.api },
@@ -73,7 +77,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal', 'console', 'open-pages'];
+const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal', 'console', 'open-pages', 'many'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -152,6 +156,19 @@ if (isWanted('console')) {
       `campaign runs; a list is imported: ${wanted} rows through the API of the same server, over and over`,
   ]);
   figures.push(...(await benchConsole(wanted, values.database)));
+}
+if (isWanted('many')) {
+  const campaigns = readNumber('campaigns', values.campaigns, manyCampaigns.campaigns);
+  const each: CampaignSettings = { ...settings, ...manyCampaigns, ...unthrottled };
+  if (values.only === 'many') {
+    each.recipients = readNumber('recipients', values.recipients, each.recipients);
+    each.speed = readNumber('speed', values.speed, each.speed);
+  }
+  described.push([
+    'many',
+    `${campaigns} campaigns of ${each.recipients} recipients and ${each.openCalls} lines each, --speed ${each.speed}, one agent`,
+  ]);
+  figures.push(...(await benchManyCampaigns(each, campaigns)));
 }
 if (isWanted('open-pages')) {
   described.push(['open pages', `20, in processes of their own; ${settings.recipients} recipients, ${settings.openCalls} open calls`]);

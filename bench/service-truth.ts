@@ -18,6 +18,8 @@ export interface ServiceTruth {
   requestsByOperation: Record<string, number>;
   /** Requests that were not answered with 2xx. */
   notOk: number;
+  /** What the service knows of each call. */
+  all: readonly CallTruth[];
 }
 
 async function ask<Answer>(url: string): Promise<Answer> {
@@ -76,6 +78,7 @@ export async function readServiceTruth(sandboxUrl: string, openCalls: number): P
     listReads,
     detailReads,
     readsPerCall: (listReads + detailReads) / calls.length,
+    all: calls,
     notOk: entries.filter(({ operation, status }) => operation !== null && (status ?? 0) >= 300).length,
   };
 }

@@ -49,6 +49,9 @@ export const importRows = 1_000_000;
 /** Waiting recipients from which a batch is planned. */
 export const planningRows = { few: 10_000, many: 1_000_000 };
 
+/** Campaigns at once on one worker, each with 20 lines. */
+export const manyCampaigns = { campaigns: 50, recipients: 60, openCalls: 20, speed: 2 };
+
 export const rehearsalRows = 2_000;
 
 /** Of the campaign that the console is asked for, and of the list that is imported meanwhile. */
@@ -97,6 +100,7 @@ export const targets = {
   firstByteMs: 200,
   consolePeakMb: 300,
   openPagesRatio: 1.03,
+  waitForOthersSeconds: 2,
 } as const;
 
 /** What a bench process is handed on its command line. */

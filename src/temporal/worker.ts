@@ -5,6 +5,7 @@ import { Runtime, Worker, type NativeConnection, type WorkerDeploymentOptions, t
 import { createActivities } from '../../activities/index.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openRequestNotes } from '../../activities/request-notes.ts';
+import { SweepNews } from '../../activities/sweep-news.ts';
 import { campaignQueues } from '../rules/ids.ts';
 import { readVariable, serviceSettings, type Config } from '../shared/config.ts';
 import { serviceOf } from '../service/port/address.ts';
@@ -72,6 +73,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     monotonicMs: () => performance.now(),
     workerId: `${process.pid}-${randomUUID()}`,
     stopping,
+    sweepNews: new SweepNews(),
     openRequestNotes: () => openRequestNotes(beatEveryMs(config.CARILLON_SUBMIT_HEARTBEAT_TIMEOUT_MS), longestPostMs(config)),
     limits: {
       postingWindowMs: config.CARILLON_POSTING_WINDOW_MS,

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeMessage } from '../../activities/webhook-message.ts';
+import { writeMessage } from '../../src/ledger/webhooks/message.ts';
 import { webhookWorkflowId } from '../../src/rules/ids.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import type { DevServer } from '../../src/temporal/dev-server.ts';

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { SweepNews } from '../../activities/sweep-news.ts';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { readNetworks } from '../../src/shared/hooks/networks.ts';
 import type { ConvaiClient } from '../../src/service/convai/client.ts';
@@ -47,6 +48,7 @@ export function buildDependencies({
     workerId: 'one',
     stopping: new AbortController().signal,
     openRequestNotes: openNoWitness,
+    sweepNews: new SweepNews(),
     limits: {
       postingWindowMs: 10_000,
       requestGapMs: 0,

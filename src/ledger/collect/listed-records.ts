@@ -25,13 +25,15 @@ export interface ListReading {
   now: number;
   /** That the service has sent them by itself, and no list has shown them yet: what lists show is concluded from. */
   isSent?: boolean;
+  /** As `AgentRecords` has it. */
+  isShared?: boolean;
 }
 
 /** Stores what a page of the list shows. Entries that cannot matter, being too old or inbound, are final at once. */
 export async function storeListed(
   tx: Tx,
   named: readonly ConversationFacts[],
-  { agentId, oursSince, listens, offsetMs, now, isSent = false }: ListReading,
+  { agentId, oursSince, listens, offsetMs, now, isSent = false, isShared = false }: ListReading,
 ): Promise<ListedPage> {
   if (named.length === 0) return { allFinal: false };
   // A service without paging may list everything at once.
@@ -49,7 +51,7 @@ export async function storeListed(
     if (row !== undefined) {
       if (row.final === 1) continue;
       allFinal = false;
-      await storeChange(tx, row, { listed: facts, now });
+      await storeChange(tx, row, { listed: facts, isShared, now });
       continue;
     }
     allFinal = false;
@@ -67,7 +69,7 @@ export async function storeListed(
       final: foreign ? 1 : 0,
       gone: 0,
       unchanged_reads: 0,
-      next_read_at: nextReadAt(facts, base, now),
+      next_read_at: isShared && readRecord(facts).over ? now : nextReadAt(facts, base, now),
       seen_seq: seenSeq,
       missed_at: completeBegunAt === null ? null : completeBegunAt + offsetMs,
       caller: facts.callerNumber ?? null,
@@ -91,16 +93,22 @@ export async function storeListed(
   return { allFinal };
 }
 
-async function storeChange(tx: Tx, row: ConversationRow, { listed, now }: { listed: ConversationFacts; now: number }): Promise<void> {
+async function storeChange(
+  tx: Tx,
+  row: ConversationRow,
+  { listed, isShared, now }: { listed: ConversationFacts; isShared: boolean; now: number },
+): Promise<void> {
   const known = JSON.parse(row.facts) as ConversationFacts;
   const merged = mergeFacts(known, listed);
   if (JSON.stringify(merged) === row.facts) return;
   const { over } = readRecord(merged);
   const stateChanged = merged.status !== known.status || over !== readRecord(known).over;
+  // What it shows now was not there when it was read.
+  const readAt = isShared && over && row.reads === 0 ? now : nextReadAt(merged, { ...row, reads: 0 }, now);
   await updateConversation(tx, row.conversation_id, {
     facts: JSON.stringify(merged),
     started_at: merged.startedAt,
     finished_at: row.finished_at ?? (over ? now : null),
-    next_read_at: stateChanged ? Math.min(row.next_read_at, nextReadAt(merged, row, now)) : row.next_read_at,
+    next_read_at: stateChanged ? Math.min(row.next_read_at, readAt) : row.next_read_at,
   });
 }

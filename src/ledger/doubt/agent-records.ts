@@ -1,5 +1,6 @@
 import { readRules, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { RecordPointers } from '../../rules/conversation-facts.ts';
+import type { AttemptState } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
 /** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */
@@ -7,7 +8,11 @@ export interface AgentRecords {
   pointers: RecordPointers;
   /** What counts as a wish not to be called again. */
   optOut: CampaignRules['optOut'];
+  /** More than one campaign waits for records: whose call one shows to be over is known only once it was read. */
+  isShared: boolean;
 }
+
+const awaitedStates: readonly AttemptState[] = ['posting', 'open'];
 
 export async function readAgentRecords(db: Queries, agentId: string): Promise<AgentRecords> {
   const campaigns = await db
@@ -17,6 +22,15 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
     .where('state', 'in', ['running', 'paused', 'draining'])
     .orderBy('campaign_id')
     .execute();
+  const waiting = await db
+    .selectFrom('attempts')
+    .select('campaign_id')
+    .distinct()
+    .where('agent_id', '=', agentId)
+    .where('state', 'in', awaitedStates)
+    .where('conversation_id', 'is', null)
+    .limit(2)
+    .execute();
   const all = campaigns.map(({ rules }) => readRules(rules));
   const unique = (lists: (readonly string[])[]): string[] => [...new Set(lists.flat())];
   const pointers = {
@@ -25,5 +39,5 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
     reference: unique(all.map(({ correlation }) => correlation.reference)),
     values: unique(all.map(({ dispositions }) => dispositions.map(({ pointer }) => pointer))),
   };
-  return { pointers, optOut: all.flatMap(({ optOut }) => optOut) };
+  return { pointers, optOut: all.flatMap(({ optOut }) => optOut), isShared: waiting.length > 1 };
 }

@@ -1,8 +1,8 @@
-import { readWebhookEvent, webhookMessageId, type WebhookEvent } from '../src/rules/webhooks/messages.ts';
-import type { CampaignEvent } from '../src/ledger/events.ts';
-import type { Queries } from '../src/ledger/tx.ts';
-import type { Webhook } from '../src/ledger/webhooks/registry.ts';
-import { readToldRow } from '../src/ledger/webhooks/told-row.ts';
+import { readWebhookEvent, webhookMessageId, type WebhookEvent } from '../../rules/webhooks/messages.ts';
+import type { CampaignEvent } from '../events.ts';
+import type { Queries } from '../tx.ts';
+import type { Webhook } from './registry.ts';
+import { readToldRow } from './told-row.ts';
 
 /** A message in the form of Standard Webhooks: `type`, `timestamp` and `data`. */
 export interface WebhookMessage {
