@@ -11,7 +11,7 @@ export const mostOf = {
   'production files of at most 40 lines': 80,
   'sandbox lines': 18_500,
   'test lines': 86_300,
-  'test files': 562,
+  'test files': 563,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
 };

@@ -228,3 +228,28 @@ test.for(dialects)('a gate that is always asked trips at its doublings, and star
   expect(await told(scenario)).toEqual(['gate.read', 'gate.read', 'gate.read']);
   expect(await violations(scenario)).toEqual([]);
 });
+
+/** Of the differences between what was drawn of each region and a fair share, for regions of equal size. */
+function chiSquare(rows: readonly number[], { regions, count }: { regions: number; count: number }): number {
+  const fair = rows.length / regions;
+  const drawn = Array.from({ length: regions }, () => 0);
+  for (const row of rows) drawn[Math.floor(((row - 1) * regions) / count)]! += 1;
+  return drawn.reduce((sum, each) => sum + (each - fair) ** 2 / fair, 0);
+}
+
+test('a sample of a list that is sorted by region has its fair share of each; the first rows have not', async () => {
+  const [regions, count] = [8, 2_400];
+  const list = Array.from({ length: count }, (_, at) => `+1${201 + Math.floor(at / 100)}555${String(100 + (at % 100)).padStart(4, '0')}`);
+  const sampleOf = async (campaignId: string, pick: 'spread' | 'first') => {
+    const rules = { pilot: { rows: 240, pick, next: 'ask' as const } };
+    const { store } = await beginProven(await openCleanStore('sqlite'), { campaignId, rows: buildRows(list, () => 'Guest'), rules });
+    const [drawn] = await readEvents(store.db, campaignId, { afterSeq: 0, limit: 1, types: ['pilot.drawn'] });
+    if (drawn === undefined) throw new Error('no sample was drawn');
+    const { rows } = drawn.data as unknown as { rows: number[] };
+    expect(new Set(rows).size).toBe(240);
+    return chiSquare(rows, { regions, count });
+  };
+  // Seven degrees of freedom: beyond 24.3 in one of a thousand samples.
+  for (const id of ['spring', 'summer', 'autumn', 'winter']) expect(await sampleOf(id, 'spread')).toBeLessThan(24.3);
+  expect(await sampleOf('first', 'first')).toBeGreaterThan(1_000);
+});
