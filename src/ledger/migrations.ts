@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
+import { consentFaults } from '../rules/consent.ts';
 import { sqlMarkTypes } from './events.ts';
 import type { Database } from './schema.ts';
 
@@ -28,6 +29,11 @@ function typeOf(kind: Column): 'text' | 'bytea' | 'bigint' {
   if (kind === 'bytes') return 'bytea';
   return kind.startsWith('text') ? 'text' : 'bigint';
 }
+
+/** Of an index and of each query that is to use it, word by word. */
+export const sqlConsentFault = `reason in (${consentFaults.map((fault) => `'${fault}'`).join(', ')})`;
+
+const added = (table: string, ...columns: string[]) => columns.map((column) => `alter table ${table} add column ${column}`);
 
 /** Every table but the event log, whose numbers the database gives out. */
 // prettier-ignore
@@ -233,32 +239,25 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
     '003-webhooks': { up: (db: Kysely<Database>) => createTable(db, 'webhooks', webhooks) },
     '004-log-reading': run('create index events_type on events (campaign_id, type, seq)'),
     '005-sessions': { up: (db: Kysely<Database>) => createTable(db, 'sessions', sessions) },
-    '006-cut-lines': run('alter table agents add column cut_at bigint'),
+    '006-cut-lines': run(...added('agents', 'cut_at bigint')),
     '007-rehearsals': { up: (db: Kysely<Database>) => createTable(db, 'rehearsals', rehearsals) },
     // Null for every row there is: what a row could say until now has columns of its own.
-    '008-row-terms': run('alter table recipients add column terms text'),
+    '008-row-terms': run(...added('recipients', 'terms text')),
     '009-row-rank': run(
       // The index by which the planner finds who is due follows the new name. Until now 0 stood for a retry, 1 for a first call.
       'alter table recipients rename column tier to rank',
-      'alter table recipients add column called bigint not null default 0',
+      ...added('recipients', 'called bigint not null default 0'),
       "update recipients set called = 1, rank = 0 where rank = 0 or (state = 'done' and last_attempt_id is not null)",
       'update recipients set rank = 50 where called = 0',
     ),
     '010-service-apis': run(
       // Every campaign there is was started on the contract's API.
       `alter table campaigns add column api text not null default 'contract'`,
-      'alter table attempts add column over_at bigint',
-      'alter table batches add column not_found_at bigint',
-      'alter table batches add column withdraw_asked_at bigint',
+      ...added('attempts', 'over_at bigint'),
+      ...added('batches', 'not_found_at bigint', 'withdraw_asked_at bigint'),
     ),
-    '011-certain-absence': run(
-      'alter table posts add column absent_at bigint',
-      'alter table agents add column naming_run bigint not null default 0',
-    ),
-    '012-taken-out': run(
-      'alter table recipients add column taken_out_at bigint',
-      'alter table campaigns add column let_queued bigint not null default 0',
-    ),
+    '011-certain-absence': run(...added('posts', 'absent_at bigint'), ...added('agents', 'naming_run bigint not null default 0')),
+    '012-taken-out': run(...added('recipients', 'taken_out_at bigint'), ...added('campaigns', 'let_queued bigint not null default 0')),
     '013-people-lists': {
       async up(db: Kysely<Database>) {
         await createTable(db, 'list_orders', { campaign_id: 'text key', place: 'integer key' });
@@ -267,16 +266,16 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
         for (const index of peopleIndexes) await sql.raw(index).execute(db);
       },
     },
-    '014-token-use': run('alter table tokens add column used_real bigint'),
+    '014-token-use': run(...added('tokens', 'used_real bigint')),
     // Null for every campaign there is: what their files say was not kept.
-    '015-campaign-files': run('alter table campaigns add column file text'),
+    '015-campaign-files': run(...added('campaigns', 'file text')),
     '016-talk-results': run(
-      'alter table attempts add column result text',
-      'alter table recipients add column result text',
+      ...added('attempts', 'result text'),
+      ...added('recipients', 'result text'),
       // People by what their talk came to, a page at a time in the order of the list.
       'create index recipients_result on recipients (campaign_id, result, row_number) where result is not null',
     ),
-    '017-asked-calls': run('alter table attempts add column asks text', 'alter table attempts add column asks_at bigint'),
+    '017-asked-calls': run(...added('attempts', 'asks text', 'asks_at bigint')),
     '018-promises': run(
       `create table promises (promise_id text primary key, campaign_id text not null, recipient_id text not null, e164 text not null,
         state text not null, due_at bigint, until bigint, local text, said text, from_attempt text, made_at bigint not null, made_by text,
@@ -285,16 +284,16 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
       "create unique index promises_one_open on promises (e164) where state = 'open'",
       'create index promises_campaign on promises (campaign_id, state, due_at)',
       'create index promises_recipient on promises (recipient_id, made_at)',
-      'alter table recipients add column promise_id text',
+      ...added('recipients', 'promise_id text'),
     ),
     '019-pilot-and-goal': run(
-      ...['goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text'].map((of) => `alter table campaigns add ${of}`),
-      'alter table campaigns add pilot_agent text',
-      'alter table recipients add column sample bigint',
+      ...added('campaigns', 'goal_round bigint', 'pilot_sample bigint', 'pilot_state text', 'gates text', 'pilot_agent text'),
+      ...added('recipients', 'sample bigint'),
       'create index batches_caller on batches (caller, first_posted_at)',
       'create index recipients_sample on recipients (campaign_id, state, rank, sample, due_at) where sample is not null',
     ),
     '020-house-rules': run('create table house_rules (version bigint primary key, set_at bigint not null, file text not null, rules text)'),
+    '021-consent-counts': run(`create index recipients_consent on recipients (campaign_id, reason) where ${sqlConsentFault}`),
   };
   return { getMigrations: async () => migrations };
 }

@@ -13,6 +13,8 @@ export interface ListSample extends Omit<ListHeader, 'layout'> {
 
 export interface SampleQuestion extends ListChoice {
   rows: number;
+  /** A list without rows is taken. Default: it is refused. */
+  mayBeEmpty?: boolean;
 }
 
 /**
@@ -20,10 +22,10 @@ export interface SampleQuestion extends ListChoice {
  * has most of its cells filled and no phone number in them.
  * @throws ListFileError as `findHeader`, and for a list that begins without a header.
  */
-export async function readListSample({ path, delimiter, sheet, rows }: SampleQuestion): Promise<ListSample> {
+export async function readListSample({ path, delimiter, sheet, rows, mayBeEmpty = false }: SampleQuestion): Promise<ListSample> {
   const { layout } = await describeList({ path, delimiter, sheet, lettersMatter: true, isWanted: looksLikeHeader });
   const names = likelyHeader(path, await readFirst(path, layout, layout.recordsAbove + linesAboveRows));
-  const header = await findHeader({ path, names, delimiter, sheet, defaultRegion: null });
+  const header = await findHeader({ path, names, delimiter, sheet, defaultRegion: null, mayBeEmpty });
   const { columns, notes } = header;
   const above = header.layout.recordsAbove;
   const records = (await readFirst(path, header.layout, above + 1 + rows)).filter(({ row }) => row > 0);

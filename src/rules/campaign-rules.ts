@@ -72,6 +72,8 @@ export interface LegalHours extends CallingCalendar {
   /** What of it could not be read at its source. */
   unconfirmed?: string;
   source: string;
+  /** Local date on which its file was looked up. */
+  asOf?: string;
 }
 
 /** Results after which a recipient may be dialled again; all others are final. */

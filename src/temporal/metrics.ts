@@ -59,6 +59,7 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
   const wanted = gauge('goals_wanted', 'Goals that end the dialling; 0: nothing does.');
   const pilot = gauge('pilot', 'Whether the pilot is calling, asked (a person decides) or passed: 1 or 0.');
   const rooms = gauge('caller_room', 'Calls that a caller number with limits may begin now.');
+  const unconsented = gauge('recipients_without_consent', 'Recipients that are done for want of consent, by reason.');
   const house = gauge('house_version', 'The version of the house rules that holds; 0: there are none.');
   const unknown = gauge('oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.');
   const lag = gauge('sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.');
@@ -81,6 +82,7 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
     wanted.set(id, figures.goalsWanted ?? 0);
     pilot.setEach(id, 'state', figures.pilot);
     rooms.setEach(id, 'phone_number_id', figures.callerRooms);
+    unconsented.setEach(id, 'reason', figures.unconsented);
     house.set(id, figures.houseVersion);
     allowed.set(id, figures.allowed);
     unknown.set(id, figures.oldestUnknownMs / 1000);

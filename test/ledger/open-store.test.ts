@@ -195,6 +195,7 @@ test('reading makes no schema', async () => {
     '018-promises',
     '019-pilot-and-goal',
     '020-house-rules',
+    '021-consent-counts',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

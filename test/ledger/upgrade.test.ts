@@ -63,6 +63,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'table list_orders',
     'table list_cells',
     'index batches_caller',
+    'index recipients_consent',
     'index recipients_standing',
     'index recipients_next',
     'index attempts_posted',

@@ -100,7 +100,10 @@ export const legalRulesSchema = z
     }
   });
 
-export type LegalRule = z.output<typeof rule>;
+export type LegalRule = z.output<typeof rule> & {
+  /** When its file was looked up. */
+  asOf?: string;
+};
 
 /** For countries without a rule they are found when one is called. */
 function closesKnownHolidays({ country: code, region }: { country: string; region?: string | undefined }): boolean {

@@ -85,7 +85,8 @@ async function readRules(path: string): Promise<RulesFile> {
   const { content, lineOf } = await readCampaignText(path);
   const parsed = legalRulesSchema.safeParse(content);
   if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, legalRulesSchema, lineOf));
-  return { asOf: parsed.data.as_of, rules: parsed.data.rules, lineOf };
+  const { as_of: asOf, rules } = parsed.data;
+  return { asOf, rules: rules.map((rule) => ({ ...rule, asOf })), lineOf };
 }
 
 /** A rule that replaces one of another place would leave that place without its law. */
@@ -118,7 +119,7 @@ export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHou
   const year = new Date(nowMs).getUTCFullYear();
   return rules.map((rule) => {
     const { id, country, region = null, hours, caps = [], from = null, until = null, source } = rule;
-    const { eves, consent, unconfirmed } = rule;
+    const { eves, consent, unconfirmed, asOf } = rule;
     const { daily, ...own } = hours ?? {};
     const isForAll = country === unruledCountries;
     const holidays = rule.holidays === undefined || isForAll ? [] : holidayDates({ country, region }, year, holidayYears);
@@ -137,6 +138,7 @@ export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHou
       from,
       until,
       source,
+      ...(asOf === undefined ? {} : { asOf }),
     };
   });
 }

@@ -25,8 +25,8 @@ export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, inpu
 }
 
 /**
- * Sends a request and answers what came. Reads, and changes with the same key, are sent again after a network failure, a 503, and a 409
- * `under_way`, three times at most in all. Throws CarillonProblem and CarillonUnreachable.
+ * Sends a request and answers what came. Reads, and changes with the same key, are sent again after a network failure, a 429, a 503, and a
+ * 409 `under_way`, three times at most in all. Throws CarillonProblem and CarillonUnreachable.
  */
 export async function sendRequest(
   options: CarillonClientOptions,
@@ -68,7 +68,7 @@ export async function sendRequest(
     if (text !== null) {
       const problem = await problemOfAnswer(route, new Response(text, { status: response.status }));
       const waitMs = retryAfterMs(response) ?? pauseMs;
-      const mayPass = problem.status === 503 || (problem.status === 409 && problem.code === 'under_way');
+      const mayPass = [429, 503].includes(problem.status) || (problem.status === 409 && problem.code === 'under_way');
       if (isLast || !mayPass || waitMs > longestPauseMs) throw problem;
       await pause(waitMs);
     } else await pause(pauseMs);

@@ -24,8 +24,10 @@ export type Claim =
   /** The key was used for something else; `differs` names the parts. */
   | { kind: 'other'; differs: string[] };
 
-/** A request lasts less long; one that was begun longer ago and has no answer died with its process. */
-const longestMs = 10 * 60_000;
+/** So often a request that is being carried out says that it is. */
+const signEveryMs = 5_000;
+/** One that has said nothing for so long died with its process. */
+const silentMs = 20_000;
 
 /**
  * Takes a key, so that of several requests with it one is carried out. Every change of the API may be carried out again without harm, which
@@ -52,7 +54,7 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
     const differs = differing(JSON.parse(known.fingerprint) as KeyedRequest['parts'], parts);
     if (differs.length > 0) return { kind: 'other', differs };
     if (known.status !== null && known.body !== null) return { kind: 'done', answer: { status: known.status, body: known.body } };
-    if (begunReal - known.begun_real < longestMs) return { kind: 'under_way' };
+    if (begunReal - known.begun_real < silentMs) return { kind: 'under_way' };
     const { numUpdatedRows: taken } = await tx
       .updateTable('answers')
       .set({ entry, begun_real: begunReal })
@@ -62,6 +64,18 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
       .executeTakeFirstOrThrow();
     return taken === 1n ? { kind: 'new', entry } : { kind: 'under_way' };
   });
+}
+
+/** Says again and again that the request under this entry is being carried out, until the function that is answered is called. */
+export function holdKey(store: Store, entry: string): () => void {
+  const sign = () =>
+    store.transaction(async (tx) => {
+      const signed = { begun_real: await store.now(tx) };
+      await tx.updateTable('answers').set(signed).where('entry', '=', entry).where('status', 'is', null).execute();
+    });
+  // A sign that cannot be given is given the next time.
+  const timer = setInterval(() => void sign().catch(() => {}), signEveryMs);
+  return () => clearInterval(timer);
 }
 
 /** Keeps an answer for good. */

@@ -64,8 +64,8 @@ export interface EvidenceRow {
   consent: EvidenceConsent | null;
   outcome: string | null;
   reason: string | null;
-  /** Ids of the rules of law that hold for the row, as they were frozen, and their sources. */
-  law: { id: string; source: string }[];
+  /** Ids of the rules of law that hold for the row, as they were frozen, their sources, and when their file was looked up. */
+  law: { id: string; source: string; asOf: string | null }[];
   calls: EvidenceCall[];
 }
 
@@ -187,7 +187,7 @@ async function readRow(
           },
     outcome: isTheirs ? recipient.outcome : null,
     reason: isTheirs ? recipient.reason : null,
-    law: isTheirs ? lawFor(rules, placeOf(recipient)).map(({ id, source }) => ({ id, source })) : [],
+    law: isTheirs ? lawFor(rules, placeOf(recipient)).map(({ id, source, asOf = null }) => ({ id, source, asOf })) : [],
     calls: await Promise.all(attempts.map((attempt) => readCall(db, attempt))),
   };
 }

@@ -13,6 +13,7 @@ import { readLineLimits } from '../limits/line-limits.ts';
 import { readIdleReason, type IdleReasonName } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
 import { countPromises, type PromiseCounts } from '../rows/promises.ts';
+import { sqlConsentFault } from '../migrations.ts';
 import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
@@ -41,6 +42,8 @@ export interface CampaignFigures {
   pilot: Record<string, number>;
   /** Calls that each of its caller numbers may begin now, where they are limited. */
   callerRooms: Record<string, number>;
+  /** Recipients that are done for want of consent, by reason, where the campaign asks for consent. */
+  unconsented: Record<string, number>;
   /** The version of the house rules that holds for it; 0: there are none. */
   houseVersion: number;
   /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
@@ -101,6 +104,7 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number):
     goalsWanted: campaign.rules.stopAt?.goal ?? null,
     pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
     callerRooms: ended ? {} : await readRooms(db, campaign, now),
+    unconsented: campaign.rules.consent === undefined ? {} : await countConsentFaults(db, campaignId),
     houseVersion: campaign.rules.house?.version ?? 0,
     reason:
       ended || campaign.round === 0
@@ -125,6 +129,18 @@ async function readTalks(db: Queries, { campaignId, rules }: Campaign): Promise<
 async function readRooms(db: Queries, { rules }: Campaign, now: number): Promise<Record<string, number>> {
   const rooms = await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
   return Object.fromEntries([...rooms].map(([id, { room }]) => [id, room]));
+}
+
+/** As cheap as they are few. */
+async function countConsentFaults(db: Queries, campaignId: string): Promise<Record<string, number>> {
+  const rows = await db
+    .selectFrom('recipients')
+    .select(['reason', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaignId)
+    .where(sql<boolean>`${sql.raw(sqlConsentFault)}`)
+    .groupBy('reason')
+    .execute();
+  return Object.fromEntries(rows.map(({ reason, count }) => [String(reason), count]));
 }
 
 function callbacksOf(counts: PromiseCounts | null): Record<string, number> {

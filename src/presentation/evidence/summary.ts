@@ -117,7 +117,12 @@ function rowSection(row: EvidenceRow, campaign: EvidenceCampaign): Html {
           ? null
           : `${[row.country ?? 'country unknown', ...(row.regions ?? [])].join(', ')} (${row.zones.join(', ')})`,
       ],
-      ['Law that held', law.length === 0 ? 'none of the rules in use' : law.map(({ id, source }) => `${id} (${source})`).join(' · ')],
+      [
+        'Law that held',
+        law.length === 0
+          ? 'none of the rules in use'
+          : law.map(({ id, source, asOf }) => `${id} (${source}; as of ${asOf ?? 'a day that is not recorded'})`).join(' · '),
+      ],
       ['Consent', consent === null ? 'not asked for by this campaign' : consentText(consent)],
       [
         'Outcome',

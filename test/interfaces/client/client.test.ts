@@ -26,6 +26,9 @@ test('a change whose answer is lost is sent again with its key, and carried out 
   expect(new Set(way.keys).size).toBe(1);
   expect(await client.addSuppressions({ body: { numbers } })).toEqual({ added: 0, known: 1 });
   expect(new Set(way.keys).size).toBe(2);
+  way.faults.push('busy', 'busy');
+  expect(await client.addSuppressions({ body: { numbers: ['+12025550144'] } })).toEqual({ added: 1, known: 0 });
+  expect(new Set(way.keys).size).toBe(3);
 });
 
 test('after three tries the error has the key with which the same call tells what came of it', async () => {

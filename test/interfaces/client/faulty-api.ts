@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** `lost`: it is carried out, and its answer does not arrive. `away`: 503 from something between. */
-type Fault = 'lost' | 'away';
+/** `lost`: it is carried out, and its answer does not arrive. `away`, `busy`: 503 or 429 in its place. */
+type Fault = 'lost' | 'away' | 'busy';
 
 /** A way to an API that listens, on which faults are put for the next requests. */
 export class FaultyApi {
@@ -19,7 +19,7 @@ export class FaultyApi {
     this.#server = createServer((request, response) => {
       this.keys.push(request.headers['idempotency-key'] as string | undefined);
       const fault = this.faults.shift();
-      if (fault === 'away') return void response.writeHead(503, { 'retry-after': '0' }).end();
+      if (fault === 'away' || fault === 'busy') return void response.writeHead(fault === 'away' ? 503 : 429, { 'retry-after': '0' }).end();
       const { method, headers, url } = request;
       const onward = forward(`${target}${url}`, { method: method ?? 'GET', headers }, (answer) => {
         if (fault === 'lost') return void answer.resume().on('end', () => response.destroy());

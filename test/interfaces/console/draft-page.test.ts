@@ -387,6 +387,24 @@ test('a copy says what the file of its campaign says, also what the page does no
   expect((await world.console.get('/new?copy=spring', 'read')).status).toBe(403);
 });
 
+test('an empty list of a campaign that stays open is told to wait for people, and is no mistake', async () => {
+  const store = await openTestStore('sqlite');
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-open-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'list.csv'), goodList);
+  const list = { file: 'list.csv', phone: 'Mobile phone', id: 'Customer No' };
+  const written = { id: 'leads', agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', list, hours: 'any' };
+  writeFileSync(join(folder, 'campaign.yaml'), stringify({ ...written, stays_open: { expires_after: '2h' } }));
+  const read = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
+  await importList({ store, read, accountId: 'http://service', now: noon, allowPartial: true });
+  const world = await DraftWorld.over(store);
+  const [head = ''] = goodList.split('\n');
+  const text = await world.page(await world.begin(`${head}\n`, { path: '/new?copy=leads' }));
+  expect(text).toContain('The list is empty: it waits for people who are added');
+  expect(text).not.toContain('Nobody would be called');
+  expect(await world.upload(`${head}\n`)).toMatchObject({ status: 422, text: expect.stringContaining('no rows below it') });
+});
+
 test('in a country whose law somebody knows, the hours of the campaign alone hold; where there is a rule for a territory, it stays', async () => {
   const world = await DraftWorld.over(await openTestStore('sqlite'));
   const open = await world.prepare({}, `${goodList}\n5,Eva,+442079460123,Friday`);

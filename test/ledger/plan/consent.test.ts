@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { addSuppressions, findEntries, findSuppressed, removeSuppressions } from '../../../src/ledger/rows/suppressions.ts';
+import { readFigures } from '../../../src/ledger/read/figures.ts';
 import { findWithdrawals } from '../../../src/ledger/plan/withdrawals.ts';
 import { purposeScope } from '../../../src/rules/consent.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
@@ -39,6 +40,8 @@ test.for(bothDialects)('nobody is planned without a consent that holds as long a
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
   expect(await ends(scenario)).toEqual(['open null', 'done missing_consent', 'done consent_expired', 'done missing_consent']);
   expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual([null, 'suppressed', 'suppressed', 'suppressed']);
+  const { unconsented } = await readFigures(scenario.store.db, await scenario.campaign(), noon);
+  expect(unconsented).toEqual({ missing_consent: 2, consent_expired: 1 });
   expect(await violations(scenario)).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
-import { claimKey, freeKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
+import { claimKey, freeKey, holdKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
 import { holderOf, serviceNow, type ApiContext } from './app.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';
 
@@ -60,6 +60,7 @@ export async function makeChange<Answer>(
     void reply.code(claim.answer.status);
     return answer as Answer;
   }
+  const letGo = holdKey(store, claim.entry);
   try {
     const answer = await work();
     const at = await serviceNow(context);
@@ -77,6 +78,8 @@ export async function makeChange<Answer>(
       .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
       .catch(() => {});
     throw error;
+  } finally {
+    letGo();
   }
 }
 

@@ -1,9 +1,11 @@
+import { join, parse } from 'node:path';
 import { numbersOfPerson } from '../../../ledger/read/callee.ts';
 import { readEvidenceKey } from '../../../ledger/read/evidence.ts';
-import { withControl } from '../../../operations/control/control.ts';
-import { makeEvidence } from '../../../operations/control/evidence.ts';
+import { withControl, type Control } from '../../../operations/control/control.ts';
+import { makeEvidence, type EvidenceWish } from '../../../operations/control/evidence.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
 import { readNumbers } from '../../../operations/control/suppress.ts';
+import type { Bundle } from '../../../presentation/evidence/bundle.ts';
 import { refuseOtherFile, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -52,7 +54,7 @@ export const evidenceCommand = (io: Io) => {
     name: 'evidence',
     flags: [
       ['--number <number>', 'the number'],
-      ['--person <id>', 'or your own id of the person, where lists have one number under it'],
+      ['--person <id>', 'or your own id of the person: one archive for each number that lists have under it'],
       ['--region <country>', 'country of a number without +, such as US'],
       ['--since <instant>', 'leave out calls before, such as 2026-01-01T00:00:00Z'],
       ['--out <file>', 'the archive to write'],
@@ -71,35 +73,61 @@ async function writeEvidence(io: Io, { number, person, region, since, out, withC
   const from = since === undefined ? null : parseInstant(since);
   if (since !== undefined && from === null)
     throw new UsageError(`--since is ${JSON.stringify(since)}; write an instant with its offset, such as 2026-01-01T00:00:00Z.`);
-  // The page stands first in a bundle.
-  await refuseOtherFile(out, {
-    what: 'bundle',
-    isEarlier: (begin) => begin.startsWith('PK\u0003\u0004') && begin.includes('summary.html'),
-  });
   return withControl(io, async (control) => {
     const numbers = number === undefined ? await numbersOfPerson(control.store.db, person ?? '') : readNumbers([number], region);
-    const [e164, ...others] = numbers;
-    if (e164 === undefined) throw new UsageError(`No list has anybody under the id ${JSON.stringify(person)}.`);
-    if (others.length > 0)
-      throw new UsageError(`Lists have ${numbers.length} numbers under this id. Write --number, and make a bundle of each.`);
-    const progress = new RowProgress(io, 'of the log read');
-    const { makeBundle } = await import('../../../presentation/evidence/bundle.ts');
-    const wish = { e164, since: from, now: await readServiceTime(control), by: 'the command line', withConversations };
-    const bundle = await makeEvidence(control, wish, (asked, conversations) =>
-      makeBundle(control.store, asked, { conversations, onProgress: (events) => progress.update(events) }).finally(() => progress.clear()),
-    );
-    await writeWholeFile(out, (async function* () { yield bundle.bytes; })()); // prettier-ignore
-    const { bytes, calls, ids, otherNumbers, findings } = bundle;
-    const rows = bundle.rows.length;
-    const warnings = [
-      ...(ids.length > 1 ? [`Lists have this number under ${ids.length} ids: it may have passed from one person to another.\n`] : []),
-      ...(otherNumbers > 0 ? [`Lists have ${plural(otherNumbers, 'other number')} under the same id; a bundle has one number.\n`] : []),
-      ...(findings > 0 ? [`carillon verify finds ${plural(findings, 'broken promise')} about these calls; the bundle names them.\n`] : []),
-    ];
+    if (numbers.length === 0) throw new UsageError(`No list has anybody under the id ${JSON.stringify(person)}.`);
+    const paths = numbers.map((e164) => (numbers.length === 1 ? out : pathOf(out, e164)));
+    for (const path of paths) {
+      // The page stands first in a bundle.
+      const isEarlier = (begin: string) => begin.startsWith('PK\u0003\u0004') && begin.includes('summary.html');
+      await refuseOtherFile(path, { what: 'bundle', isEarlier });
+    }
+    const now = await readServiceTime(control);
+    const bundles: Told[] = [];
+    for (const [at, e164] of numbers.entries())
+      bundles.push(await writeBundle(io, control, { e164, since: from, now, by: 'the command line', withConversations }, paths[at] ?? out));
+    const several = `Lists have ${numbers.length} numbers under this id: each has a bundle of its own, which tells nothing of the others.\n`;
     return {
-      data: { path: out, bytes: bytes.length, rows, calls, ids, otherNumbers, findings },
-      words: `${plural(calls, 'call')} in ${plural(rows, 'row')}: ${out} (${Math.ceil(bytes.length / 1000)} KB).\n`,
-      aside: warnings.join(''),
+      data: { bundles },
+      words: bundles
+        .map(
+          ({ path, bytes, calls, rows }) =>
+            `${plural(calls, 'call')} in ${plural(rows, 'row')}: ${path} (${Math.ceil(bytes / 1000)} KB).\n`,
+        )
+        .join(''),
+      aside: [...(numbers.length > 1 ? [several] : []), ...bundles.flatMap(warningsOf)].join(''),
     };
   });
+}
+
+interface Told extends Omit<Bundle, 'bytes' | 'rows'> {
+  path: string;
+  number: string;
+  bytes: number;
+  rows: number;
+}
+
+async function writeBundle(io: Io, control: Control, wish: EvidenceWish, path: string): Promise<Told> {
+  const progress = new RowProgress(io, 'of the log read');
+  const { makeBundle } = await import('../../../presentation/evidence/bundle.ts');
+  const bundle = await makeEvidence(control, wish, (asked, conversations) =>
+    makeBundle(control.store, asked, { conversations, onProgress: (events) => progress.update(events) }).finally(() => progress.clear()),
+  );
+  const { bytes, rows, ...told } = bundle;
+  await writeWholeFile(path, (async function* () { yield bytes; })()); // prettier-ignore
+  return { path, number: wish.e164, bytes: bytes.length, rows: rows.length, ...told };
+}
+
+/** `bundle-12125550100.zip`, where a person has several numbers. */
+function pathOf(out: string, e164: string): string {
+  const { dir, name, ext } = parse(out);
+  return join(dir, `${name}-${e164.slice(1)}${ext}`);
+}
+
+function warningsOf({ number, ids, otherNumbers, findings }: Told): string[] {
+  return [
+    ...(ids.length > 1 ? [`Lists have ${number} under ${ids.length} ids: it may have passed from one person to another.\n`] : []),
+    ...(otherNumbers > 0 ? [`Lists have ${plural(otherNumbers, 'other number')} under the same id; a bundle has one number.\n`] : []),
+    ...(findings > 0 ? [`carillon verify finds ${plural(findings, 'broken promise')} about these calls; the bundle names them.\n`] : []),
+  ];
 }

@@ -91,13 +91,14 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   at('post', '/new', async (visit) => {
     const { viewed, request } = visit;
     const copied = await copyOf(visit);
-    return withReceivedList(request, async (list) => draftPath((await beginDraft(viewed, list, copied)).draftId)).catch(
+    const more = copied === undefined ? null : await readFileOf(store.db, copied);
+    return withReceivedList(request, more ?? {}, async (list) => draftPath((await beginDraft(viewed, list, copied)).draftId)).catch(
       refusedList((form, status) => newCampaignView(viewed, { form, status, copyOf: copied })),
     );
   });
   ofDraft('get', '', (open, { viewed }) => show(viewed, open));
   ofDraft('post', '/list', (open, { viewed, request }) =>
-    withReceivedList(request, async (list) => {
+    withReceivedList(request, open.copied?.more ?? {}, async (list) => {
       await replaceList(viewed, open, list);
       return draftPath(open.draft.draftId);
     }).catch(refusedList((form, status) => show(viewed, open, { refusedList: form, status }))),

@@ -1,4 +1,4 @@
-import type { CheckResult } from '../../../operations/control/check/check.ts';
+import { awaitsFirst, type CheckResult } from '../../../operations/control/check/check.ts';
 import { draftPath } from '../core/drafts.ts';
 import { instant, link } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -46,12 +46,15 @@ export function readyList(
   </ul>`;
 }
 
-function goodNews({ report }: DraftOutlook, problems: readonly FieldProblem[]): Ready[] {
+function goodNews({ report, rules }: DraftOutlook, problems: readonly FieldProblem[]): Ready[] {
   const { service, dialable, start } = report;
   const isAsked = !problems.some(({ field }) => field === 'agent_id' || field === 'from_phone_number_id');
   const isReady = isAsked && service.asked && service.refusal === null;
   return [
     ...(isReady ? [{ drawing: 'done', tone: '', what: 'Agent and caller number are ready at the service' } as const] : []),
+    ...(awaitsFirst(rules, report)
+      ? [{ drawing: 'done', tone: '', what: 'The list is empty: it waits for people who are added' } as const]
+      : []),
     ...(dialable === 0
       ? []
       : [{ drawing: 'done', tone: '', what: `${count(dialable)} people can be called, ${count(start.open)} of them right away` } as const]),
@@ -73,7 +76,7 @@ export function thingsToLookAt(found: DraftOutlook): Ready[] {
   return [
     ...(unstartable === null ? [] : [bad('It cannot start', unstartable)]),
     ...(unstartable === null && obstacle !== null ? [bad('It cannot start', `${capital(obstacle)}.`)] : []),
-    ...(dialable === 0 && unstartable === null && obstacle === null ? [bad('Nobody would be called')] : []),
+    ...(dialable === 0 && !awaitsFirst(found.rules, report) && unstartable === null && obstacle === null ? [bad('Nobody would be called')] : []),
     ...(service.asked && service.refusal !== null && !isStandIn(found) ? [bad('The service would refuse its calls', printable(service.refusal))] : []),
     ...(service.asked ? [] : [know(`The service was not asked about agent and caller number: ${service.reason}`)]),
     ...(rejected === 0

@@ -142,18 +142,27 @@ export interface ReceivedList {
   content: AsyncIterable<Buffer>;
 }
 
-/** Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. */
-export async function withReceivedList<Answer>(request: FastifyRequest, work: (list: ReceivedList) => Promise<Answer>): Promise<Answer> {
+/**
+ * Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. `more`: what the campaign file says beside the
+ * form; one that stays open may begin with an empty list.
+ */
+export async function withReceivedList<Answer>(
+  request: FastifyRequest,
+  more: Readonly<Record<string, unknown>>,
+  work: (list: ReceivedList) => Promise<Answer>,
+): Promise<Answer> {
   if (!request.isMultipart()) throw new ListRefusedError(415, 'No file was sent: choose your list and send it again.');
   if (Number(request.headers['content-length'] ?? 0) > mostRequestBytes) throw tooLarge();
   const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
   try {
     const { name, fields, path } = await receive(request, folder);
     const reading = { delimiter: fields['list.delimiter'] || undefined, sheet: fields['list.sheet'] || undefined };
-    const sample = await readListSample({ path, ...reading, rows: sampleRows }).catch((error: unknown) => {
-      if (!(error instanceof ListFileError)) throw error;
-      throw new ListRefusedError(422, `${printable(name)}: ${printable(error.reason)}.`, fields);
-    });
+    const sample = await readListSample({ path, ...reading, rows: sampleRows, mayBeEmpty: 'stays_open' in more }).catch(
+      (error: unknown) => {
+        if (!(error instanceof ListFileError)) throw error;
+        throw new ListRefusedError(422, `${printable(name)}: ${printable(error.reason)}.`, fields);
+      },
+    );
     return await work({ name, sample, fields, content: createReadStream(path) });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -199,7 +199,7 @@ function canGo(rules: CampaignRules, report: CheckReport): boolean {
 }
 
 /** Whether the list is empty so far, and its rows are added later. */
-function awaitsFirst(rules: CampaignRules, { rows }: { rows: number }): boolean {
+export function awaitsFirst(rules: CampaignRules, { rows }: { rows: number }): boolean {
   return rows === 0 && mayBeginEmpty(rules);
 }
 

@@ -1,0 +1,31 @@
+import { onTestFinished } from 'vitest';
+import { until } from './until.ts';
+import { spawnWorker, type WorkerProcess } from './worker-process.ts';
+
+/** A command that runs on, and is begun again with the same settings whenever it is killed. */
+export interface KilledCommand {
+  begin(): Promise<void>;
+  /** SIGKILL, wherever it is, and at once another one. */
+  killAndBegin(): Promise<void>;
+}
+
+/** `ready` is what it writes as soon as it works. It ends with the test. */
+export function killedCommand(settings: Record<string, string>, args: readonly string[], ready: string): KilledCommand {
+  let running: WorkerProcess | null = null;
+  const begin = async () => {
+    const one = spawnWorker(settings, args);
+    running = one;
+    await until(`${args[0]} is ready`, () => {
+      if (one.hasEnded()) throw new Error(`${args[0]} has ended: ${one.output()}`);
+      return one.output().includes(ready);
+    });
+  };
+  onTestFinished(async () => running?.kill());
+  return {
+    begin,
+    killAndBegin: async () => {
+      await running?.kill();
+      await begin();
+    },
+  };
+}
