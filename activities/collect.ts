@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { countOutstanding, isOutstanding } from '../src/ledger/limits/counters.ts';
 import { lastReadAt } from '../src/ledger/collect/sweeps.ts';
+import { pauseBetweenLooks } from '../src/ledger/doubt/agent-records.ts';
 import { requireCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { isPlanReady } from '../src/ledger/plan/planning.ts';
 import { readStatus, type CampaignStatus } from '../src/ledger/campaign/campaign-status.ts';
@@ -48,7 +49,7 @@ async function untilNextSweepMs(deps: ActivityDependencies, { rules }: Campaign)
   const readAt = await lastReadAt(deps.store.db, rules.agentId);
   if (readAt === null) return 0;
   const clock = await deps.serviceClock();
-  const { pollMs } = rules.timing;
+  const pollMs = await pauseBetweenLooks(deps.store.db, rules);
   return clock.toRealMs(Math.min(pollMs, Math.max(0, readAt + pollMs - serviceNow(clock))));
 }
 
@@ -87,7 +88,11 @@ async function collectUntilNeeded(
     if (sweep !== null || isSameTiming(news, timing)) {
       failures = sweep?.kind === 'failed' ? failures + 1 : 0;
       const backoff = Math.min(2 ** failures, longestBackoff);
-      const pauseMs = Math.max(shortestPauseMs, sweep?.waitMs ?? 0, clock.toRealMs(timing.pollMs) * backoff);
+      const pauseMs = Math.max(
+        shortestPauseMs,
+        sweep?.waitMs ?? 0,
+        clock.toRealMs(await pauseBetweenLooks(deps.store.db, campaign.rules)) * backoff,
+      );
       sweepAt = deps.monotonicMs() + pauseMs;
     }
     // Before anything is looked at: what is read from here on is told.

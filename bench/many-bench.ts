@@ -93,6 +93,13 @@ export async function benchManyCampaigns(settings: CampaignSettings, campaigns: 
       note: 'beyond the pause between two looks at the list, which one that is alone waits at most',
     },
     {
+      name: 'beyond the longest wait alone',
+      value: seconds(many.longestMs - alone.longestMs),
+      unit: 's',
+      target: { atMost: targets.waitForOthersSeconds },
+      note: `of only ${alone.count} waits alone`,
+    },
+    {
       name: 'processor time, Carillon worker',
       value: seconds(many.cpuMs),
       unit: 's',

@@ -22,6 +22,29 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
     .where('state', 'in', ['running', 'paused', 'draining'])
     .orderBy('campaign_id')
     .execute();
+  const all = campaigns.map(({ rules }) => readRules(rules));
+  const unique = (lists: (readonly string[])[]): string[] => [...new Set(lists.flat())];
+  const pointers = {
+    calleeNumber: unique(all.map(({ correlation }) => correlation.calleeNumber)),
+    batchId: unique(all.map(({ correlation }) => correlation.batchId)),
+    reference: unique(all.map(({ correlation }) => correlation.reference)),
+    values: unique(all.map(({ dispositions }) => dispositions.map(({ pointer }) => pointer))),
+  };
+  return { pointers, optOut: all.flatMap(({ optOut }) => optOut), isShared: await isAgentShared(db, agentId) };
+}
+
+/**
+ * Service milliseconds between two looks at an agent's list. Campaigns that wait for the same agent share its looks, so the list is read
+ * twice as often as for one of them, and less often than if each looked by itself: none waits longer for the others' sake.
+ */
+export async function pauseBetweenLooks(
+  db: Queries,
+  { agentId, timing }: { agentId: string; timing: Pick<CampaignRules['timing'], 'pollMs'> },
+): Promise<number> {
+  return (await isAgentShared(db, agentId)) ? timing.pollMs / 2 : timing.pollMs;
+}
+
+async function isAgentShared(db: Queries, agentId: string): Promise<boolean> {
   const waiting = await db
     .selectFrom('attempts')
     .select('campaign_id')
@@ -31,13 +54,5 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
     .where('conversation_id', 'is', null)
     .limit(2)
     .execute();
-  const all = campaigns.map(({ rules }) => readRules(rules));
-  const unique = (lists: (readonly string[])[]): string[] => [...new Set(lists.flat())];
-  const pointers = {
-    calleeNumber: unique(all.map(({ correlation }) => correlation.calleeNumber)),
-    batchId: unique(all.map(({ correlation }) => correlation.batchId)),
-    reference: unique(all.map(({ correlation }) => correlation.reference)),
-    values: unique(all.map(({ dispositions }) => dispositions.map(({ pointer }) => pointer))),
-  };
-  return { pointers, optOut: all.flatMap(({ optOut }) => optOut), isShared: waiting.length > 1 };
+  return waiting.length > 1;
 }
