@@ -40,7 +40,12 @@ async function withSandbox<Result extends ProgramResult>(
 }
 
 /** What looks on while a campaign runs; answers what ends it. */
-type Onlooker = (run: { sqlitePath: string; campaignId: string; sandboxUrl: string }) => Promise<() => Promise<void>>;
+type Onlooker = (run: {
+  sqlitePath: string;
+  campaignId: string;
+  sandboxUrl: string;
+  temporalAddress: string;
+}) => Promise<() => Promise<void>>;
 
 /** The campaign by Carillon alone, with a fresh sandbox and Temporal server. */
 export async function runCarillon(settings: CampaignSettings, look: Onlooker): Promise<CarillonResult> {
@@ -72,7 +77,7 @@ export async function runWithTemporal(
       const sqlitePath = join(folder, 'carillon.db');
       const { id: campaignId } = await readCampaignFile(campaignPaths[0] ?? '');
       await untilImported(sqlitePath, campaignId);
-      const leave = await look({ sqlitePath, campaignId, sandboxUrl });
+      const leave = await look({ sqlitePath, campaignId, sandboxUrl, temporalAddress: server.address });
       const result = await run;
       await leave();
       return result;

@@ -5,6 +5,7 @@ import { serviceApis } from '../src/rules/service-api.ts';
 import { say } from './child.ts';
 import { benchConsole } from './console-bench.ts';
 import { benchImport } from './import-bench.ts';
+import { benchLeads } from './leads-bench.ts';
 import { benchManyCampaigns } from './many-bench.ts';
 import { benchOpenPages } from './open-pages-bench.ts';
 import { benchPlanning } from './planning-bench.ts';
@@ -15,6 +16,7 @@ import {
   campaignDefaults,
   consoleRows,
   importRows,
+  leads,
   manyCampaigns,
   planningRows,
   rehearsalRows,
@@ -37,6 +39,7 @@ const help = `Measures Carillon against a program that survives nothing, the imp
   npm run bench -- --only console --rows 100000 --database SQLite
   npm run bench -- --only open-pages --recipients 4000
   npm run bench -- --only many --campaigns 50
+  npm run bench -- --only leads
   npm run bench -- --json                         the figures as JSON on standard output
 
 Also: --poll SECONDS, --batch SIZE, --threshold SLOTS, --seed TEXT. --unthrottled: no limit on reads and submits per second.
@@ -77,7 +80,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal', 'console', 'open-pages', 'many'];
+const parts = ['campaign', 'import', 'planning', 'sandbox', 'rehearsal', 'console', 'open-pages', 'many', 'leads'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   say(`--only is "${values.only}"; it must be one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -169,6 +172,12 @@ if (isWanted('many')) {
     `${campaigns} campaigns of ${each.recipients} recipients and ${each.openCalls} lines each, --speed ${each.speed}, one agent`,
   ]);
   figures.push(...(await benchManyCampaigns(each, campaigns)));
+}
+if (isWanted('leads')) {
+  const added: CampaignSettings = { ...settings, ...leads };
+  if (values.only === 'leads') added.recipients = readNumber('recipients', values.recipients, added.recipients);
+  described.push(['leads', `${added.recipients}, one by one through the API of carillon serve, --speed ${added.speed}, lines free`]);
+  figures.push(...(await benchLeads(added)));
 }
 if (isWanted('open-pages')) {
   described.push(['open pages', `20, in processes of their own; ${settings.recipients} recipients, ${settings.openCalls} open calls`]);

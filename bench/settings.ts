@@ -52,6 +52,9 @@ export const planningRows = { few: 10_000, many: 1_000_000 };
 /** Campaigns at once on one worker, each with 20 lines. */
 export const manyCampaigns = { campaigns: 50, recipients: 60, openCalls: 20, speed: 2 };
 
+/** Leads that are added one by one, at the pace of people. */
+export const leads = { recipients: 60, speed: 1, meanTalkSeconds: 10 };
+
 export const rehearsalRows = 2_000;
 
 /** Of the campaign that the console is asked for, and of the list that is imported meanwhile. */
@@ -101,6 +104,7 @@ export const targets = {
   consolePeakMb: 300,
   openPagesRatio: 1.03,
   waitForOthersSeconds: 2,
+  leadSeconds: 5,
 } as const;
 
 /** What a bench process is handed on its command line. */

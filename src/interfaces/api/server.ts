@@ -11,6 +11,7 @@ import {
 import { z } from 'zod';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { installConsole } from '../console/install-console.ts';
+import { operations } from '../../operations/list.ts';
 import { tags } from '../../operations/operation.ts';
 import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
@@ -93,6 +94,7 @@ export async function buildApi(
   app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
   app.addHook('onResponse', async () => void context.cache.beginLater());
+  refuseTooManyAdds(app);
   authenticate(app, context);
   refuseLongUploads(app, limits);
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
@@ -121,6 +123,28 @@ export async function buildApi(
     scheduleRoutes(routes, context);
   });
   return app;
+}
+
+/** Requests to add rows that are being answered at once: twice as many as wait for their turn to write. */
+const mostAdds = 200;
+
+/**
+ * Tells whoever adds rows to wait, before anything is asked of the database: a thousand requests at once would wait for its connections
+ * until they fail.
+ */
+function refuseTooManyAdds(app: Api): void {
+  let underWay = 0;
+  app.addHook('onRequest', async ({ method, routeOptions: { url } }, reply) => {
+    if (`${method} ${url}` !== operations.addRows.route) return;
+    if (underWay >= mostAdds)
+      throw new ProblemError(
+        429,
+        'too_many_at_once',
+        'More rows are being added than can be written at once. Repeat the request in a second.',
+      );
+    underWay += 1;
+    reply.raw.once('close', () => (underWay -= 1));
+  });
 }
 
 interface Described {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../open-ledger.ts';
+import { partsOf } from '../parts.ts';
 import type { Tx } from '../tx.ts';
 
 /** A change that somebody asks for under a key of theirs. */
@@ -66,16 +67,37 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
   });
 }
 
-/** Says again and again that the request under this entry is being carried out, until the function that is answered is called. */
+/** Entries of the requests that this process is carrying out, by database. */
+const held = new WeakMap<Store, Set<string>>();
+
+/**
+ * Says again and again that the request under this entry is being carried out, until the function that is answered is called. One
+ * transaction tells of all requests of the process.
+ */
 export function holdKey(store: Store, entry: string): () => void {
-  const sign = () =>
+  const entries = held.get(store) ?? holdKeysOf(store);
+  entries.add(entry);
+  return () => void entries.delete(entry);
+}
+
+function holdKeysOf(store: Store): Set<string> {
+  const entries = new Set<string>();
+  held.set(store, entries);
+  const sign = (some: readonly string[]) =>
     store.transaction(async (tx) => {
       const signed = { begun_real: await store.now(tx) };
-      await tx.updateTable('answers').set(signed).where('entry', '=', entry).where('status', 'is', null).execute();
+      await tx.updateTable('answers').set(signed).where('entry', 'in', some).where('status', 'is', null).execute();
     });
-  // A sign that cannot be given is given the next time.
-  const timer = setInterval(() => void sign().catch(() => {}), signEveryMs);
-  return () => clearInterval(timer);
+  const timer = setInterval(() => {
+    if (entries.size === 0) {
+      clearInterval(timer);
+      held.delete(store);
+    }
+    // A sign that cannot be given is given the next time.
+    for (const some of partsOf([...entries])) void sign(some).catch(() => {});
+  }, signEveryMs);
+  timer.unref();
+  return entries;
 }
 
 /** Keeps an answer for good. */

@@ -72,13 +72,13 @@ test.each([
   expect(weaves.broken).toEqual([]);
 });
 
-test('a request whose process dies over it is carried out ten minutes later under the same key', async () => {
+test('a request whose process dies over it is carried out soon after under the same key', async () => {
   const place = await openPlace('sqlite', 'console-dies');
   const struck = { nth: 0, strike: 'dies after' } as const;
   const ending = await play(place, { act: 'suppress', sending: 'once', struck });
   expect(judgeEnding(ending)).toEqual([]);
   const tries = triesOf(ending);
-  expect(tries.slice(0, 2)).toEqual(['suppress under_way', 'suppress under_way']);
+  expect(tries[0]).toBe('suppress under_way');
   expect(tries.slice(-2)).toEqual(['suppress carried out', 'suppress repeated']);
 });
 

@@ -49,7 +49,7 @@ export interface Asked extends Wanted {
 }
 
 /** How long a client waits before it asks again. */
-const againMs = 20_000;
+const againMs = 8_000;
 
 /** Whoever acts on a campaign through the API: their client sends again what was not answered, under the same key. */
 export class Person {

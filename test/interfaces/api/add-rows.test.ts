@@ -110,13 +110,14 @@ test.for(dialects)(
     for (let volleys = 0; left.length > 0; volleys += 1) {
       expect(volleys).toBeLessThan(100);
       const answers = await Promise.all(left.map(send));
-      expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+      // 408: on a busy machine it was not received in time, and nothing of it was done either.
+      expect(answers.filter(({ status }) => ![200, 408, 429].includes(status))).toEqual([]);
       const taken = answers.filter(({ status }) => status === 200);
       expect(taken.filter(({ result }) => result !== 'accepted')).toEqual([]);
       accepted.push(...taken.map(({ cells }) => cells.id));
       // What was answered is stored, and nothing else.
       expect((await stored()).sort()).toEqual([...accepted].sort()); // prettier-ignore
-      left = answers.filter(({ status }) => status === 429).map(({ cells }) => cells);
+      left = answers.filter(({ status }) => status !== 200).map(({ cells }) => cells);
     }
     expect(new Set(accepted).size).toBe(leads.length);
   },

@@ -130,6 +130,8 @@ const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did
 
 function isOutside(error: Error, code: unknown): boolean {
   if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code)) return true;
+  // The pool of connections to PostgreSQL, by its words alone.
+  if (error.message === 'timeout exceeded when trying to connect') return true;
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
 }
 

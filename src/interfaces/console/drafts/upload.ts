@@ -143,8 +143,8 @@ export interface ReceivedList {
 }
 
 /**
- * Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. `more`: what the campaign file says beside the
- * form; one that stays open may begin with an empty list.
+ * Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. `more`: what the campaign file says beside
+ * the form; one that stays open may begin with an empty list.
  */
 export async function withReceivedList<Answer>(
   request: FastifyRequest,
