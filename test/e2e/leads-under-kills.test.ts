@@ -10,7 +10,7 @@ import { killedCommand } from '../support/killed-command.ts';
 import { until } from '../support/until.ts';
 
 /** All 5,000 with `SEED_FACTOR=2`. */
-const adds = isFull ? (seedFactor > 1 ? 5_000 : 1_600) : 600;
+const adds = isFull ? (seedFactor > 1 ? 5_000 : 1_000) : 600;
 const clientCount = 8;
 const mostPerRequest = 5;
 const speed = 120;
@@ -20,7 +20,7 @@ const hours = { from: 13, to: 22 };
 const expiresAfterMs = 3 * 3_600_000;
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 /** At these shares of all adds both the API and a worker are killed. */
-const killsAt = isFull ? [0.15, 0.4, 0.7] : [0.3];
+const killsAt = isFull && seedFactor > 1 ? [0.15, 0.4, 0.7] : [0.3];
 
 interface Lead {
   lead: string;

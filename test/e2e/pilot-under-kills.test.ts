@@ -5,13 +5,13 @@ import { readEvents } from '../../src/ledger/events.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { createWorld, proven } from '../interfaces/cli/campaign-world.ts';
-import { isFull } from '../support/depth.ts';
+import { isFull, seedFactor } from '../support/depth.ts';
 import { killedCommand } from '../support/killed-command.ts';
 import { until } from '../support/until.ts';
 
 const rows = isFull ? 10_000 : 1_500;
-const sample = isFull ? 400 : 100;
-const kills = isFull ? 4 : 2;
+/** Four times, over a sample of 400, with `SEED_FACTOR=2`. */
+const [sample, kills] = isFull && seedFactor > 1 ? [400, 4] : [100, 2];
 
 interface Status {
   state: string;
