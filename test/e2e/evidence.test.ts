@@ -5,7 +5,7 @@ import { FictionalNumbers } from '../../src/list/fictional-numbers.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { createWorld, proven } from '../interfaces/cli/campaign-world.ts';
 import { isFull, seedFactor } from '../support/depth.ts';
-import { killedCommand } from '../support/killed-command.ts';
+import { killedCommand, lostRequests } from '../support/killed-command.ts';
 import { until } from '../support/until.ts';
 
 /** All 300 with `SEED_FACTOR=2`. */
@@ -16,12 +16,6 @@ const people = Array.from({ length: count }, (_, index) => ({
   number: spare.take('+12125550121') ?? '',
   name: `Guest ${String(index % (count / 4)).padStart(3, '0')}`,
 }));
-/** Answers that are lost after the service took the request, and one request that never reaches it. */
-const faults = [
-  { operation: 'batch_calls' as const, nth: 2, effect: { type: 'reset' as const, when: 'after' as const } },
-  { operation: 'batch_calls' as const, nth: 4, effect: { type: 'reset' as const, when: 'before' as const } },
-];
-
 /** Files of an archive without compression, one after the other from its beginning: its directory is not looked at. */
 function filesOf(zip: Buffer): Map<string, string> {
   const files = new Map<string, string>();
@@ -52,7 +46,7 @@ interface Told {
 }
 
 test('what a bundle says of one person is what the service and the list say, of nobody else, and no byte of it can be changed', async () => {
-  const world = await createWorld({ seed: 11, faults, concurrency: 40 });
+  const world = await createWorld({ seed: 11, faults: lostRequests, concurrency: 40 });
   const worker = killedCommand(world.env, ['worker', '--json'], '"ready":true');
   await worker.begin();
   const given = '2026-11-20T10:00:00-05:00';

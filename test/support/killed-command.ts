@@ -2,6 +2,12 @@ import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 
+/** An answer that is lost after the service took the request, and a request that never reaches it. */
+export const lostRequests = [
+  { operation: 'batch_calls' as const, nth: 2, effect: { type: 'reset' as const, when: 'after' as const } },
+  { operation: 'batch_calls' as const, nth: 4, effect: { type: 'reset' as const, when: 'before' as const } },
+];
+
 /** A command that runs on, and is begun again with the same settings whenever it is killed. */
 export interface KilledCommand {
   begin(): Promise<void>;

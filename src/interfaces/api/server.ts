@@ -125,8 +125,8 @@ export async function buildApi(
   return app;
 }
 
-/** Requests to add rows that are being answered at once: twice as many as wait for their turn to write. */
-const mostAdds = 200;
+/** Requests to add rows that one server answers at once. */
+const mostAdds = 100;
 
 /**
  * Tells whoever adds rows to wait, before anything is asked of the database: a thousand requests at once would wait for its connections

@@ -7,7 +7,6 @@ import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import { longestCell } from '../../list/format/record.ts';
 import { judgeRows, type ListRow } from '../../list/recipients.ts';
-import { foreseen } from '../../shared/input/errors.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
 import { tellOfRows, type Notice } from './campaign-message.ts';
 import type { Control } from './control.ts';
@@ -29,36 +28,21 @@ interface AddedRow {
   hint: string | null;
 }
 
-/** Thrown when this process adds so many rows already that another request would wait for long; nothing of it was done. */
-export class TooManyAtOnceError extends foreseen('TooManyAtOnceError', false) {}
-
-/** Requests that wait for their turn in one process. */
-const mostAtOnce = 100;
 const clockLimitMs = 3_000;
 const oldestClockMs = 10_000;
-const underWay = new WeakMap<Store, number>();
 
 /**
  * Adds rows to a campaign, all in one transaction, and has it look at once; answers what became of each, in their order. A row whose id the
- * campaign has is `known`, and stays as it is: repeating it adds nothing. Throws UnknownCampaignError, EditRefusedError when the campaign
- * takes no rows, and TooManyAtOnceError.
+ * campaign has is `known`, and stays as it is: repeating it adds nothing. Throws UnknownCampaignError, and EditRefusedError when the
+ * campaign takes no rows.
  */
 export async function addRows(
   control: Control,
   { campaignId, rows }: { campaignId: string; rows: readonly NamedCells[] },
 ): Promise<{ rows: AddedRow[]; notice: Notice }> {
-  const { store } = control;
-  const busy = underWay.get(store) ?? 0;
-  if (busy >= mostAtOnce)
-    throw new TooManyAtOnceError('More rows are being added than can be written at once. Repeat the request in a second.');
-  underWay.set(store, busy + 1);
-  try {
-    const added = await write(control, campaignId, rows);
-    const isNews = added.some(({ state }) => state === 'waiting');
-    return { rows: added, notice: isNews ? await messagesOf(store).send(control, campaignId) : { told: true } };
-  } finally {
-    underWay.set(store, (underWay.get(store) ?? 1) - 1);
-  }
+  const added = await write(control, campaignId, rows);
+  const isNews = added.some(({ state }) => state === 'waiting');
+  return { rows: added, notice: isNews ? await messagesOf(control.store).send(control, campaignId) : { told: true } };
 }
 
 /** Not asked of the service for each request: a clock runs on by itself. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { addRows, TooManyAtOnceError } from '../../../src/operations/control/add-rows.ts';
 import { buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginCampaign } from '../../ledger/scenario.ts';
@@ -8,6 +7,7 @@ import { numberAt } from '../cli/campaign-world.ts';
 import { ApiWorld } from './api-world.ts';
 
 const campaignId = 'spring';
+const path = `POST /api/v1/campaigns/${campaignId}/rows` as const;
 const requests = 150;
 const perRequest = 2;
 
@@ -30,15 +30,16 @@ async function openWorld(dialect: (typeof dialects)[number]) {
 
 test.for(dialects)('of more than can be written at once some are told to wait, and none is half taken: %s', async (dialect) => {
   const { world, stored } = await openWorld(dialect);
-  const send = (request: number) => addRows(world.context, { campaignId, rows: rowsOf(request) });
-  const answers = await Promise.allSettled(Array.from({ length: requests }, (_, request) => send(request)));
-  const refused = answers.flatMap((answer, request) => (answer.status === 'rejected' ? [{ request, why: answer.reason as unknown }] : []));
+  const send = (request: number) => world.ask(path, { role: 'operate', body: { rows: rowsOf(request).map((cells) => ({ cells })) } });
+  const answers = await Promise.all(Array.from({ length: requests }, (_, request) => send(request)));
+  const refused = answers.flatMap((answer, request) => (answer.status === 200 ? [] : [{ request, answer }]));
   expect(refused.map(({ request }) => request)).toEqual(Array.from({ length: 50 }, (_, index) => 100 + index));
-  for (const { why } of refused) expect(why).toBeInstanceOf(TooManyAtOnceError);
+  for (const { answer } of refused)
+    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' }, body: { code: 'too_many_at_once' } });
   const taken = Array.from({ length: 100 * perRequest }, (_, at) => `lead-${at}`);
   expect((await stored()).sort()).toEqual(taken.sort()); // prettier-ignore
   // Repeated, they are taken; what was taken before is known.
-  for (const request of [0, ...refused.map((one) => one.request)]) await send(request);
+  for (const request of [0, ...refused.map((one) => one.request)]) expect(await send(request)).toMatchObject({ status: 200 });
   const ids = await stored();
   expect(ids).toHaveLength(requests * perRequest);
   expect(new Set(ids).size).toBe(requests * perRequest);
@@ -46,8 +47,7 @@ test.for(dialects)('of more than can be written at once some are told to wait, a
 
 test('a request is answered row by row, and told to wait by its status', async () => {
   const { world, stored } = await openWorld('sqlite');
-  const ask = (rows: object[]) =>
-    world.ask(`POST /api/v1/campaigns/${campaignId}/rows`, { role: 'operate', body: { rows: rows.map((cells) => ({ cells })) } });
+  const ask = (rows: object[]) => world.ask(path, { role: 'operate', body: { rows: rows.map((cells) => ({ cells })) } });
   expect(await ask(rowsOf(0))).toMatchObject({
     status: 200,
     body: { rows: [1, 2].map((row) => ({ result: 'accepted', row, state: 'waiting' })), notice: expect.stringContaining('Temporal') },
@@ -64,7 +64,7 @@ test('a request is answered row by row, and told to wait by its status', async (
   expect((await world.ask(`POST /api/v1/campaigns/${campaignId}/rows`, { role: 'read', body: { rows: [{ cells: {} }] } })).status).toBe(
     403,
   );
-  const waiting = Array.from({ length: 100 }, (_, request) => addRows(world.context, { campaignId, rows: rowsOf(request) }));
+  const waiting = Array.from({ length: 100 }, (_, request) => ask(rowsOf(request)));
   const late = await ask([{ id: 'late', phone: numberAt(320), name: 'Late' }]);
   await Promise.all(waiting);
   // The request came while the others were being written, or after they had been.

@@ -86,7 +86,6 @@ const statuses: Readonly<Record<string, number>> = {
   ServiceUnusableError: 503,
   StillHeardOfError: 409,
   TemporalUnreachableError: 503,
-  TooManyAtOnceError: 429,
   UnknownCampaignError: 404,
   UnknownScheduleError: 404,
   UnknownTokenError: 404,
