@@ -86,7 +86,7 @@ test('chaos that is broken off prints what it had', { timeout: 240_000 }, async 
 test.for([
   { command: 'chaos', flags: ['--seed', '42'], says: '--seed goes with --seeds.' },
   { command: 'chaos:guards', flags: ['--guard', 'a net'], says: 'There is no guard "a net".' },
-])('$command ends with 2 on wrong usage: $flags', { timeout: 120_000 }, ({ command, flags, says }) => {
+])('$command ends with 2 on wrong usage: $flags', ({ command, flags, says }) => {
   const { status, stdout, stderr } = run(root, command, ...flags);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain(`${says} See npm run ${command} -- --help.`);

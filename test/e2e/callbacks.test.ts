@@ -57,14 +57,19 @@ test('a new campaign of init calls people back as they asked, and as an operator
   );
   const now = Math.ceil(Math.max(...world.sandbox.calls().map(({ acceptedAt }) => acceptedAt)) / 1000) * 1000;
   const at = new Date(now + 6 * hourMs).toISOString();
-  expect(await world.run('callback', 'set', id, '--row', '2', '--at', at)).toMatchObject({ code: 0, stdout: expect.stringContaining(at) });
+  expect(await world.run('callback', 'set', id, '--id', '2', '--at', at)).toMatchObject({ code: 0, stdout: expect.stringContaining(at) });
+  expect(await world.run('callback', 'set', id, '--id', '9', '--at', at)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no row with the id 9'),
+  });
   expect(await world.run('callback', 'set', id, '--row', '2', '--at', '17:00')).toMatchObject({ code: 2 });
   expect(await world.run('callback', 'set', id, '--row', '2', '--at', '2020-01-01 17:00')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('that time has passed'),
   });
   expect((await listed()).callbacks.find(({ row }) => row === 2)).toMatchObject({ state: 'open', madeBy: 'the command line' });
-  expect(await world.run('callback', 'cancel', id, '--row', '3', '--yes')).toMatchObject({ code: 0 });
+  expect(await world.run('callback', 'cancel', id, '--row', '3', '--id', '3', '--yes')).toMatchObject({ code: 2 });
+  expect(await world.run('callback', 'cancel', id, '--id', '3', '--yes')).toMatchObject({ code: 0 });
   expect(await world.run('callback', 'cancel', id, '--row', '3', '--yes')).toMatchObject({ code: 2 });
 
   expect((await world.run('run', file)).code).toBe(0);

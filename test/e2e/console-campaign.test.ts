@@ -40,7 +40,7 @@ browserTest(
     onTestFinished(() => window.close());
     const { page, complaints, strayed } = window;
     // Each wait is for what surely comes, however busy the machine is.
-    page.setDefaultTimeout(200_000);
+    page.setDefaultTimeout(240_000);
 
     // Signed in with a link, as `carillon dev` prints it.
     await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
@@ -70,7 +70,7 @@ browserTest(
     await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
     await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
     await page.getByRole('button', { name: 'Rehearse' }).click();
-    await page.getByRole('link', { name: 'Back to check and start' }).click({ timeout: 200_000 });
+    await page.getByRole('link', { name: 'Back to check and start' }).click({ timeout: 240_000 });
     await page.getByRole('link', { name: 'Report' }).waitFor();
     await page.getByRole('button', { name: `Start calling ${rows} people` }).click();
     await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
@@ -79,7 +79,7 @@ browserTest(
     await page
       .getByText(/^No usable answer/)
       .first()
-      .waitFor({ timeout: 200_000 });
+      .waitFor({ timeout: 240_000 });
     await page.getByRole('link', { name: 'Overview' }).click();
     await act(page, /^Pause/, /^Pause/);
     await page.getByText(`${world.id} is paused`).waitFor();

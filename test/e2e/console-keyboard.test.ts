@@ -143,7 +143,7 @@ browserTest(
     await keys.press(page.getByLabel('More actions'));
     await keys.press(link(/^Cancel campaign/));
     await keys.press(button(/^Cancel/));
-    await page.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: 120_000 });
+    await page.getByText('Cancelled', { exact: true }).first().waitFor();
 
     // The cost is the same on the page, in the report, and by the service's own records.
     const auth = { headers: { authorization: `Bearer ${token}` } };

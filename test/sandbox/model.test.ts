@@ -22,5 +22,4 @@ test.each(['spec', 'extended'] as const)(
     );
     expect([...caller.asked].sort()).toEqual([...operationNames].sort());
   },
-  120_000,
 );

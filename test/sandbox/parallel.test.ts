@@ -60,7 +60,6 @@ test.each(['newest_first', 'oldest_first'] as const)(
     expect(new Set(called.map(({ metadata }) => metadata.phone_call.external_number))).toEqual(new Set(numbers));
     expect(await walk(sandbox, 100, 'agent_reminders')).toEqual(ids);
   },
-  60_000,
 );
 
 test('records that are deleted while pages are read are missing in no other place', async () => {

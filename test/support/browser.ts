@@ -80,7 +80,7 @@ export async function openWindow(options: WindowOptions): Promise<TestWindow> {
     return route.abort();
   });
   const page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(240_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {

@@ -19,4 +19,4 @@ process.on('unhandledRejection', stop);
 const code = await runCli(args, io);
 // Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.
 await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
-exit(code);
+exit(io.endedByReader() ? 0 : code);

@@ -5,7 +5,11 @@ import type { Queries } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
 
 /** The recipient of each id; of several, one that was not rejected, or the first. */
-export async function findTargets(db: Queries, campaignId: string, rows: readonly EditRow[]): Promise<Map<string, RecipientRow>> {
+export async function findTargets(
+  db: Queries,
+  campaignId: string,
+  rows: readonly Pick<EditRow, 'externalId'>[],
+): Promise<Map<string, RecipientRow>> {
   const ids = rows.flatMap(({ externalId }) => (externalId === null ? [] : [externalId]));
   if (ids.length === 0) return new Map();
   const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);

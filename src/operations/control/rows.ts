@@ -1,12 +1,15 @@
 import { refuseUnlessRetriable, retryEnded, type RetriableOutcome } from '../../ledger/people/retry-ended.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
 import type { Control } from './control.ts';
-import { requireCampaign } from './ledger.ts';
+import { requireCampaign, type LedgerAccess } from './ledger.ts';
 import { readClock, readServiceTime } from './service.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
+import { findTargets } from '../../ledger/people/edit-targets.ts';
 import { partsOf } from '../../ledger/parts.ts';
 import { readIdList } from '../../list/one-column.ts';
+import { UsageError } from '../../shared/input/errors.ts';
+import { printable } from '../../shared/input/printable.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
 
 /** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
@@ -57,9 +60,7 @@ export async function requireWithdrawable(
   refuseUnlessEditable(campaign, now);
   const { idColumn } = campaign.rules.list;
   if ('rows' in named || idColumn !== null) return { idColumn, now };
-  throw new EditRefusedError(`Campaign ${campaignId} has no id column (list.id): name the rows by their numbers`, {
-    kind: 'name_rows',
-  });
+  throw noIdColumn(campaignId);
 }
 
 /**
@@ -77,6 +78,30 @@ export async function withdraw(
     results.push(...(await withdrawRecipients(control.store, { campaignId, note, dryRun, now }, keys)));
   const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn' || result === 'withdrawing');
   return { results, notice: hasChanged ? await tellToLook(control, campaignId) : { told: true } };
+}
+
+/**
+ * The number of a row that is named by its number or by the user's own id; of several rows with the id, the one that was not rejected.
+ * Throws UnknownCampaignError, EditRefusedError without an id column, and UsageError for an id that no row has.
+ */
+export async function rowNumberOf(
+  { store }: LedgerAccess,
+  campaignId: string,
+  named: { row?: number | undefined; id?: string | undefined },
+): Promise<number> {
+  const { row, id } = named;
+  if (row !== undefined && id === undefined) return row;
+  if (row !== undefined || id === undefined) throw new UsageError('Name the row with one of --row and --id.');
+  const { rules } = await requireCampaign(store, campaignId);
+  if (rules.list.idColumn === null) throw noIdColumn(campaignId);
+  const found = await findTargets(store.db, campaignId, [{ externalId: id }]);
+  const target = found.get(id);
+  if (target === undefined) throw new UsageError(`Campaign ${campaignId} has no row with the id ${printable(id)}.`);
+  return target.row_number;
+}
+
+function noIdColumn(campaignId: string): EditRefusedError {
+  return new EditRefusedError(`Campaign ${campaignId} has no id column (list.id): name the rows by their numbers`, { kind: 'name_rows' });
 }
 
 const rowsPerPart = 500;

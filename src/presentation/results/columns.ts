@@ -33,11 +33,15 @@ const resultColumns = [
   'candidates',
 ] as const;
 
+/** Columns that results of versions before 0.3 lack; `row` is the number that commands ask for. */
+const laterColumns = ['row'];
+
 /** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
 export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResults, hasCallbacks }: ResultsTable): string[] {
   const taken = new Set(columns);
   const added = [
     ...resultColumns,
+    ...laterColumns,
     ...(hasResults === true ? ['result'] : []),
     ...(hasCallbacks === true ? ['callback_at', 'callback_state'] : []),
     ...collectedKeys.map((key) => `collected.${key}`),
@@ -51,9 +55,10 @@ export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResul
   return [...columns, ...added];
 }
 
-/** How the header of a campaign's results begins, whatever was collected: by this such a file can be told from any other. */
+/** How the header of a campaign's results begins, in files of every version: it tells results from other files. */
 export function resultsHeaderStart(columns: readonly string[]): string[] {
-  return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] });
+  const { length } = laterColumns;
+  return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] }).slice(0, -length);
 }
 
 export interface ResultCells {
@@ -85,6 +90,7 @@ export function resultCells(
       row.durationMs === null ? null : row.durationMs / 1000,
       row.audio,
       row.candidates.length === 0 ? null : row.candidates.join(' '),
+      row.row,
       ...(hasResults === true ? [row.result] : []),
       ...(hasCallbacks === true ? [isoInstant(row.callback?.dueAt ?? null), row.callback?.state ?? null] : []),
       ...collectedKeys.map((key) => pick(row.collected, key)),

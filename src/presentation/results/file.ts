@@ -32,7 +32,12 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
   if (input.format === 'xlsx') requireFittingSheet(input);
   const chunks = renderResults(counted(input, counter), input);
   if (input.path === '-') {
-    for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
+    try {
+      for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
+    } catch (error) {
+      // `carillon results | head`: the reader has what it wanted, which is no failure.
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    }
     return counter.rows;
   }
   await refuseToOverwrite(input.path, []);

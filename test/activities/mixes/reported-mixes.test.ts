@@ -12,5 +12,4 @@ test.each(['batch-calling', 'campaigns'] as const)(
     expect((await runMixes(mixes, coverage)).join('\n\n')).toBe('');
     expect([...coverage.seen.keys()]).toContain('batch confirmed by look_up');
   },
-  600_000,
 );

@@ -74,51 +74,47 @@ test('a request is answered row by row, and told to wait by its status', async (
 
 const areas = ['202', '212', '305', '312', '404', '415', '503', '602', '617', '813'];
 
-test.for(dialects)(
-  'a thousand requests at once over HTTP are taken or told to wait, and none is half taken: %s',
-  { timeout: 120_000 },
-  async (dialect) => {
-    const { world, stored } = await openWorld(dialect);
-    const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
-    const leads = areas.flatMap((area, at) =>
-      Array.from({ length: 100 }, (_, index) => ({
-        id: `lead-${at}-${index}`,
-        phone: `+1${area}55501${String(index).padStart(2, '0')}`,
-        name: `Guest ${at} ${index}`,
-      })),
-    );
-    let sent = 0;
-    const send = async (cells: (typeof leads)[number]) => {
-      const key = `${cells.id} ${(sent += 1)}`;
-      const ask = () =>
-        fetch(`${address}/api/v1/campaigns/${campaignId}/rows`, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${world.tokenText('operate')}`,
-            'content-type': 'application/json',
-            'idempotency-key': key,
-          },
-          body: JSON.stringify({ rows: [{ cells }] }),
-        });
-      // A connection that the server closes as it is used again: sent once more under its key, as clients do.
-      const response = await ask().catch(ask);
-      const body = (await response.json()) as { rows?: { result: string }[] };
-      return { cells, status: response.status, result: body.rows?.[0]?.result };
-    };
-    const accepted: string[] = [];
-    let left = leads;
-    for (let volleys = 0; left.length > 0; volleys += 1) {
-      expect(volleys).toBeLessThan(100);
-      const answers = await Promise.all(left.map(send));
-      // 408: on a busy machine it was not received in time, and nothing of it was done either.
-      expect(answers.filter(({ status }) => ![200, 408, 429].includes(status))).toEqual([]);
-      const taken = answers.filter(({ status }) => status === 200);
-      expect(taken.filter(({ result }) => result !== 'accepted')).toEqual([]);
-      accepted.push(...taken.map(({ cells }) => cells.id));
-      // What was answered is stored, and nothing else.
-      expect((await stored()).sort()).toEqual([...accepted].sort()); // prettier-ignore
-      left = answers.filter(({ status }) => status !== 200).map(({ cells }) => cells);
-    }
-    expect(new Set(accepted).size).toBe(leads.length);
-  },
-);
+test.for(dialects)('a thousand requests at once over HTTP are taken or told to wait, and none is half taken: %s', async (dialect) => {
+  const { world, stored } = await openWorld(dialect);
+  const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
+  const leads = areas.flatMap((area, at) =>
+    Array.from({ length: 100 }, (_, index) => ({
+      id: `lead-${at}-${index}`,
+      phone: `+1${area}55501${String(index).padStart(2, '0')}`,
+      name: `Guest ${at} ${index}`,
+    })),
+  );
+  let sent = 0;
+  const send = async (cells: (typeof leads)[number]) => {
+    const key = `${cells.id} ${(sent += 1)}`;
+    const ask = () =>
+      fetch(`${address}/api/v1/campaigns/${campaignId}/rows`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${world.tokenText('operate')}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: JSON.stringify({ rows: [{ cells }] }),
+      });
+    // A connection that the server closes as it is used again: sent once more under its key, as clients do.
+    const response = await ask().catch(ask);
+    const body = (await response.json()) as { rows?: { result: string }[] };
+    return { cells, status: response.status, result: body.rows?.[0]?.result };
+  };
+  const accepted: string[] = [];
+  let left = leads;
+  for (let volleys = 0; left.length > 0; volleys += 1) {
+    expect(volleys).toBeLessThan(100);
+    const answers = await Promise.all(left.map(send));
+    // 408: on a busy machine it was not received in time, and nothing of it was done either.
+    expect(answers.filter(({ status }) => ![200, 408, 429].includes(status))).toEqual([]);
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.filter(({ result }) => result !== 'accepted')).toEqual([]);
+    accepted.push(...taken.map(({ cells }) => cells.id));
+    // What was answered is stored, and nothing else.
+    expect((await stored()).sort()).toEqual([...accepted].sort()); // prettier-ignore
+    left = answers.filter(({ status }) => status !== 200).map(({ cells }) => cells);
+  }
+  expect(new Set(accepted).size).toBe(leads.length);
+});

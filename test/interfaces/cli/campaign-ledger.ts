@@ -63,7 +63,7 @@ export async function createLedger(): Promise<Ledger> {
   const begin: Ledger['begin'] = (args, settings = {}) => {
     let interrupt = (): void => {};
     const onInterrupt: Io['onInterrupt'] = (handler) => {
-      interrupt = () => handler('SIGINT');
+      interrupt = () => handler();
       return () => {};
     };
     const io = createTerminal({ env, onInterrupt, ...settings });

@@ -1,4 +1,7 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
@@ -218,4 +221,56 @@ test('a second worker on a SQLite file is refused while the first one runs', asy
     code: 1,
     stderr: expect.stringMatching(/Another worker is already running on/),
   });
+});
+
+/** A command whose reader has gone before it prints anything; answers its exit code. */
+async function runUnread(world: CampaignWorld, ...args: string[]): Promise<number | null> {
+  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
+  const env = { PATH: process.env['PATH'], HOME: world.folder, ...world.env };
+  const child = spawn(process.execPath, [main, ...args], { cwd: world.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
+}
+
+test('a reader that goes away stops what a command prints, and nothing that it does', async () => {
+  const world = workingWorld();
+  const { id } = world;
+  const path = world.writeCampaign({ rows: 4, yaml: ['starts_at: 2027-06-01T00:00:00Z'] });
+  writeFileSync(path, world.read('campaign.yaml').replace('phone: phone,', 'phone: phone, id: name,'));
+  const read = async (...args: string[]): Promise<string> => (await world.run(...args)).stdout;
+  const number = numberAt(60);
+  writeFileSync(world.path('more.csv'), `phone,name\n${numberAt(61)},Row9\n`);
+  writeFileSync(world.path('house.yaml'), 'caps: [{ calls: 50, within: 7d }]\n');
+  const steps: [args: string[], code: number, shows: () => Promise<unknown>, what: string | RegExp | boolean][] = [
+    [['check', path], 0, async () => true, true],
+    [['start', 'nosuch.yaml'], 2, async () => true, true],
+    [['start', path], 0, async () => (await statusOf(world))['state'], 'scheduled'],
+    [['add', id, '--set', `phone=${numberAt(62)}`, '--set', 'name=Row5'], 0, () => read('status', id), /Rows +5/],
+    [['update', id, 'more.csv', '--add', '--yes'], 0, () => read('status', id), /Rows +6/],
+    [['adjust', id, '--max-concurrent-calls', '3'], 0, () => read('status', id, '--json'), /"maxConcurrentCalls": 3/],
+    [['pause', id], 0, async () => (await statusOf(world))['state'], 'paused'],
+    [['resume', id], 0, async () => (await statusOf(world))['state'], 'scheduled'],
+    [['withdraw', id, '--row', '2', '--yes'], 0, () => read('results', id, '-o', '-'), /Row2,cancelled,withdrawn/],
+    [['suppress', 'add', number], 0, () => read('suppress', 'list'), number],
+    [['token', 'create', 'front desk', '--role', 'read'], 0, () => read('token', 'list'), 'front desk'],
+    [['rules', 'set', 'house.yaml'], 0, () => read('rules', 'show'), 'At most 50 calls'],
+    [['backup', 'copy.db'], 0, async () => existsSync(world.path('copy.db')), true],
+    [['results', id, '-o', 'out.csv'], 0, async () => world.read('out.csv'), 'Row4'],
+    [['results', id, '-o', '-'], 0, async () => true, true],
+    [['init', 'other'], 0, async () => existsSync(world.path('other/campaign.yaml')), true],
+    // They stream, and end with their reader.
+    [['events', id, '--follow'], 0, async () => (await statusOf(world))['state'], 'scheduled'],
+    [['run', path], 0, async () => (await statusOf(world))['state'], 'scheduled'],
+    [['cancel', id, '--yes'], 0, async () => (await statusOf(world))['state'], /cancelled|draining/],
+  ];
+  for (const [args, code, shows, what] of steps) {
+    expect([args[0], await runUnread(world, ...args)]).toEqual([args[0], code]);
+    const shown = await shows();
+    if (typeof what === 'boolean' || typeof shown !== 'string') expect(shown).toBe(what);
+    else expect(shown, args.join(' ')).toMatch(what);
+  }
+  const env = { ...world.env, CARILLON_DB: world.path('dev.db') };
+  expect(await runUnread({ ...world, env }, 'dev', '--port', '0', '--temporal-port', '0', '--no-open')).toBe(0);
 });

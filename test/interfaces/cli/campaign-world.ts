@@ -111,7 +111,7 @@ async function openWorld(
   const begin = (...args: string[]): RunningCommand => {
     let interrupt = (): void => {};
     const onInterrupt: Io['onInterrupt'] = (handler) => {
-      interrupt = () => handler('SIGINT');
+      interrupt = () => handler();
       return () => {};
     };
     const io = createTerminal({ env, now: Date.now, onInterrupt });

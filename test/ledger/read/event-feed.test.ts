@@ -193,7 +193,6 @@ async function follow(store: Store, wanted: Wanted, isOver: () => boolean): Prom
 
 test.skipIf(!bothDialects.includes('postgres')).for([1, 2, 3])(
   'whoever follows the log while many write, at length and in vain, sees each committed line once and in order: seed %i',
-  { timeout: 120_000 },
   async (seed) => {
     const location = await emptyDatabase('postgres');
     const store = await openAt(location);

@@ -40,6 +40,7 @@ const added = [
   'duration_seconds',
   'audio',
   'candidates',
+  'row',
 ];
 
 test('a row becomes one line: the original cells, then what became of it', async () => {
@@ -85,11 +86,12 @@ test('a row becomes one line: the original cells, then what became of it', async
       '61.5',
       'http://127.0.0.1/a.wav',
       'conv_2 conv_3',
+      '1',
       'true',
       '["a",1]',
       '{"result":"success"}',
     ],
-    ['', '', 'rejected', 'missing_phone', '0', ...Array.from({ length: 12 }, () => '')],
+    ['', '', 'rejected', 'missing_phone', '0', ...Array.from({ length: 9 }, () => ''), '1', '', '', ''],
   ]);
 });
 

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { until } from '../../support/until.ts';
 import { apiKey, browserTest, fillSandbox, look, ownKey, startPageSandbox } from './window.ts';
 
-const slow = { timeout: 60_000, interval: 50 };
+const slow = { timeout: 240_000, interval: 50 };
 const liveLink = '.live[data-link="on"]:visible';
 const controlToken = 'token-of-the-page-test-0123';
 

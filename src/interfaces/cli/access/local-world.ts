@@ -78,7 +78,7 @@ export async function inLocalWorld(
   input: LocalWorldInput,
   work: (world: LocalWorld, leave: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  return untilInterrupted(io, async ({ signal: leave }) => {
+  const held = async ({ signal: leave }: AbortController): Promise<boolean> => {
     const closers: (() => Promise<void>)[] = [];
     let reportBroken: (reason: string) => void = () => {};
     const broken = new Promise<string>((resolve) => {
@@ -96,7 +96,8 @@ export async function inLocalWorld(
     } finally {
       for (const close of closers.toReversed()) await close();
     }
-  });
+  };
+  return untilInterrupted(io, held, { streams: true });
 }
 
 interface Start {

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { promiseStates } from '../../../rules/callback-rules.ts';
 import { cancelCallback, listCallbacks, setCallback } from '../../../operations/control/callbacks.ts';
 import { withControl } from '../../../operations/control/control.ts';
+import { rowNumberOf } from '../../../operations/control/rows.ts';
 import type { Callback } from '../../../ledger/people/callbacks.ts';
 import { operations } from '../../../operations/list.ts';
 import { localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
@@ -24,10 +25,13 @@ Examples:
   carillon callback list reminders --state unclear,missed             only what needs a decision
   carillon callback set reminders --row 17 --at '2030-11-30 17:00'    in the time of the person called
   carillon callback set reminders --row 17 --at 2030-11-30T17:00:00-05:00
-  carillon callback cancel reminders --row 17`;
+  carillon callback cancel reminders --id A17`;
 
 const campaignArgument = ['<campaign>', 'id of the campaign'] as const;
-const rowFlag = ['--row <row>', 'number of the row, as in the results', readRow] as const;
+const rowFlags = [
+  ['--row <row>', 'number of the row, as in the results', readRow],
+  ['--id <id>', "instead of --row: the row's id, as in the campaign's id column"],
+] as const;
 
 /** `carillon callback`: promises to call people back. */
 export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
@@ -42,14 +46,15 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
         return { data: withInstants({ campaign: campaignId, callbacks: found }), words: render(io, campaignId, found) };
       }),
   }),
-  commandOf<{ row?: number; at?: string }>({
+  commandOf<{ row?: number; id?: string; at?: string }>({
     name: 'set',
     says: operations.setCallback.says,
     argument: campaignArgument,
-    flags: [rowFlag, ['--at <time>', "time of the person called, such as '2030-11-30 17:00', or an instant with its offset"]],
-    run: (io, { row, at }, campaignId) => {
-      if (row === undefined || at === undefined) throw new UsageError('Name the row with --row and the time with --at.');
+    flags: [...rowFlags, ['--at <time>', "time of the person called, such as '2030-11-30 17:00', or an instant with its offset"]],
+    run: (io, { at, ...named }, campaignId) => {
+      if (at === undefined) throw new UsageError('Write the time with --at.');
       return withControl(io, async (control) => {
+        const row = await rowNumberOf(control, campaignId, named);
         const { dueAt, notice } = await setCallback(control, { campaignId, row, at, by: 'the command line' });
         warnIfNotNotified(io, notice);
         const data = withInstants({ campaign: campaignId, row, dueAt });
@@ -57,21 +62,20 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
       });
     },
   }),
-  commandOf<{ row?: number }>({
+  commandOf<{ row?: number; id?: string }>({
     name: 'cancel',
     says: operations.cancelCallback.says,
     argument: campaignArgument,
-    flags: [rowFlag],
+    flags: rowFlags,
     asks: true,
-    run: (io, { row, yes }, campaignId) => {
-      if (row === undefined) throw new UsageError('Name the row with --row.');
-      return withControl(io, async (control) => {
+    run: (io, { yes, ...named }, campaignId) =>
+      withControl(io, async (control) => {
+        const row = await rowNumberOf(control, campaignId, named);
         if (!(await mayBegin(io, yes, `Break the promise to call row ${row} of campaign ${campaignId} back?`))) return null;
         const { notice } = await cancelCallback(control, { campaignId, row, by: 'the command line' });
         warnIfNotNotified(io, notice);
         return { data: { campaign: campaignId, row }, words: `Row ${row} of campaign ${campaignId} is not called back.\n` };
-      });
-    },
+      }),
   }),
 ]);
 

@@ -91,8 +91,10 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
     : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
   const clock = keepServiceClock(config.SVC_BASE_URL);
   const fromSeq = result.kind === 'started' ? 0 : null;
-  const { campaign, status } = await untilInterrupted(io, ({ signal: leave }) =>
-    watchCampaign({ store, campaignId, clock, fromSeq, view, leave, supervise }),
+  const { campaign, status } = await untilInterrupted(
+    io,
+    ({ signal: leave }) => watchCampaign({ store, campaignId, clock, fromSeq, view, leave, supervise }),
+    { streams: true },
   );
   if (json) writeJson(io, withInstants(statusAsJson(campaign, status)));
   if (!hasEnded(campaign)) {

@@ -1,12 +1,15 @@
-/** Why a command is asked to end: Ctrl-C, a request to terminate, or nobody reads its output any more. */
-export type InterruptReason = 'SIGINT' | 'SIGTERM' | 'SIGPIPE';
-
-type Handler = (reason: InterruptReason) => void;
+type Handler = () => void;
 
 export interface Interrupts {
-  onInterrupt: (handler: Handler) => () => void;
-  /** What a signal does, for reasons that are not signals in Node. */
-  interrupt: (reason: InterruptReason) => void;
+  /**
+   * Calls the handler once at Ctrl-C or SIGTERM, so that the command can end in order. With `streams` also when the reader of its output has
+   * gone, at once if that was before: a command that only shows something then ends; one that changes something carries on without output.
+   */
+  onInterrupt: (handler: Handler, kind?: { streams: boolean }) => () => void;
+  /** The reader of standard output or standard error has gone. */
+  closed: () => void;
+  /** True once a command that streams has ended because its reader has gone, which is no failure. */
+  endedByReader: () => boolean;
 }
 
 interface SignalSource {
@@ -14,32 +17,49 @@ interface SignalSource {
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
-/** What a shell reports for a process that a signal ended: 128 plus its number. A closed pipe is how readers like `head` work: 0. */
-const exitCodes: Record<InterruptReason, number> = { SIGINT: 130, SIGTERM: 143, SIGPIPE: 0 };
+/** What a shell reports for a process that a signal ended: 128 plus its number. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143 };
 
 /** Signals are listened to only while a command has a handler; else the system's own default stands. */
 export function createInterrupts(source: SignalSource, exit: (code: number) => void): Interrupts {
-  const handlers = new Set<Handler>();
+  const handlers = new Map<Handler, { streams: boolean }>();
   let interrupted = false;
+  let readerGone = false;
+  let endedByReader = false;
 
-  const interrupt = (reason: InterruptReason): void => {
-    if (reason === 'SIGPIPE' && interrupted) return;
-    if (interrupted || handlers.size === 0) return exit(exitCodes[reason]);
+  const interrupt = (signal: keyof typeof exitCodes) => (): void => {
+    if (interrupted) return exit(exitCodes[signal]);
     interrupted = true;
     // The last to register is the innermost: it ends first.
-    for (const handler of [...handlers].toReversed()) handler(reason);
+    for (const handler of [...handlers.keys()].toReversed()) handler();
   };
-  const onSigint = (): void => interrupt('SIGINT');
-  const onSigterm = (): void => interrupt('SIGTERM');
+  const onSigint = interrupt('SIGINT');
+  const onSigterm = interrupt('SIGTERM');
+  const endStreams = (): void => {
+    for (const [handler, { streams }] of [...handlers].toReversed()) {
+      if (!streams) continue;
+      endedByReader = true;
+      handler();
+    }
+  };
 
   return {
-    interrupt,
-    onInterrupt(handler) {
+    closed() {
+      if (readerGone) return;
+      readerGone = true;
+      if (!interrupted) endStreams();
+    },
+    endedByReader: () => endedByReader,
+    onInterrupt(handler, kind = { streams: false }) {
       if (handlers.size === 0) {
         source.on('SIGINT', onSigint);
         source.on('SIGTERM', onSigterm);
       }
-      handlers.add(handler);
+      handlers.set(handler, kind);
+      if (readerGone && kind.streams) {
+        endedByReader = true;
+        handler();
+      }
       return () => {
         handlers.delete(handler);
         if (handlers.size > 0) return;
@@ -50,13 +70,14 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
   };
 }
 
-/** Does the work, which is to leave off when its signal is aborted: the command is then asked to end. */
+/** Does the work, which stops when its signal is aborted: at Ctrl-C, and for a command that streams when its reader has gone. */
 export async function untilInterrupted<Result>(
   io: Pick<Interrupts, 'onInterrupt'>,
   work: (leaving: AbortController) => Promise<Result>,
+  kind?: { streams: boolean },
 ): Promise<Result> {
   const leaving = new AbortController();
-  const takeBack = io.onInterrupt(() => leaving.abort());
+  const takeBack = io.onInterrupt(() => leaving.abort(), kind);
   try {
     return await work(leaving);
   } finally {

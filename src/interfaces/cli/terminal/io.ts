@@ -19,10 +19,7 @@ export interface Io {
   colour: boolean;
   /** Epoch milliseconds. */
   now(): number;
-  /**
-   * Calls the handler once at Ctrl-C, SIGTERM, or when whoever reads our output has gone, so that the command can end in order; a second
-   * signal ends the process at once. Answers a function that takes the handler back. Without a handler a signal ends the process.
-   */
+  /** Returns a function that removes the handler. A second signal ends the process at once, and so does one without a handler. */
   onInterrupt: Interrupts['onInterrupt'];
   /** What a person types here instead of `carillon`; left out where that is it. */
   ownCommand?: string;
@@ -31,10 +28,10 @@ export interface Io {
 }
 
 /**
- * The terminal of this process for one command line. `exit` is called when a second signal or a closed output leaves nothing to wait for.
+ * The terminal of this process for one command line. `exit` is called when a second signal or broken output leaves nothing to wait for.
  * Commands that the output tells to type are those that work here.
  */
-export function processIo(exit: (code: number) => void, args: readonly string[] = []): Io {
+export function processIo(exit: (code: number) => void, args: readonly string[] = []): Io & Pick<Interrupts, 'endedByReader'> {
   const { stdout, stderr } = process;
   const own = ownCommand({
     script: process.argv[1] ?? '',
@@ -47,8 +44,8 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
   const interrupts = createInterrupts(process, exit);
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // `carillon results | head`: the reader has what it wanted, which is no failure.
-      if (error.code === 'EPIPE') interrupts.interrupt('SIGPIPE');
+      // `carillon start | head`: a reader that goes away stops the output, and not the work.
+      if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') interrupts.closed();
       else exit(1);
     });
   }
@@ -65,6 +62,7 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
     colour: isTerminal && pc.isColorSupported,
     now: Date.now,
     onInterrupt: interrupts.onInterrupt,
+    endedByReader: interrupts.endedByReader,
     exitCode: 0,
   };
 }

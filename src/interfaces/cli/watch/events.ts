@@ -55,7 +55,7 @@ async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): 
       await pause(everyMs, undefined, { signal: leave }).catch(() => {});
     }
   };
-  await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal)));
+  await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal), { streams: true }));
 }
 
 function asText(event: CampaignEvent): string {

@@ -34,7 +34,7 @@ async function prove(
   });
   let interrupt: () => void = () => undefined;
   io.onInterrupt = (handler) => {
-    interrupt = () => handler('SIGINT');
+    interrupt = () => handler();
     return () => undefined;
   };
   io.stdout.on('data', (chunk: Buffer) => {

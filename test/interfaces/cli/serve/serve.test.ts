@@ -35,7 +35,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   const io = createTerminal({
     env,
     onInterrupt: (handler) => {
-      interrupt = () => handler('SIGINT');
+      interrupt = () => handler();
       return () => {};
     },
   });

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { commands, type CommandEntry } from '../../../../src/interfaces/cli/commands.ts';
 import { describeFailure } from '../../../../src/interfaces/cli/terminal/failure.ts';
-import { createInterrupts, type InterruptReason } from '../../../../src/interfaces/cli/terminal/interrupt.ts';
+import { createInterrupts } from '../../../../src/interfaces/cli/terminal/interrupt.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { readVersion } from '../../../../src/interfaces/cli/terminal/own-command.ts';
 import { ConfigError } from '../../../../src/shared/config.ts';
@@ -209,14 +209,11 @@ function createSignals() {
 
 test('the first signal asks the handlers, the last one to register first; the second ends the process', () => {
   const { source, exits, interrupts } = createSignals();
-  const asked: [string, InterruptReason][] = [];
-  interrupts.onInterrupt((reason) => void asked.push(['outer', reason]));
-  interrupts.onInterrupt((reason) => void asked.push(['inner', reason]));
+  const asked: string[] = [];
+  interrupts.onInterrupt(() => void asked.push('outer'));
+  interrupts.onInterrupt(() => void asked.push('inner'));
   source.emit('SIGINT');
-  expect(asked).toEqual([
-    ['inner', 'SIGINT'],
-    ['outer', 'SIGINT'],
-  ]);
+  expect(asked).toEqual(['inner', 'outer']);
   expect(exits).toEqual([]);
   source.emit('SIGTERM');
   expect(exits).toEqual([143]);
@@ -231,16 +228,22 @@ test('signals keep their own effect while no command wants to hear of them', () 
   expect(source.listenerCount('SIGINT') + source.listenerCount('SIGTERM')).toBe(0);
 });
 
-test('a reader that goes away asks the handlers once, or ends the process with 0 when there are none', () => {
+test('a reader that goes away ends what streams, once and also if it went before, and nothing else', () => {
   const { exits, interrupts } = createSignals();
-  interrupts.interrupt('SIGPIPE');
-  expect(exits).toEqual([0]);
-  const asked: InterruptReason[] = [];
-  interrupts.onInterrupt((reason) => void asked.push(reason));
-  interrupts.interrupt('SIGPIPE');
-  interrupts.interrupt('SIGPIPE');
-  expect(asked).toEqual(['SIGPIPE']);
-  expect(exits).toEqual([0]);
+  const ended: string[] = [];
+  interrupts.onInterrupt(() => void ended.push('worker'));
+  interrupts.closed();
+  expect(interrupts.endedByReader()).toBe(false);
+  const takeBack = interrupts.onInterrupt(() => void ended.push('first'), { streams: true });
+  takeBack();
+  interrupts.closed();
+  expect([ended, exits, interrupts.endedByReader()]).toEqual([['first'], [], true]);
+
+  const open = createSignals();
+  open.interrupts.onInterrupt(() => void ended.push('second'), { streams: true });
+  open.interrupts.closed();
+  open.interrupts.closed();
+  expect([ended, open.exits, open.interrupts.endedByReader()]).toEqual([['first', 'second'], [], true]);
 });
 
 test('the process itself exits with the code, and says nothing when its reader has gone', async () => {
