@@ -122,12 +122,15 @@ export interface CallerStanding {
   verified: boolean | null;
 }
 
-/** Why no call can be made when none of the numbers may; holds ids only. */
+/** Why no campaign may start with these numbers, some of which may not call; holds ids only. */
 export function explainFaults(standings: readonly CallerStanding[]): string {
   const [first] = standings;
   if (standings.length > 1) {
-    const each = standings.map(({ phoneNumberId, fault }) => `${phoneNumberId} ${faultWords[fault ?? 'unknown']}`);
-    return `None of the ${standings.length} caller numbers may call (${each.join(', ')}): fix one of them with the service`;
+    const each = standings.flatMap(({ phoneNumberId, fault }) => (fault === null ? [] : [`${phoneNumberId} ${faultWords[fault]}`]));
+    const all = each.length === standings.length;
+    return all
+      ? `None of the ${standings.length} caller numbers may call (${each.join(', ')}): fix one of them with the service`
+      : `${each.length} of the ${standings.length} caller numbers may not call (${each.join(', ')}): fix them with the service, or take them out of from_phone_number_id`;
   }
   const id = first?.phoneNumberId ?? '';
   return first?.fault === 'not_verified'

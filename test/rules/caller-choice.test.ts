@@ -175,6 +175,9 @@ test('of several numbers each is told with its own fault, and no telephone numbe
     'None of the 2 caller numbers may call (pn_a is not verified, pn_b is not known to the service): fix one of them with the service',
   );
   expect(text).not.toContain('555');
+  expect(explainFaults([standing('pn_a', null), standing('pn_b', 'unknown')])).toBe(
+    '1 of the 2 caller numbers may not call (pn_b is not known to the service): fix them with the service, or take them out of from_phone_number_id',
+  );
 });
 
 test('every fault has words', () => {

@@ -37,6 +37,15 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers, notes: [] };
 }
 
+/**
+ * Why a campaign must not start after this check, without a full stop: a running campaign does without a number that fails, but a new one
+ * needs each number that its file names. Null: it may start.
+ */
+export function startRefusal(check: CallerCheck): string | null {
+  if (!check.ok) return check.reason;
+  return check.numbers.every(({ fault }) => fault === null) ? null : explainFaults(check.numbers);
+}
+
 /** Which agent calls from which numbers, and what its calls have of their own. */
 export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'> &
   Partial<Pick<CampaignRules, 'optOut' | 'results'>>;

@@ -1,4 +1,4 @@
-import { checkCaller, type CallerCheck } from '../../campaign/preflight/caller-check.ts';
+import { checkCaller, startRefusal } from '../../campaign/preflight/caller-check.ts';
 import { refusePassedTimes } from '../../campaign/file/file.ts';
 import { foreseen, CampaignFileError } from '../../shared/input/errors.ts';
 import { importList, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
@@ -11,7 +11,6 @@ import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/ca
 import { nextDueAt } from '../../ledger/limits/counters.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 import type { Round } from '../../ledger/campaign/rounds.ts';
-import { callersLeftOut } from '../../presentation/words/campaign.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from './service.ts';
@@ -21,7 +20,7 @@ const clockLimitMs = 2_000;
 
 /** Who hears what a start has to tell, while it goes on. */
 export interface StartListener {
-  /** How the list was read, and which caller numbers are left out: sentences. */
+  /** How the list was read: sentences. */
   onNote: (note: string) => void;
   /** Rows imported so far. Absent: nobody waits for them, and the list is imported aside. */
   onProgress?: (rows: number) => void;
@@ -69,8 +68,7 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
   const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => control.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
-    const { numbers, notes } = input.check ? await requireCaller(config, read.rules) : { numbers: [], notes: [] };
-    for (const note of callersLeftOut(numbers)) input.onNote(note);
+    const notes = input.check ? await requireCaller(config, read.rules) : [];
     if (notes.length > 0) input.onWarnings([...notes]);
   }
   const { client } = await control.temporal();
@@ -102,18 +100,16 @@ async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaig
   throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
 }
 
-/** Answers what the service says of each number, and what is odd about the agent. Throws CallerRefusedError when no call could be made. */
-export async function requireCaller(
-  config: Config,
-  rules: CampaignRules,
-): Promise<Pick<Extract<CallerCheck, { ok: true }>, 'numbers' | 'notes'>> {
+/** Answers what is odd about the agent. Throws CallerRefusedError when a call could not be made, or one of the numbers may not call. */
+export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly string[]> {
   const check = await withService(config, (service) => checkCaller(service, rules)).catch((error: unknown) => {
     if (!(error instanceof ServiceUnusableError)) throw error;
     const { message, cause } = error;
     throw new CallerRefusedError(`${message} Nothing was imported and no call was placed.`, { cause });
   });
-  if (!check.ok) throw new CallerRefusedError(`${check.reason}. Nothing was imported and no call was placed.`);
-  return check;
+  const refusal = startRefusal(check);
+  if (refusal !== null) throw new CallerRefusedError(`${refusal}. Nothing was imported and no call was placed.`);
+  return check.ok ? check.notes : [];
 }
 
 async function importRows(

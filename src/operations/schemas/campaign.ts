@@ -208,7 +208,7 @@ const created = z
     round: z.int().nullable(),
     rowsTotal: z.int(),
     rowsRejected: z.int(),
-    notes: z.array(z.string()).meta({ description: 'How the list was read, and which caller numbers are left out.' }),
+    notes: z.array(z.string()).meta({ description: 'How the list was read.' }),
     warnings: z.array(z.string()).meta({ description: 'What a person should know although it begins.' }),
   })
   .meta({ id: 'Created' });
@@ -221,7 +221,10 @@ const createQuery = z.object({
 const checked = z
   .looseObject({
     startable: z.boolean(),
-    refusal: z.string().nullable().meta({ description: 'Why a start would be refused for its file or list.' }),
+    refusal: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why a start would be refused for its file, its list, its agent or one of its caller numbers.' }),
     warnings: z.array(z.string()),
     rows: z.int(),
     accepted: z.int(),

@@ -12,7 +12,7 @@ import type { CampaignView } from '../../ledger/read/campaign-view.ts';
 import type { PilotStanding } from '../../ledger/limits/pilot.ts';
 import { hooksAsJson } from './hooks.ts';
 import { idleReasonAsJson, readingAsJson, readingOf, type Reader, type Why } from './why.ts';
-import { faultWords, type CallerStanding } from '../../rules/caller-choice.ts';
+import { faultWords } from '../../rules/caller-choice.ts';
 import type { CallerUse } from '../../ledger/limits/callers.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { fullPace } from '../../rules/pacing/pace-control.ts';
@@ -206,13 +206,6 @@ function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>
     checkedAt,
     calls,
   }));
-}
-
-/** What a start says of numbers that will not call while others do. */
-export function callersLeftOut(standings: readonly CallerStanding[]): string[] {
-  return standings.flatMap(({ phoneNumberId, fault }) =>
-    fault === null ? [] : [`Caller number ${printable(phoneNumberId)} ${faultWords[fault]}, so the others call without it.`],
-  );
 }
 
 /** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */

@@ -192,7 +192,7 @@ test('agent and caller number are asked of the service, and what it would refuse
 
   world.writeCampaign({ rows: 2, yaml: ['from_phone_number_id: [pn_main, pn_wrong]'] });
   expect(await reportOf(world)).toMatchObject({
-    code: 0,
+    code: 1,
     service: {
       callers: [
         { phoneNumberId: 'pn_main', fault: null },

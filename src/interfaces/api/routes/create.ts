@@ -116,9 +116,10 @@ function freeId(taken: readonly string[]): string {
 
 /** Why a start would be refused; null: it would not. */
 function refusalOf(result: Parameters<typeof refuseUnstartable>[0]): string | null {
+  const { service } = result.report;
   try {
     refuseUnstartable(result);
-    return null;
+    return service.asked ? service.refusal : null;
   } catch (error) {
     if (!(error instanceof CampaignFileError)) throw error;
     return error.problems.map(({ path, message }) => `${path}: ${message}`).join('\n');

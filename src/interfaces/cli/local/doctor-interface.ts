@@ -1,4 +1,4 @@
-import { checkCaller } from '../../../campaign/preflight/caller-check.ts';
+import { checkCaller, startRefusal } from '../../../campaign/preflight/caller-check.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { wordRules } from '../../../campaign/file/settings/words.ts';
 import { readLookUpProof, type LookUpProof } from '../../../ledger/campaign/lookup-proof.ts';
@@ -97,7 +97,8 @@ async function checkCampaign(service: CallService, path: string): Promise<Findin
   const { settings } = await readCampaignFile(path);
   const { agent_id: agentId, from_phone_number_id: numbers, caller_choice: choice } = settings;
   const check = await checkCaller(service, { agentId, callers: { numbers, choice }, ...wordRules(settings) });
-  if (!check.ok) return [fault('Campaign', check.reason, 'carillon run refuses the campaign until then.')];
+  const refusal = startRefusal(check);
+  if (refusal !== null) return [fault('Campaign', refusal, 'carillon run refuses the campaign until then.')];
   return [
     ok('Campaign', `agent ${agentId} and ${plural(check.numbers.length, 'caller number')} are there, and calls may have what it sends`),
   ];

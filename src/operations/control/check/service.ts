@@ -1,4 +1,4 @@
-import { checkCaller, type Caller } from '../../../campaign/preflight/caller-check.ts';
+import { checkCaller, startRefusal, type Caller } from '../../../campaign/preflight/caller-check.ts';
 import type { Config } from '../../../shared/config.ts';
 import type { CallService } from '../../../service/port/call-service.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
@@ -23,7 +23,7 @@ export type ServiceState =
       agentId: string;
       /** Empty when the service was not asked so far. `verified`: null when it does not tell. */
       callers: Pick<CallerStanding, 'phoneNumberId' | 'fault' | 'verified'>[];
-      /** Why it would take no call at all, and what to do; null when it would. */
+      /** Why a start would be refused because of the service, and what to do; null when it would not. */
       refusal: string | null;
       /** What is odd although it would. */
       notes: readonly string[];
@@ -66,7 +66,7 @@ export function checkService(config: Config, caller: Caller): Promise<ServiceSta
       url: config.SVC_BASE_URL,
       agentId: caller.agentId,
       callers: check.numbers.map(({ phoneNumberId, fault, verified }) => ({ phoneNumberId, fault, verified })),
-      refusal: check.ok ? null : check.reason,
+      refusal: startRefusal(check),
       notes: check.ok ? check.notes : [],
     };
   });
