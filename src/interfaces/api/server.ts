@@ -17,7 +17,7 @@ import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { errorFacts, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
+import { errorFacts, nothingHere, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
@@ -32,7 +32,7 @@ import { isLoopback } from '../../rules/service-api.ts';
 const mostBodyBytes = 1_000_000;
 /** Longer than an address may be: its schema says what is too long. */
 const longestParam = 20_000;
-const notFound = problem(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
+const notFound = problem(404, 'not_found', nothingHere);
 
 interface ServerOptions {
   tls?: Tls | null;

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { noteUseAside } from '../api/core/authentication.ts';
-import { problemOf } from '../api/core/problem.ts';
+import { nothingHere, ProblemError, problemOf } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
@@ -13,7 +13,7 @@ import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
 import type { ConsoleAction, Given } from './core/action.ts';
 import { actions } from './actions/all.ts';
-import { callApi, refusalOf, askFile, readRefusal, withSentForm } from './core/call-api.ts';
+import { askFile, callApi, errorsOf, refusalOf, readRefusal, withSentForm } from './core/call-api.ts';
 import { Changes } from './core/changes.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import {
@@ -32,6 +32,9 @@ import { may, type View, type ViewRequest } from './core/view.ts';
 import { files, searches, views } from './views/all.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
+
+/** Every path that nothing else answers. */
+const anyPath = '/*';
 
 /** Sent by the script, which wants what changes and not the document around it. */
 const partHeader = 'x-page-part';
@@ -58,6 +61,8 @@ export function installConsole(app: Api, context: ApiContext): void {
       signing(page, context);
       await page.register(async (inside: Api) => {
         inside.addHook('onRequest', async (request, reply) => {
+          // Programs are answered as the API answers them.
+          if (request.routeOptions.url === anyPath && !isForBrowser(request)) throw new ProblemError(404, 'not_found', nothingHere);
           const text = sessionOf(request);
           const token = text === null ? null : await findSession(context.store, text, context.now());
           if (token !== null) {
@@ -100,6 +105,9 @@ export function installConsole(app: Api, context: ApiContext): void {
             context.logger.error({ code: (error as { code?: unknown }).code, route: request.routeOptions.url }, 'a view failed');
           return send({ request, reply }, await asked(request), problemView(status, detail));
         });
+        inside.get(anyPath, hidden, async (request, reply) =>
+          send({ request, reply }, await asked(request), problemView(404, 'There is no page at this address.')),
+        );
         for (const [path, view] of Object.entries(views))
           inside.get(path, hidden, async (request, reply) => {
             const viewed = await asked(request);
@@ -164,7 +172,10 @@ export function installConsole(app: Api, context: ApiContext): void {
           ...(await action.call(sent, viewed)),
           key: fields.get('key') ?? '',
         });
-        if (called.status >= 400) return show({ request, reply }, { fields, refused: refusalOf(called), answer: null }, called.status);
+        if (called.status >= 400) {
+          const given = { fields, refused: refusalOf(called), errors: errorsOf(called), answer: null };
+          return show({ request, reply }, given, called.status);
+        }
         const done = action.done(sent, called);
         if (done === null) return show({ request, reply }, { fields, refused: null, answer: called.body });
         leaveNotice(request, reply, called.replayed ? `${done.said} (It had been done already.)` : done.said);
@@ -214,6 +225,10 @@ function signing(page: Api, context: ApiContext): void {
     forgetSession(request, reply);
     return reply.headers(pageHeaders).redirect('/sign-in', 303);
   });
+}
+
+function isForBrowser({ url, headers: { accept = '' } }: FastifyRequest): boolean {
+  return accept.includes('text/html') && !url.startsWith('/api/');
 }
 
 /** A path of this server and of no other. */

@@ -1,5 +1,5 @@
 import { html, type Html, type HtmlValue } from './html.ts';
-import { drawn } from './icons.ts';
+import { drawn, icon } from './icons.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -35,7 +35,10 @@ export function renderShell({ title, app, notice = null, token, theme = null, is
       <body>
         <a class="skip" href="#main">Skip to the content</a>
         <div id="app" class="${isBare ? 'signin' : 'app'}">${app}</div>
-        <p id="notice" class="toast" role="status" aria-live="polite">${notice}</p>
+        <section class="toast" aria-label="Notice">
+          <p id="notice" role="status" aria-live="polite">${notice}</p>
+          <button type="button" class="btn bare sm square" aria-label="Close">${icon('x')}</button>
+        </section>
         ${after} ${drawn}
       </body>
     </html>`;

@@ -17,9 +17,9 @@ test.for(dialects)('what all campaigns share is told with what each uses, and an
   const before = await world.get('/limits', 'read');
   expect(before.text).toMatch(/no limit of their own[\s\S]*2 calls/);
   expect(before.text).not.toContain('/limits/change');
-  expect((await world.post('/limits/change', { lines: '3', free: '30', key: 'k0' })).status).toBe(403);
+  expect((await world.post('/limits/change', { maxConcurrentCalls: '3', keepFree: '30', key: 'k0' })).status).toBe(403);
 
-  expect(await world.submit('/limits/change', { lines: '3', free: '30' }, 'admin')).toMatchObject({
+  expect(await world.submit('/limits/change', { maxConcurrentCalls: '3', keepFree: '30' }, 'admin')).toMatchObject({
     status: 303,
     headers: { location: '/limits' },
   });
@@ -31,15 +31,16 @@ test.for(dialects)('what all campaigns share is told with what each uses, and an
   });
 
   for (const [fields, says] of [
-    [{ lines: 'many' }, /maxConcurrentCalls/],
-    [{ lines: '3', free: '100' }, /keepFree/],
+    [{ maxConcurrentCalls: 'many' }, /id="maxConcurrentCalls-problem"/],
+    [{ maxConcurrentCalls: '3', keepFree: '100' }, /id="keepFree-problem"/],
   ] as const) {
     const refused = await world.submit('/limits/change', fields, 'admin');
     expect(refused).toMatchObject({ status: 400 });
     expect(refused.text).toMatch(says);
+    expect(refused.text).not.toMatch(/request cannot be used|keepFree: /);
   }
   expect(await readAccount(store.db, accountId)).toMatchObject({ maxConcurrentCalls: 3, keepFree: 300 });
-  await world.submit('/limits/change', { lines: '', free: '30' }, 'admin');
+  await world.submit('/limits/change', { maxConcurrentCalls: '', keepFree: '30' }, 'admin');
   expect(await readAccount(store.db, accountId)).toMatchObject({ maxConcurrentCalls: null, keepFree: 0 });
   expect(await world.api.ask('POST /api/v1/limits', { body: { keepFree: 0.5 } })).toMatchObject({
     status: 422,

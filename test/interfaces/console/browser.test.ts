@@ -45,10 +45,47 @@ browserTest('limits are changed in the form, and the page says what holds from t
   await page.getByLabel('More actions').click();
   await page.getByRole('link', { name: 'Change limits…' }).click();
   await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('7');
+  const busy = page.getByRole('textbox', { name: 'Again after a busy line' });
+  await busy.fill('half an hour');
   await page.getByRole('button', { name: 'Change', exact: true }).click();
-  await page.getByText('From the next batch on: concurrent calls: 7').waitFor();
+  // What is wrong is said once, at its field, in words of the page.
+  await page.getByText(/^Write a duration such as 5m/).waitFor();
+  expect(await page.getByText(/write a duration/i).count()).toBe(1);
+  expect(await page.locator('main').innerText()).not.toMatch(/busy:|request cannot be used/);
+  expect(await page.evaluate('document.activeElement.name')).toBe('busy');
+  const at = `document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent.trim()`;
+  expect(await page.evaluate(at)).toMatch(/^Write a duration such as 5m/);
+  await busy.fill('30m');
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const notice = page.getByText('From the next batch on: concurrent calls: 7');
+  await notice.waitFor();
   await page.getByText('2 of 7 lines in use').waitFor();
-  expect(complaints).toEqual([]);
+  // On a phone it takes room of its own; it goes by itself, and when it is closed.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const covers = `document.querySelector('.toast').getBoundingClientRect().bottom > document.getElementById('app').getBoundingClientRect().top`;
+  expect(await page.evaluate(covers)).toBe(false);
+  await page.clock.fastForward(30_000);
+  await notice.waitFor({ state: 'detached' });
+  await page.goto(`${page.url()}/limits`);
+  await page.getByRole('textbox', { name: 'Batch size' }).fill('5');
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  await notice.waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await notice.waitFor({ state: 'detached' });
+  expect(complaints.filter((text) => !text.includes('400'))).toEqual([]);
+});
+
+browserTest('an address at which nothing is answers a page to a browser, and JSON to a program', async () => {
+  const { page, console } = await lookAtCampaign();
+  const answer = await page.goto(new URL('/nonexistent', page.url()).href);
+  expect(answer?.status()).toBe(404);
+  await page.getByText('There is no page at this address.').waitFor();
+  await page.locator('main').getByRole('link', { name: 'All campaigns' }).click();
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  for (const path of ['/nonexistent', '/api/v1/nonexistent'] as const)
+    expect(await console.api.ask(`GET ${path}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await page.goto(new URL('/api/v1/nonexistent', page.url()).href))?.headers()['content-type']).toMatch(/problem\+json/);
 });
 
 async function lookAtDraft() {
@@ -148,6 +185,8 @@ async function lookAtPeople() {
 
 browserTest('a number that is searched for is in no address and no history, and is found', async () => {
   const { page, origin, complaints } = await lookAtPeople();
+  // Nobody was reached: a filter that stayed on would hide whom the search finds.
+  await page.goto(`${origin}/campaigns/spring/rows?outcome=completed`);
   await page.getByRole('searchbox').fill('202 555 0142');
   await page.getByRole('searchbox').press('Enter');
   await page.getByRole('heading', { name: 'Found' }).waitFor();

@@ -1,6 +1,6 @@
 import { findToken, mayAct, noteUse, type Token } from '../../../ledger/console/tokens.ts';
 import type { Api, ApiContext } from './app.ts';
-import { ProblemError } from './problem.ts';
+import { nothingHere, ProblemError } from './problem.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
 
 /** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
@@ -12,7 +12,7 @@ export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
   app.decorate('tickets', new Map());
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) throw new ProblemError(404, 'not_found', 'There is nothing here: /api/v1/openapi.json says what is.');
+    if (request.is404) throw new ProblemError(404, 'not_found', nothingHere);
     const { role = 'admin' } = request.routeOptions.config;
     if (role === 'anybody') return;
     const [, scheme, text] = /^(Bearer|Ticket) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];

@@ -125,6 +125,9 @@ export function problemOf(error: unknown): Problem {
   return unexpected;
 }
 
+/** Of an address at which nothing is. */
+export const nothingHere = 'There is nothing here: /api/v1/openapi.json says what is.';
+
 const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log says more.');
 
 function isOutside(error: Error, code: unknown): boolean {

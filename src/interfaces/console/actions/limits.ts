@@ -11,7 +11,7 @@ import type { AdjustEffect } from '../../../ledger/read/adjust-effect.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
-import { lineField } from '../core/fields.ts';
+import { lineField, refusedField } from '../core/fields.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
 import { refusedText, standingFacts } from '../core/press.ts';
@@ -27,7 +27,7 @@ export const changeLimits: ConsoleAction = {
     const back = campaignPath(campaignId);
     const acts = await readLastActs(db, campaignId);
     const isOver = hasEnded(campaign);
-    const reason = given.refused ?? (isOver ? 'There is nothing to change now.' : null);
+    const reason = isOver ? (given.refused ?? 'There is nothing to change now.') : null;
     const effect = (given.answer?.['effect'] ?? null) as AdjustEffect | null;
     const lines = isOver ? null : await readLineLimits(db, campaign, { now });
     return {
@@ -41,15 +41,13 @@ export const changeLimits: ConsoleAction = {
         ${
           lines === null
             ? html`<p>${link(back, `Back to ${campaignId}`)}</p>`
-            : actionForm(
-                { ...given, refused: null },
-                {
-                  button: 'Change',
-                  back,
-                  keep: 'Keep as it is',
-                  body: fields(await readCampaignLimits(context, campaignId), given),
-                },
-              )
+            : actionForm(given, {
+                button: 'Change',
+                back,
+                keep: 'Keep as it is',
+                body: fields(await readCampaignLimits(context, campaignId), given),
+                tells: [...adjustableLimits, ...adjustableTermNames],
+              })
         }
       </section>`,
     };
@@ -88,12 +86,14 @@ function effectNote(effect: AdjustEffect): Html {
 
 /** What a field has now, for whoever looks later what was changed in it, with the field. */
 function wanted(name: string, label: string, before: string, given: Given): Html {
+  const { marks, line } = refusedField(given, name);
   return html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" /><input
       name="${name}"
       autocomplete="off"
       aria-label="${label}"
       value="${given.fields?.get(name) ?? before}"
-    />`;
+      ${marks}
+    />${line}`;
 }
 
 function termRows({ now, file }: CampaignLimits, given: Given): HtmlValue {
@@ -159,7 +159,8 @@ export const changeAccountLimits: ConsoleAction = {
   role: operations.adjustAccountLimits.role,
   form: async ({ context }, given) => {
     const use = await readAccountUse(context);
-    const written = given.fields ?? new URLSearchParams({ lines: String(use.maxConcurrentCalls ?? ''), free: String(use.keepFree / 10) });
+    const { maxConcurrentCalls: most, keepFree } = use;
+    const written = given.fields ?? new URLSearchParams({ maxConcurrentCalls: String(most ?? ''), keepFree: String(keepFree / 10) });
     return {
       title: 'Change what all campaigns share',
       section: 'limits',
@@ -174,15 +175,20 @@ export const changeAccountLimits: ConsoleAction = {
           back: '/limits',
           keep: 'Keep as it is',
           body: [
-            lineField(written, { name: 'lines', label: 'Calls at once, all campaigns together; empty: no limit', most: 7 }),
-            lineField(written, { name: 'free', label: 'Kept free for calls of others, in percent', most: 4 }),
+            lineField(
+              written,
+              { name: 'maxConcurrentCalls', label: 'Calls at once, all campaigns together; empty: no limit', most: 7 },
+              given,
+            ),
+            lineField(written, { name: 'keepFree', label: 'Kept free for calls of others, in percent', most: 4 }, given),
           ],
+          tells: ['maxConcurrentCalls', 'keepFree'],
         })}
       </section>`,
     };
   },
   call: ({ fields }) => {
-    const [lines, free] = ['lines', 'free'].map((name) => fields.get(name)?.trim() ?? '') as [string, string];
+    const [lines, free] = ['maxConcurrentCalls', 'keepFree'].map((name) => fields.get(name)?.trim() ?? '') as [string, string];
     // With no limit there is nothing to keep free a part of. What is no number is left to the API to refuse.
     const keepFree = lines === '' ? {} : { keepFree: /^[\d.]+$/.test(free) ? Number(free) / 100 : free };
     return { ...apiCall('adjustAccountLimits'), body: { maxConcurrentCalls: lines === '' ? null : whole(lines), ...keepFree } };

@@ -1,6 +1,6 @@
 /* A new campaign: a list is dropped where it is chosen, and what is changed is saved at once. Without this, both are done by buttons. */
 
-import { byId } from './dom.js';
+import { byId, notify } from './dom.js';
 import { settle, show } from './show.js';
 
 const exampleAfterMs = 300;
@@ -88,7 +88,7 @@ function followDraft(/** @type {string} */ path) {
         settle(form, sent);
         if (saving === 1) take(text);
       })
-      .catch(() => say('Not saved: the server did not take it. Change it again, or load the page again.'))
+      .catch(() => notify('Not saved: the server did not take it. Change it again, or load the page again.', true))
       .finally(() => {
         saving -= 1;
       });
@@ -150,10 +150,4 @@ function fieldsOf(/** @type {HTMLFormElement} */ form) {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value);
   return fields;
-}
-
-function say(/** @type {string} */ words) {
-  const notice = byId('notice');
-  notice.classList.add('error');
-  notice.textContent = words;
 }

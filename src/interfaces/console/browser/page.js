@@ -1,5 +1,5 @@
 import { startDraft } from './draft.js';
-import { byId } from './dom.js';
+import { byId, notify } from './dom.js';
 import { createFollower } from './follow.js';
 import { startListening } from './listen.js';
 import { setClock, tick, writeTimes } from './times.js';
@@ -10,6 +10,7 @@ setInterval(tick, 250);
 followView();
 startDraft();
 startListening();
+notify(byId('notice').textContent);
 
 /** Follows what the view says it follows; nothing where it changes for nothing. */
 function followView() {

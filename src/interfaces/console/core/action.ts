@@ -25,8 +25,15 @@ export interface Given {
   fields: URLSearchParams | null;
   /** Why, in the API's own words. */
   refused: string | null;
+  /** The fields of the request that were refused; `refused` names them, too. */
+  errors?: readonly FieldError[];
   /** What the API has answered where `done` says to show it. */
   answer: ApiAnswer['body'] | null;
+}
+
+export interface FieldError {
+  path: string;
+  message: string;
 }
 
 export interface Sent {
@@ -63,9 +70,13 @@ export interface ApiAnswer {
 }
 
 /** The form of an action: it sends itself to the address at which it stands, with a key of its own, so that pressing twice acts once. */
-export function actionForm({ refused }: Given, { body, button, tone, back, files, keep = 'Back, change nothing' }: ActionForm): Html {
+export function actionForm(
+  { refused, errors = [] }: Pick<Given, 'refused' | 'errors'>,
+  { body, button, tone, back, files, keep = 'Back, change nothing', tells = [] }: ActionForm,
+): Html {
+  const isToldBelow = errors.length > 0 && errors.every(({ path }) => tells.includes(path));
   return html`
-    ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`}
+    ${refused === null || isToldBelow ? null : html`<p class="refused" role="alert">${refused}</p>`}
     <form class="act" method="post" ${files === undefined ? null : html`enctype="multipart/form-data"`}>
       <input type="hidden" name="key" value="${randomUUID()}" />
       ${body}
@@ -85,4 +96,6 @@ interface ActionForm {
   keep?: string;
   /** The form takes files. */
   files?: true;
+  /** Fields of the request whose errors `body` shows where they are written. */
+  tells?: readonly string[];
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { holderOf, type Api } from '../../api/core/app.ts';
 import { ticketScheme } from '../../api/core/authentication.ts';
-import type { ApiCall, Sent } from './action.ts';
+import type { ApiCall, FieldError, Sent } from './action.ts';
 import type { Readable } from 'node:stream';
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -58,9 +58,16 @@ export async function withTicket<Answer>(
 
 /** A refusal of the API in its own words. */
 export function refusalOf({ status, body }: Pick<CalledApi, 'status' | 'body'>): string {
-  const { detail, errors } = body as { detail?: string; errors?: { path: string; message: string }[] };
-  const fields = (errors ?? []).map(({ path, message }) => `${path}: ${message}.`);
-  return [detail ?? `The server answered with status ${status}.`, ...fields].join(' ');
+  const { detail = '' } = body as { detail?: string };
+  const fields = errorsOf({ body }).map(({ path, message }) => `${path}: ${message}`);
+  // The detail of some refusals names them already.
+  const more = fields.filter((text) => !detail.includes(text)).map((text) => `${text}.`);
+  return [detail === '' ? `The server answered with status ${status}.` : detail, ...more].join(' ');
+}
+
+/** The fields of the request that the API has refused. */
+export function errorsOf({ body }: Pick<CalledApi, 'body'>): readonly FieldError[] {
+  return (body as { errors?: FieldError[] }).errors ?? [];
 }
 
 /** A file that the page hands out as the API gives it; asking is logged there. */

@@ -1,21 +1,39 @@
 import { endOfTerm } from '../../../operations/control/suppress.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
+import { capital } from '../../../shared/input/figures.ts';
+import { printable } from '../../../shared/input/printable.ts';
+import type { Given } from './action.ts';
 
-/** One line to write in. */
+/** What is wrong with a field of a form that was refused, as attributes of its control and as a line below it; nothing where nothing is. */
+export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: string): { marks: HtmlValue; line: HtmlValue } {
+  const [error] = errors.filter(({ path }) => path === name);
+  if (error === undefined) return { marks: null, line: null };
+  return {
+    marks: html`aria-invalid="true" aria-describedby="${name}-problem" ${errors[0] === error ? html`autofocus` : null}`,
+    line: html`<p class="error" id="${name}-problem">${icon('stop')} <span>${printable(capital(error.message))}.</span></p>`,
+  };
+}
+
+/** One line to write in. `given`: where its name is that of the field of the request, it shows what the API says of it. */
 export function lineField(
   fields: URLSearchParams | null,
   { name, label, most = 1000, size, required = false }: { name: string; label: string; most?: number; size?: number; required?: boolean },
+  given: Pick<Given, 'errors'> = {},
 ): Html {
-  return html`<label class="field"
+  const { marks, line } = refusedField(given, name);
+  const control = html`<label class="field"
     >${label}
     <input
       name="${name}"
+      ${marks}
       maxlength="${most}"
       ${size === undefined ? null : html`size="${size}"`}
       autocomplete="off"
       value="${fields?.get(name) ?? ''}"
       ${required ? html`required` : null}
   /></label>`;
+  return html`${control}${line}`;
 }
 
 /** What is written in these fields, without blanks around it; of the empty ones nothing. */

@@ -36,16 +36,18 @@ const noColumns = '-';
 /** Reads it of the address, and of what is sent where somebody searches. */
 export function readAsked(request: ViewRequest, { rules, state: campaignState }: Campaign): Asked {
   const said = (name: string): string => request.sent?.get(name) ?? request.query(name);
-  const state = states.find((each) => each === said('state')) ?? '';
-  const outcome = said('outcome') === 'cannot' ? 'cannot' : (outcomes.find((each) => each === said('outcome')) ?? '');
   const search = (request.sent?.get('search') ?? '').trim().slice(0, mostSearched);
+  // A search is among all people: a filter that the page does not show would hide whom it finds.
+  const filter = (name: string): string => (search === '' ? said(name) : '');
+  const state = states.find((each) => each === filter('state')) ?? '';
+  const outcome = filter('outcome') === 'cannot' ? 'cannot' : (outcomes.find((each) => each === filter('outcome')) ?? '');
   const sort = search === '' && campaignState !== 'importing' ? readSort(request, said('sort'), rules.list) : ({ by: 'row' } as const);
   const isNext = sort.by === 'next' && (outcome !== '' || (state !== '' && state !== 'waiting'));
   return {
     state,
     outcome,
-    waiting: said('waiting'),
-    result: said('result').slice(0, longestResult),
+    waiting: filter('waiting'),
+    result: filter('result').slice(0, longestResult),
     search,
     after: /^-?\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
     // Only who waits has a next call.

@@ -115,9 +115,9 @@ export function tools(
 function searchForm(request: ViewRequest, campaign: Campaign, asked: Asked): Html {
   const everywhere = may(request, 'operate');
   const words = everywhere ? 'ID, #row, number or any cell' : 'ID or #row';
-  const { sort: _, ...fields } = fieldsOf(asked, campaign.rules.list);
+  const { columns } = fieldsOf(asked, campaign.rules.list);
   return html`<form id="rows-search" class="search" role="search" method="post" action="${rowsPath(campaign.campaignId)}">
-    ${hidden(fields)}
+    ${hidden({ columns })}
     <label class="hidden" for="search">Search by ${everywhere ? 'ID, row, at least 4 digits of a number, or what stands in a cell' : 'ID or row'}</label>
     ${icon('search')}<input
       id="search" name="search" type="search" placeholder="${words}" autocomplete="off" maxlength="200" value="${asked.search}" required

@@ -1,20 +1,8 @@
 /* Forms that ask the sandbox for something, and what came of it. */
 
 import { ask } from './ask.js';
-import { byId } from './dom.js';
+import { notify } from './dom.js';
 import { follower } from './live.js';
-
-/** @type {number | undefined} */
-let sayTimer;
-
-/** What worked is said for a while; what did not, until something else is. */
-function say(/** @type {string} */ text, isError = false) {
-  const notice = byId('notice');
-  clearTimeout(sayTimer);
-  if (!isError) sayTimer = setTimeout(() => say('', true), 6000);
-  notice.textContent = text;
-  notice.classList.toggle('error', isError);
-}
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
@@ -53,17 +41,17 @@ async function submit(/** @type {HTMLFormElement} */ form) {
   try {
     body = readForm(form);
   } catch {
-    return say('This is not JSON; nothing was sent.', true);
+    return notify('This is not JSON; nothing was sent.', true);
   }
   const [method = '', path = ''] = request.split(' ');
   try {
     const response = await ask(method, path, { body });
     const answer = await response.json().catch(() => null);
-    if (!response.ok) return say(explain(response.status, answer), true);
-    if (answer?.answered === false) say(`Nobody answered: ${String(answer.reason).replaceAll('_', ' ')}.`, true);
-    else say(said);
+    if (!response.ok) return notify(explain(response.status, answer), true);
+    if (answer?.answered === false) notify(`Nobody answered: ${String(answer.reason).replaceAll('_', ' ')}.`, true);
+    else notify(said);
   } catch {
-    return say('The sandbox cannot be reached; nothing is known of the outcome.', true);
+    return notify('The sandbox cannot be reached; nothing is known of the outcome.', true);
   }
   await follower.refresh();
 }
