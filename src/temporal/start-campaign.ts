@@ -144,6 +144,11 @@ export async function isRunning(client: Client, { campaignId, round }: Campaign)
   return (await describeRun(client, campaignWorkflowId(campaignId, round)))?.status.name === 'RUNNING';
 }
 
+/** Whether Temporal has, or lately had, a workflow under this id, of whichever database. */
+export async function hasWorkflow(client: Client, campaignId: string): Promise<boolean> {
+  return (await describeRun(client, campaignWorkflowId(campaignId, 1))) !== undefined;
+}
+
 async function describeRun(client: Client, workflowId: string): Promise<LastRun | undefined> {
   try {
     return await client.workflow.getHandle(workflowId).describe();

@@ -6,7 +6,7 @@ import type { Config } from '../../shared/config.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
-import { requireHookSecret, requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
+import { hasWorkflow, requireHookSecret, requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { nextDueAt } from '../../ledger/limits/counters.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
@@ -86,6 +86,15 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
     campaign,
     round: started.round,
   };
+}
+
+/** `example`, or `example-2` and so on: an id that neither this database has nor Temporal, which another database may share. */
+export async function freeCampaignId({ store, temporal }: Control, stem: string): Promise<string> {
+  const { client } = await temporal();
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? stem : `${stem}-${number}`;
+    if ((await findCampaign(store.db, id)) === undefined && !(await hasWorkflow(client, id))) return id;
+  }
 }
 
 /** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */

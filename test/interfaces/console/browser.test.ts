@@ -3,13 +3,17 @@ import type { Page } from 'playwright-core';
 import { openWindow } from '../../support/browser.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
-import { browserTest } from '../../sandbox/page/window.ts';
+import { apiKey, browserTest, startPageSandbox } from '../../sandbox/page/window.ts';
 import { recordOneCall } from '../api/call-service.ts';
 import { ConsoleWorld } from './console-world.ts';
 import { startStillService } from './still-service.ts';
 import { openTestStore } from '../../ledger/test-stores.ts';
 import { DraftWorld, goodList } from './draft-world.ts';
+import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { until } from '../../support/until.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
+import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
+import { readConfig } from '../../../src/shared/config.ts';
 import { hourMs } from '../../support/campaign-rules.ts';
 import { secret } from '../../shared/hooks/webhook-world.ts';
 import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
@@ -165,6 +169,43 @@ browserTest('what would happen is told at most once in two seconds, and a column
     .map((at, index) => at - (shownAt[index] ?? 0))
     .filter((ms) => ms > 50);
   expect(Math.min(...apart, Infinity)).toBeGreaterThan(1_900);
+});
+
+/** A console on the sandbox and the Temporal of this file, as `carillon dev` has it in a folder of its own. */
+async function openDev() {
+  const sandbox = await startPageSandbox({ clock: new ServiceClock({ speed: 1, epochMs: noon }) });
+  const { address, namespace } = await sharedTemporal();
+  const store = await openTestStore('sqlite');
+  const settings = {
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    CARILLON_QUEUE_PREFIX: `dev-${store.ledgerId}`,
+    SVC_BASE_URL: sandbox.url,
+    SVC_API_KEY: apiKey,
+  };
+  const console = await ConsoleWorld.over(store, settings, (limitMs) => openTemporal({}, readConfig(settings), limitMs));
+  console.api.context.quickenSandbox = () => {};
+  return console;
+}
+
+browserTest('the example runs beside a draft, and beside a second database that has it at the same Temporal', async () => {
+  const first = await openDev();
+  expect(await first.submit('/example')).toMatchObject({ status: 303, headers: { location: '/campaigns/example' } });
+  const console = await openDev();
+  const path = await new DraftWorld(console).begin();
+  const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
+  const window = await openWindow({ origin });
+  onTestFinished(() => window.close());
+  const { page } = window;
+  await page.goto(`${origin}/sign-in?to=/#token=${console.api.tokenText('operate')}`);
+  await page.locator(`a[href="${path}"]`).first().waitFor();
+  await page.getByRole('link', { name: 'Try the example' }).click();
+  await page.getByRole('button', { name: 'Run the example' }).click();
+  await page.waitForURL(`${origin}/campaigns/example-2`);
+  await page.getByText('The example runs in the sandbox').waitFor();
+  await page.goto(`${origin}/new`);
+  await page.getByRole('link', { name: 'Try the example' }).waitFor();
+  expect(window.complaints).toEqual([]);
 });
 
 const later = noon + 3 * hourMs;

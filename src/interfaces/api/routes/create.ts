@@ -1,8 +1,7 @@
-import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable } from '../../../operations/control/check/check.ts';
 import { checkedLedger } from '../../../operations/control/check/ledger.ts';
 import { tellToLook } from '../../../operations/control/campaign-message.ts';
-import { startFromFile } from '../../../operations/control/start.ts';
+import { freeCampaignId, startFromFile } from '../../../operations/control/start.ts';
 import { UpdateCounts } from '../../../operations/control/update-rows.ts';
 import { applyUpdate, openUpdate } from '../../../operations/control/update.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
@@ -34,10 +33,10 @@ export function createRoutes(app: Api, context: ApiContext): void {
   );
 
   serve(app, 'startExample', async (request, reply) => {
-    const { quickenSandbox, store } = context;
+    const { quickenSandbox } = context;
     if (quickenSandbox === undefined)
       throw new ProblemError(409, 'no_sandbox', 'This server has no sandbox, so the example was not started. carillon dev has one.');
-    const campaignId = freeId((await listCampaigns(store.db)).map((known) => known.campaignId));
+    const campaignId = await freeCampaignId(context, 'example');
     const work = async () => {
       quickenSandbox();
       return withExample(campaignId, (file) => startRead(context, file, false));
@@ -104,14 +103,6 @@ async function startRead(
   const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;
   const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
   return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
-}
-
-/** An id for one more example: `example`, `example-2`. */
-function freeId(taken: readonly string[]): string {
-  for (let number = 1; ; number += 1) {
-    const id = number === 1 ? 'example' : `example-${number}`;
-    if (!taken.includes(id)) return id;
-  }
 }
 
 /** Why a start would be refused; null: it would not. */

@@ -5,6 +5,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { listTokens } from '../../../ledger/console/tokens.ts';
 import { draftPath, readDrafts } from '../core/drafts.ts';
 import { campaignPath } from '../core/links.ts';
+import { exampleLine } from '../campaign/none-yet.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { field, input, select, type FormState } from './form-fields.ts';
 import { sampleRows, type DraftFields } from './settings.ts';
@@ -37,7 +38,7 @@ export async function newCampaignView(
     crumbs: [['/', 'Campaigns']],
     body: [
       html`<section class="panel">
-        <div class="pad-all stack">${copyOf === undefined ? null : copied} ${uploadForm(path, form, 'Upload')}</div>
+        <div class="pad-all stack">${copyOf === undefined ? null : copied} ${uploadForm(path, form, 'Upload')} ${exampleLine(request)}</div>
       </section>`,
       panel('Drafts', await draftsTable(request)),
     ],

@@ -11,7 +11,7 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { campaignRow, draftRow } from '../campaign/listed.ts';
-import { noCampaigns } from '../campaign/none-yet.ts';
+import { exampleLine, noCampaigns } from '../campaign/none-yet.ts';
 import { withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
@@ -78,13 +78,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   const isShown = page.number === 1 && ['all', 'going'].includes(page.show);
   const found = isShown ? drafts.filter(({ name, id }) => `${name}\n${id}`.toLowerCase().includes(page.search.toLowerCase())) : [];
   const lines = [...found.map((draft) => draftRow(draft, context.now())), ...rowsOfCampaigns];
+  const hasNone = page.counts.all === drafts.length;
   return {
     title: 'Campaigns',
     section: 'campaigns',
     // What was found is not searched for again by itself.
     ...(request.sent === null ? { follows: 'all', againMs: whys === null || forecasts === null ? soonMs : againMs } : {}),
     ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
-    body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines)],
+    body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines), hasNone ? exampleLine(request) : null],
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Api } from '../../../../src/interfaces/api/core/app.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
-/** What the page answers beside documents: the stream of changes and files. */
+/** What the page answers beside documents: the stream of changes, files, and that nothing is there. */
 const noDocuments: ReadonlySet<string> = new Set([
   '/changes',
+  '/*',
   '/new/:draft/campaign.yaml',
   '/new/:draft/list-file',
   ...files.map(({ path }) => path),
