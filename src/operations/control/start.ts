@@ -89,11 +89,11 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
 }
 
 /** `example`, or `example-2` and so on: an id that neither this database has nor Temporal, which another database may share. */
-export async function freeCampaignId({ store, temporal }: Control, stem: string): Promise<string> {
-  const { client } = await temporal();
+export async function freeCampaignId(control: Control, stem: string): Promise<string> {
+  const { client } = await control.temporal();
   for (let number = 1; ; number += 1) {
     const id = number === 1 ? stem : `${stem}-${number}`;
-    if ((await findCampaign(store.db, id)) === undefined && !(await hasWorkflow(client, id))) return id;
+    if ((await findCampaign(control.store.db, id)) === undefined && !(await hasWorkflow(client, id))) return id;
   }
 }
 
