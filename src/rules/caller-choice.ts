@@ -49,6 +49,12 @@ function landOf(country: string | null): string | null {
   return country !== null && usTerritories.has(country) ? 'US' : country;
 }
 
+interface CallerLook {
+  rooms?: ReadonlyMap<string, CallerRoom>;
+  sticksUntil?: number;
+  looksAt?: number;
+}
+
 /**
  * Sorts people who are due into requests, since one request names one number: the first decides whose it is, and whoever has
  * another number waits for the next. Those who wait are counted as chosen for, or all of them would crowd to the same number.
@@ -58,20 +64,25 @@ export class CallerSorting {
   readonly #choice: CallerChoice;
   readonly #rooms: ReadonlyMap<string, CallerRoom>;
   readonly #sticksUntil: number;
+  readonly #looksAt: number;
   #ofRequest: string | null = null;
   #taken = 0;
   #takenUnpromised = 0;
 
-  /** `rooms`: of those whose calls are limited; `sticksUntil`: whose number is full for longer is called from another one. */
+  /**
+   * `rooms`: of those whose calls are limited; `sticksUntil`: whose number is full for longer is called from another one; `looksAt`: nobody
+   * waits for longer before the numbers are looked at again.
+   */
   constructor(
     callers: readonly Caller[],
     choice: CallerChoice,
-    { rooms = new Map(), sticksUntil = Infinity }: { rooms?: ReadonlyMap<string, CallerRoom>; sticksUntil?: number } = {},
+    { rooms = new Map(), sticksUntil = Infinity, looksAt = Infinity }: CallerLook = {},
   ) {
     this.#callers = callers.filter(({ phoneNumberId }) => rooms.get(phoneNumberId)?.room !== 0).map((caller) => ({ ...caller }));
     this.#choice = choice;
     this.#rooms = rooms;
     this.#sticksUntil = sticksUntil;
+    this.#looksAt = looksAt;
   }
 
   /** The number of this request; null while nobody has been taken. */
@@ -88,7 +99,7 @@ export class CallerSorting {
     const known = (waitOf(own, isPromised === true) ?? 0) <= this.#sticksUntil ? own : undefined;
     const rooms = known === undefined ? this.#callers.map(({ phoneNumberId }) => this.#rooms.get(phoneNumberId)) : [known];
     const waits = rooms.map((room) => waitOf(room, isPromised === true));
-    return waits.length > 0 && !waits.includes(null) ? Math.min(...waits.map(Number)) : null;
+    return waits.length > 0 && !waits.includes(null) ? Math.min(this.#looksAt, ...waits.map(Number)) : null;
   }
 
   /** Whether the recipient belongs into this request. */
@@ -185,26 +196,34 @@ export function waitOf(room: CallerRoom | undefined, isPromised: boolean): numbe
 }
 
 /** Room that is kept is looked at again after this long at least. */
-const leastLookMs = 60_000;
+export const leastLookMs = 60_000;
 
 /**
  * `calls`: when its calls rang, or may ring at the latest; `promised`: when call backs are due for which it is to have room; in any order.
  */
 export function roomOf(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[] = []): CallerRoom {
   const found: CallerRoom = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
-  const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
   for (const { most, ms } of windowsOf(limits)) {
     const within = calls.filter((at) => at > now - ms).sort((a, b) => a - b);
     found.room = Math.min(found.room, Math.max(0, most - within.length));
     // One more fits when all but the last few of them are so long ago.
     const leaving = within[within.length - most];
     if (leaving !== undefined) found.freeAt = Math.max(found.freeAt, leaving + ms);
-    // A call that begins now still counts when each of these is due.
-    for (const [before, due] of dues.filter((at) => at <= now + ms).entries())
-      found.free = Math.min(found.free, most - within.filter((at) => at > due - ms).length - (before + 1));
     found.looksAt = Math.min(found.looksAt, (within[0] ?? Infinity) + ms);
   }
-  found.free = Math.max(0, Math.min(found.free, found.room));
-  found.looksAt = Math.max(now + leastLookMs, Math.min(found.looksAt, dues[0] ?? Infinity));
+  found.free = Math.max(0, Math.min(keptFor(limits, calls, now, promised), found.room));
+  found.looksAt = Math.max(now + leastLookMs, Math.min(found.looksAt, ...promised.map((due) => Math.max(due, now))));
   return found;
+}
+
+/** How many calls of now leave room for each callback that is due before they have left a stretch. */
+export function keptFor(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[]): number {
+  const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
+  return Math.min(
+    ...windowsOf(limits).flatMap(({ most, ms }) => {
+      const within = calls.filter((at) => at > now - ms);
+      // A call that begins now still counts when each of these is due.
+      return dues.filter((at) => at <= now + ms).map((due, before) => most - within.filter((at) => at > due - ms).length - (before + 1));
+    }),
+  );
 }

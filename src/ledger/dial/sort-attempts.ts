@@ -1,6 +1,7 @@
 import { unansweredAttemptStates } from '../../rules/ledger.ts';
 import { goalReached } from '../../rules/lifecycle.ts';
 import { judgeByBothClocks } from '../../rules/attempts/eligibility.ts';
+import { leastLookMs } from '../../rules/caller-choice.ts';
 import type { RowTerms } from '../../rules/row-terms.ts';
 import { readStandings } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -37,7 +38,9 @@ export async function sortAttempts(
   const reachedAs = await findTalks(tx, ids);
   const standingOf = await readStandings(tx, campaign, { recipients, planned: 1, now });
   const rooms = await readCallerRooms(tx, { numbers: [caller], limits: rules.callers.limits, now });
-  const { room, freeAt } = rooms.get(caller) ?? { room: Infinity, freeAt: now };
+  const { room = Infinity, freeAt = now } = rooms.get(caller) ?? {};
+  // The planner says how long they wait: put off for longer, they would have no share in a number that others use.
+  const fullAt = Math.min(freeAt, now + leastLookMs);
   const sorted: Sorted = { dial: [], releases: [], doubtful: new Map() };
   for (const attempt of attempts) {
     const { attempt_id: attemptId, recipient_id: recipientId } = attempt;
@@ -66,7 +69,7 @@ export async function sortAttempts(
       release('evidence', { kind: 'requeue', dueAt });
       if (dialBlock.kind === 'doubt') sorted.doubtful.set(recipientId, dialBlock);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial' && sorted.dial.length >= room) release('caller_limit', { kind: 'requeue', dueAt: freeAt });
+    else if (verdict.verdict === 'dial' && sorted.dial.length >= room) release('caller_limit', { kind: 'requeue', dueAt: fullAt });
     else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
     else if (verdict.verdict === 'final') release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { callerLookBackMs, roomOf, waitOf, type CallerLimits, type CallerRoom } from '../../rules/caller-choice.ts';
+import { callerLookBackMs, leastLookMs, roomOf, waitOf, type CallerLimits, type CallerRoom } from '../../rules/caller-choice.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
 import { groupBy } from '../../rules/collections.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { callbackRank } from '../rows/row-terms.ts';
+import { listSharers, readShares, type NumberUse } from './caller-share.ts';
 import { readCallersOut } from './callers.ts';
 import { ringsAt } from './placed-calls.ts';
 
@@ -23,38 +24,85 @@ export async function readCallerRooms(
   { numbers, limits, now }: { numbers: readonly string[]; limits: CallerLimits | undefined; now: number },
 ): Promise<Map<string, CallerRoom>> {
   if (limits === undefined || numbers.length === 0) return new Map();
-  const since = now - callerLookBackMs;
-  const calls = await db
-    .selectFrom('batches')
-    .innerJoin('attempts', 'attempts.batch_id', 'batches.batch_id')
-    .select(['batches.caller', ringsAt.as('at')])
-    .where('batches.caller', 'in', numbers)
-    .where('batches.first_posted_at', '>', since - longestBatchMs)
-    .where('attempts.state', 'in', requestedAttemptStates)
-    .where(ringsAt, '>', since)
-    .execute();
+  return roomsOf({ numbers, limits, now, calls: await readCalls(db, numbers, now), promised: await readPromised(db, now) });
+}
+
+interface Use {
+  numbers: readonly string[];
+  calls: readonly NumberUse[];
+  promised: readonly NumberUse[];
+  now: number;
+}
+
+function roomsOf({ numbers, limits, calls, promised, now }: Use & { limits: CallerLimits }): Map<string, CallerRoom> {
   const byCaller = groupBy(calls, ({ caller }) => caller);
-  const promised = await readPromised(db, now);
   return new Map(
     numbers.map((id) => {
       const rings = (byCaller.get(id) ?? []).map(({ at }) => at);
-      const dues = promised.flatMap(({ caller, dueAt }) => (caller === null || caller === id ? [dueAt] : []));
+      const dues = promised.flatMap(({ caller, at }) => (caller === null || caller === id ? [at] : []));
       return [id, roomOf(limits, rings, now, dues)];
     }),
   );
 }
 
+function readCalls(db: Queries, numbers: readonly string[], now: number): Promise<NumberUse[]> {
+  const since = now - callerLookBackMs;
+  return db
+    .selectFrom('batches')
+    .innerJoin('attempts', 'attempts.batch_id', 'batches.batch_id')
+    .select(['batches.campaign_id as campaignId', 'batches.caller', ringsAt.as('at')])
+    .where('batches.caller', 'in', numbers)
+    .where('batches.first_posted_at', '>', since - longestBatchMs)
+    .where('attempts.state', 'in', requestedAttemptStates)
+    .where(ringsAt, '>', since)
+    .execute();
+}
+
 /** Call backs of all campaigns that are due before today's calls have left the longest stretch, and from which number; null: from any. */
-async function readPromised(db: Queries, now: number): Promise<{ caller: string | null; dueAt: number }[]> {
+async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
   const rows = await db
     .selectFrom('promises')
     .innerJoin('recipients', 'recipients.promise_id', 'promises.promise_id')
-    .select(['recipients.caller', 'promises.due_at'])
+    .select(['recipients.campaign_id as campaignId', 'recipients.caller', 'promises.due_at as at'])
     .where('promises.state', '=', 'open')
     .where('promises.until', '>', now)
     .where('promises.due_at', '<=', now + callerLookBackMs)
     .execute();
-  return rows.flatMap(({ caller, due_at: dueAt }) => (dueAt === null ? [] : [{ caller, dueAt }]));
+  return rows.flatMap(({ at, ...use }) => (at === null ? [] : [{ ...use, at }]));
+}
+
+/** What the numbers of a campaign may do for it: under its limits, and beside the campaigns that use them, too. */
+export interface CampaignRooms {
+  rooms: ReadonlyMap<string, CallerRoom>;
+  /** Nobody who waits for a number is put off beyond it. */
+  looksAt: number;
+  /** Of numbers that would have room if only this campaign used them: the campaign that uses them most. */
+  usedBy: ReadonlyMap<string, string>;
+}
+
+/** As `readCallerRooms`, where first calls leave the other campaigns their share; who was promised a call is not bound by it. */
+export async function readCampaignRooms(db: Queries, campaign: Campaign, now: number): Promise<CampaignRooms> {
+  const { numbers, limits = { perHour: null, perDay: null } } = campaign.rules.callers;
+  const sharers = await listSharers(db, campaign, numbers);
+  if (sharers.length === 0) {
+    const rooms = await readCallerRooms(db, { numbers, limits: campaign.rules.callers.limits, now });
+    return { rooms, looksAt: Infinity, usedBy: new Map() };
+  }
+  const use = { numbers, calls: await readCalls(db, numbers, now), promised: await readPromised(db, now), now };
+  const shares = await readShares(db, campaign, { ...use, sharers });
+  const isOwn = ({ campaignId }: NumberUse): boolean => campaignId === campaign.campaignId;
+  const withoutOthers = roomsOf({ ...use, limits, calls: use.calls.filter(isOwn), promised: use.promised.filter(isOwn) });
+  const rooms = new Map<string, CallerRoom>();
+  const usedBy = new Map<string, string>();
+  for (const [id, room] of roomsOf({ ...use, limits })) {
+    const share = shares.get(id) ?? { room: Infinity, usedBy: null };
+    const isCut = share.room < room.free;
+    // The others need less as soon as their recipients are called or wait for something else.
+    const looksAt = isCut && share.room === 0 ? now + campaign.rules.timing.pollMs : room.looksAt;
+    rooms.set(id, { ...room, free: Math.min(room.free, share.room), looksAt });
+    if (share.usedBy !== null && withoutOthers.get(id)?.free !== 0) usedBy.set(id, share.usedBy);
+  }
+  return { rooms, looksAt: now + leastLookMs, usedBy };
 }
 
 /**
@@ -76,14 +124,21 @@ export async function fullUntil(
   return Math.min(until ?? Infinity, ...waits.map(Number));
 }
 
-/** The same for the numbers of a campaign that may call at all. */
-export async function callersFullUntil(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules'>, now: number): Promise<number | null> {
-  const { limits, ...callers } = campaign.rules.callers;
-  if (limits === undefined) return null;
+/**
+ * The same for the numbers of a campaign that may call at all. `usedBy`: the campaign that uses one of them, where that is why.
+ */
+export async function callersFullUntil(
+  db: Queries,
+  campaign: Campaign,
+  now: number,
+): Promise<{ until: number; usedBy: string | undefined } | null> {
+  const { rooms, usedBy } = await readCampaignRooms(db, campaign, now);
+  if (rooms.size === 0) return null;
   const out = await readCallersOut(db, campaign);
-  const numbers = callers.numbers.filter((id) => !out.includes(id));
+  const numbers = campaign.rules.callers.numbers.filter((id) => !out.includes(id));
   if (numbers.length === 0) return null;
-  return fullUntil(db, campaign, { rooms: await readCallerRooms(db, { numbers, limits, now }), numbers, now });
+  const until = await fullUntil(db, campaign, { rooms, numbers, now });
+  return until === null ? null : { until, usedBy: numbers.flatMap((id) => usedBy.get(id) ?? [])[0] };
 }
 
 /** From here to the end of the dial transaction no other campaign places a call from this number that the limits have not seen. */

@@ -71,6 +71,12 @@ async function readOwnLimits(db: Queries, campaign: Campaign, { account, now }: 
   };
 }
 
+/** Whether the campaign has a line of its own for one more call; what the account's other campaigns leave it is not asked. */
+export async function hasFreeLine(db: Queries, campaign: Campaign, now: number): Promise<boolean> {
+  const { open, entitled } = await readOwnLimits(db, campaign, { account: await readAccount(db, campaign.accountId), now });
+  return open < entitled;
+}
+
 /** When the round began to dial, or will. */
 async function readBeginning(db: Queries, campaign: Campaign): Promise<number> {
   const row = await findRoundRow(db, campaign);

@@ -6,7 +6,7 @@ import { reportsRecipients } from '../../rules/service-api.ts';
 import { earliest } from '../../rules/campaign-rules.ts';
 import type { WaitReason } from '../../rules/pacing/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
-import { callersFullUntil, fullUntil, readCallerRooms } from '../limits/caller-room.ts';
+import { callersFullUntil, fullUntil, readCampaignRooms } from '../limits/caller-room.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
 import { decidePilot, isPilotOver } from '../limits/pilot.ts';
@@ -167,14 +167,14 @@ async function fillBatch(
   if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
   const { numbers, choice, limits } = rules.callers;
   // One request names one number.
-  const pool = numbers.length > 1 || limits !== undefined ? await readCallersIn(tx, campaign) : null;
+  const { rooms, looksAt } = await readCampaignRooms(tx, campaign, input.now);
+  const pool = numbers.length > 1 || rooms.size > 0 ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
-  const rooms = await readCallerRooms(tx, { numbers, limits, now: input.now });
   const usable = pool?.map(({ phoneNumberId }) => phoneNumberId) ?? numbers;
   const full = await fullUntil(tx, campaign, { rooms, numbers: usable, now: input.now });
   if (full !== null) return wait(tx, input, { reason: 'caller_limit', until: earliest(full, rules.endsAt) });
   const { sorting, callers } = await sortDue(tx, campaign, { now: input.now, slots: slots.count, wordsKept }, () =>
-    pool === null ? null : new CallerSorting(pool, choice, { rooms, sticksUntil: input.now + (limits?.stickMs ?? Infinity) }),
+    pool === null ? null : new CallerSorting(pool, choice, { rooms, sticksUntil: input.now + (limits?.stickMs ?? Infinity), looksAt }),
   );
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);

@@ -28,6 +28,8 @@ export interface IdleReason {
   lines: number | null;
   /** What keeps those who are due next, as `readWaiting` names it; only with `due`, and null where nothing tells. */
   rule: string | null;
+  /** The campaign that uses a caller number, too; only with `caller_limit`, and absent unless that is the cause. */
+  usedBy?: string | undefined;
 }
 
 /** The service's clock. */
@@ -143,7 +145,7 @@ async function readWait(
   if (toGoal === 0) return { ...nothingMore, reason: 'goal', since };
   const due = await countDialable(db, campaign, now);
   const full = due === 0 ? null : await callersFullUntil(db, campaign, now);
-  if (full !== null) return { ...nothingMore, reason: 'caller_limit', since, until: full };
+  if (full !== null) return { ...nothingMore, reason: 'caller_limit', since, ...full };
   if (due > 0) {
     const slots = await slotsNow(db, campaign, { now, due, canary: earliest(canary, toGoal), claims: depth.claims });
     const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;

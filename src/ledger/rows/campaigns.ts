@@ -103,8 +103,10 @@ export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'p
 /** The house rules that hold now, as they are stored. */
 const houseNow = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
 
+const everyCampaign = (db: Queries) => db.selectFrom('campaigns').selectAll().select(houseNow);
+
 const selectCampaign = prepared((db: Queries, { campaignId }: { campaignId: string }) =>
-  db.selectFrom('campaigns').selectAll().select(houseNow).where('campaign_id', '=', campaignId),
+  everyCampaign(db).where('campaign_id', '=', campaignId),
 );
 
 /** The campaign, or undefined when the database has none of that id or its import never finished. */
@@ -120,12 +122,19 @@ export async function requireCampaign(db: Queries, campaignId: string): Promise<
   return campaign;
 }
 
+/** The running campaigns that have one of these caller numbers. */
+export async function listRunningWith(db: Queries, numbers: readonly string[]): Promise<Campaign[]> {
+  const rows = await everyCampaign(db)
+    .where('state', '=', 'running')
+    // Most have others: only what may name one of them is parsed.
+    .where((eb) => eb.or(numbers.map((id) => eb('rules', 'like', `%${JSON.stringify(id).replaceAll('\\\\', '_')}%`))))
+    .execute();
+  return rows.map(toCampaign).filter(({ rules }) => rules.callers.numbers.some((id) => numbers.includes(id)));
+}
+
 /** The campaigns whose import has finished, oldest first; of one account, or of all. */
 export async function listCampaigns(db: Queries, accountId?: string): Promise<Campaign[]> {
-  const rows = await db
-    .selectFrom('campaigns')
-    .selectAll()
-    .select(houseNow)
+  const rows = await everyCampaign(db)
     .where('state', '!=', 'importing')
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .orderBy('created_at')

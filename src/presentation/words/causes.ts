@@ -116,3 +116,9 @@ export function callableLines({ rows, rejections, exclusions: excluded, dialable
     ...parts.flatMap((part) => (part.rows === 0 ? [] : [{ ...part, isPart: true }])),
   ];
 }
+
+/** `usedBy`: the campaign that uses the number, too, where that is the cause. */
+export function callerLimitText(usedBy: string | undefined): string {
+  const whose = usedBy === undefined ? 'its caller numbers have made' : `campaign ${usedBy} uses this number, which has made`;
+  return `${whose} as many calls as caller_limits allow; more numbers would help`;
+}

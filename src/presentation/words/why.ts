@@ -6,7 +6,7 @@ import { instantText } from '../../shared/input/times.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignCounters } from '../../../workflows/messages.ts';
-import { waitingText } from './causes.ts';
+import { callerLimitText, waitingText } from './causes.ts';
 
 /** What Temporal and the service know of a campaign that the database does not. */
 export interface WorkflowLook {
@@ -60,7 +60,7 @@ const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, 
   canary: () => 'the service has yet to show its first conversation',
   words: () => 'open calls that begin with the same words must end first',
   pilot: () => 'the calls of the pilot must be over and read, then it is decided about',
-  caller_limit: () => 'its caller numbers have made as many calls as caller_limits allow; more numbers would help',
+  caller_limit: (_, { usedBy }) => callerLimitText(usedBy),
   goal: () => 'the talks that are open, or not analysed yet, may reach the goal (stop_at.overshoot: none)',
   due: () => 'no one is due yet',
   capacity: (_, { calls, lines }) => `calling: ${count(calls ?? 0)} of ${plural(lines ?? 0, 'line')}`,

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
+import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
+import { readingOf } from '../../../src/presentation/words/why.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { CallerSorting, roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, settle, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { bothDialects, dialects } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/open-ledger.ts';
 
 const violations = async (store: Store) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
@@ -95,9 +98,9 @@ test('room is kept for each call back that is due before a call of now has left 
 test.for(dialects)('a number calls no more often than it may, over all campaigns: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
   const spring = await begin(store, {});
-  const autumn = await begin(store, { id: 'autumn', from: 20 });
-  // Both were planned when the number had room for three.
+  // Both were planned when the number had room for three, and spring before there was another campaign.
   await spring.plan(1);
+  const autumn = await begin(store, { id: 'autumn', from: 20 });
   await autumn.plan(1);
   expect(await spring.post(1)).toMatchObject({ kind: 'post', calls: { length: 3 } });
   await spring.verdict(1, 'confirmed', { callsInitiated: 3 });
@@ -111,8 +114,80 @@ test.for(dialects)('a number calls no more often than it may, over all campaigns
   expect(until).toBeGreaterThanOrEqual(noon + hourMs);
   expect(until).toBeLessThan(noon + 2 * hourMs);
   expect(await autumn.plan(2, until - 1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
-  expect(await autumn.dial(2, until)).toHaveLength(3);
+  // The third is the share of the other campaign.
+  expect(await autumn.dial(2, until)).toHaveLength(2);
   expect(await violations(store)).toEqual([]);
+});
+
+/** The calls of both campaigns, each of which plans whenever ten minutes are over: when they began, in hours from noon. */
+async function callTogether(
+  store: Store,
+  larger: CallerLimits | undefined,
+  hours: number,
+): Promise<Record<'larger' | 'smaller', number[]>> {
+  const limits = { smaller: { perHour: 4, perDay: null }, larger };
+  const calls: Record<'larger' | 'smaller', number[]> = { larger: [], smaller: [] };
+  const scenarios = {
+    larger: await beginRows(store, 'larger', limits.larger, 200),
+    smaller: await beginRows(store, 'smaller', limits.smaller, 5),
+  };
+  const batches = { larger: 1, smaller: 1 };
+  for (let now = noon; now < noon + hours * hourMs; now += 10 * minuteMs) {
+    for (const id of ['larger', 'smaller'] as const) {
+      if ((await scenarios[id].plan(batches[id], now)).kind !== 'batch') continue;
+      const dialled = await scenarios[id].dial(batches[id], now);
+      batches[id] += 1;
+      calls[id].push(...dialled.map(() => (now - noon) / hourMs));
+      await settle(scenarios[id], dialled, now + minuteMs);
+    }
+  }
+  return calls;
+}
+
+function beginRows(store: Store, id: string, limits: CallerLimits | undefined, count: number): Promise<Scenario> {
+  const rows = buildRows(numbers(count, id === 'larger' ? 0 : 300), (index) => `Guest ${index} of ${id}`);
+  const callers = { numbers: ['pn_main'], choice: 'rotation' as const, ...(limits !== undefined && { limits }) };
+  return beginProven(store, {
+    campaignId: id,
+    rows,
+    rules: { callers, pacing: { batchSize: 20, refillThreshold: 1, maxConcurrentCalls: 50 } },
+  });
+}
+
+test.for([...bothDialects.map((dialect) => ({ dialect, larger: 20 })), { dialect: bothDialects[0] ?? 'sqlite', larger: null }])(
+  'the campaign with the lower limit has its share of a number that another one uses, and the rest is free at once: $dialect, $larger an hour',
+  { timeout: 120_000 },
+  async ({ dialect, larger: perHour }) => {
+    const store = await openCleanStore(dialect);
+    const { larger, smaller } = await callTogether(store, perHour === null ? undefined : { perHour, perDay: null }, 5);
+    expect(smaller).toHaveLength(5);
+    // A call counts from the last instant at which it may ring, so an hour of the number is a little longer.
+    expect(smaller.filter((at, index) => at - (smaller[index - 1] ?? 0) > 1.5)).toEqual([]);
+    const last = Math.max(...smaller);
+    expect(larger.filter((at) => at < last).length).toBeGreaterThan(2);
+    expect(larger.filter((at) => at < last).length).toBeLessThanOrEqual(4 * Math.ceil(last));
+    expect(larger.filter((at) => at > last && at < last + 1.5).length).toBeGreaterThanOrEqual(20);
+    expect(await violations(store)).toEqual([]);
+  },
+);
+
+test.for(bothDialects)('what keeps a campaign from its number is the campaign that uses it, too: %s', async (dialect) => {
+  const store = await openCleanStore(dialect);
+  const larger = await beginRows(store, 'larger', { perHour: 20, perDay: null }, 60);
+  await larger.dial(1);
+  const smaller = await beginRows(store, 'smaller', { perHour: 4, perDay: null }, 8);
+  expect(await smaller.plan(1, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  const campaign = await smaller.campaign();
+  const idle = await readIdleReason(store.db, campaign, { now: () => noon + minuteMs, speed: 1 });
+  expect(idle).toMatchObject({ reason: 'caller_limit', usedBy: 'larger' });
+  const look = { unreachable: null, workers: 1, runs: true, failing: null, service: null };
+  const clock = realClock(() => noon + minuteMs);
+  const reading = readingOf({ campaign, undecided: 0, idle, movedAt: noon, look }, { clock, now: noon + minuteMs });
+  expect(reading?.text).toContain('campaign larger uses this number');
+  // Its own calls are the cause where they alone have used up the limit.
+  const own = await readIdleReason(store.db, await larger.campaign(), { now: () => noon + minuteMs, speed: 1 });
+  expect(own).toMatchObject({ reason: 'caller_limit' });
+  expect(own?.usedBy).toBeUndefined();
 });
 
 test.for(dialects)('of several numbers the one with room calls, and who was called before waits for their own: %s', async (dialect) => {

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { CallerLimits } from '../../../src/rules/caller-choice.ts';
+import { sharedRoom, type CallerUser } from '../../../src/rules/pacing/caller-share.ts';
 import { fairShares, type Demand } from '../../../src/rules/pacing/fair-share.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 
 function share(limit: number, ...demands: [weight: number, lines: number][]): number[] {
   const named = demands.map(([weight, lines], index) => ({ id: `c${index}`, weight, lines, tookAt: 0 }));
@@ -142,3 +145,36 @@ test('a million lines cost as little as a hundred', () => {
   expect([...shares.values()]).toEqual([533_334, 266_666, 100_000]);
   expect(looks).toBeLessThan(1_000);
 });
+
+const at = Date.UTC(2030, 0, 15, 12, 0, 0);
+const ago = (...minutes: number[]): number[] => minutes.map((each) => at - each * minuteMs);
+
+/** The rooms of campaigns a, b, … that use one number. */
+function rooms(...users: (Partial<Omit<CallerUser, 'limits'>> & { limits?: Partial<CallerLimits> })[]): number[] {
+  const all = users.map(({ limits, ...user }, index): CallerUser => {
+    const plain = { id: 'abc'[index] ?? '', weight: 10, due: 50, planned: 0, rings: [], promised: [], isFree: true };
+    return { ...plain, ...user, limits: limits && { perHour: null, perDay: null, ...limits } };
+  });
+  const rings = all.flatMap((user) => user.rings);
+  return all.map((asker) => sharedRoom(asker, { users: all, rings, now: at }));
+}
+
+const ten = { perHour: 10 };
+const spread = { spreadMs: 10 * minuteMs };
+test.each<[string, Parameters<typeof rooms>, number[]]>([
+  ['of one number all keep to the limits of the strictest and share them', [{ limits: ten }, { limits: { perHour: 60 } }, {}], [4, 3, 3]],
+  ['twice the weight is twice the calls', [{ limits: { perHour: 9 }, weight: 20 }, { weight: 10 }], [6, 3]],
+  ['who has few recipients leaves the rest', [{ limits: ten, due: 2 }, {}], [2, 8]],
+  ['a stricter campaign without recipients leaves all', [{ limits: ten, due: 0 }, { limits: { perHour: 60 } }], [0, 50]],
+  ['calls that are planned are its own', [{ limits: ten, due: 2, planned: 3 }, {}], [2, 5]],
+  ['calls before the share was needed leave the hour first', [{ limits: ten }, { rings: ago(...Array.from({ length: 9 }, () => 30)) }], [1, 0]],
+  ['of two that a spread keeps apart the one that called last waits', [{ limits: spread, rings: ago(11) }, { rings: ago(22) }], [0, 1]],
+  ['not for one whose lines are all busy', [{ limits: spread, rings: ago(11) }, { rings: ago(22), isFree: false }], [1, 1]],
+  ['nor for longer than five minutes', [{ limits: spread, rings: ago(16) }, { rings: ago(22) }], [1, 1]],
+  ['the lightest has its turn, too', [{ limits: { perHour: 1 }, weight: 100, rings: ago(61) }, { weight: 1, rings: ago(125) }], [0, 1]],
+  ['a callback keeps its room under the limits of who promised it',
+    [{ limits: { perHour: 3 }, due: 0, promised: [at + hourMs / 2] }, { rings: ago(5) }], [Infinity, 1]],
+  ['and not so long before that a call of now is forgotten', [{ limits: { perHour: 3 }, due: 0, promised: [at + 2 * hourMs] }, {}], [Infinity, Infinity]],
+])('%s', (_, users, expected) => {
+  expect(rooms(...users)).toEqual(expected);
+}); // prettier-ignore

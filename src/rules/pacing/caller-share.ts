@@ -1,0 +1,69 @@
+import { keptFor, windowsOf, type CallerLimits } from '../caller-choice.ts';
+import { fairShares } from './fair-share.ts';
+
+/** What a campaign does with a caller number that several use. Instants are service time. */
+export interface CallerUser {
+  id: string;
+  weight: number;
+  limits: CallerLimits | undefined;
+  /** Recipients that the number could call for it now. */
+  due: number;
+  /** Calls from the number that are planned and not requested yet. */
+  planned: number;
+  /** When its calls from the number rang, or may ring at the latest. */
+  rings: readonly number[];
+  /** When its callbacks from the number are due. */
+  promised: readonly number[];
+  /** False while it cannot begin one more call, whatever the number allows. */
+  isFree: boolean;
+}
+
+/** A campaign that lets a free number lie for so long has passed its turn (service time). */
+const turnMs = 5 * 60_000;
+
+/**
+ * How many calls without a promise one of the users may begin from the number, as far as the others matter; `rings`: of all its calls. Each
+ * stretch of each campaign with due recipients is shared by weight, and one call of each comes before the second of any. So long as a
+ * stricter campaign has due recipients, all keep to its limits, or it would never find the number free.
+ */
+export function sharedRoom(
+  asker: CallerUser,
+  { users, rings, now }: { users: readonly CallerUser[]; rings: readonly number[]; now: number },
+) {
+  const wanting = users.filter(({ due, planned }) => due + planned > 0);
+  let room = Infinity;
+  for (const { limits } of wanting) {
+    for (const stretch of limits === undefined ? [] : windowsOf(limits))
+      room = Math.min(room, shareOf(asker, stretch, { wanting, rings, now }));
+  }
+  // A callback needs room under the limits of the campaign that promised it.
+  for (const { id, limits, promised } of users)
+    if (id !== asker.id && limits !== undefined) room = Math.min(room, keptFor(limits, rings, now, promised));
+  return Math.max(0, room);
+}
+
+function shareOf(
+  asker: CallerUser,
+  { most, ms }: { most: number; ms: number },
+  { wanting, rings, now }: { wanting: readonly CallerUser[]; rings: readonly number[]; now: number },
+): number {
+  const madeBy = (user: CallerUser): number => user.rings.filter((at) => at > now - ms).length;
+  const within = rings.filter((at) => at > now - ms).length;
+  const madeByOthers = within - wanting.reduce((sum, user) => sum + madeBy(user), 0);
+  const limit = Math.max(0, most - madeByOthers);
+  const demands = wanting.map((user) => ({ id: user.id, weight: user.weight, lines: madeBy(user) + user.planned + user.due, tookAt: 0 }));
+  // Less than one call for each: then they take turns, so that the lightest has its turn, too.
+  const shares = wanting.length >= limit ? new Map(wanting.map(({ id }) => [id, 1])) : fairShares(limit, demands);
+  const left = (user: CallerUser): number => (shares.get(user.id) ?? 0) - madeBy(user) - user.planned;
+  const room = most - within;
+  const freeSince = (rings.toSorted((a, b) => b - a)[most - 1] ?? -Infinity) + ms;
+  const isBefore = (user: CallerUser): boolean => (lastRing(user) - lastRing(asker) || (user.id < asker.id ? -1 : 1)) < 0;
+  const before =
+    now - freeSince > turnMs ? [] : wanting.filter((user) => user.id !== asker.id && user.isFree && left(user) > 0 && isBefore(user));
+  return Math.min(left(asker), room - before.length);
+}
+
+/** 0: it has made no call. */
+function lastRing({ rings }: CallerUser): number {
+  return rings.reduce((last, at) => Math.max(last, at), 0);
+}
