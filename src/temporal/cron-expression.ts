@@ -1,3 +1,5 @@
+import type { DateTime } from 'luxon';
+
 const weekdayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const monthNames = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
@@ -18,7 +20,14 @@ const fields: readonly Field[] = [
   { name: 'day of the week', from: 0, to: 7, names: weekdayNames, firstName: 0 },
 ];
 
-const shorthands = ['@yearly', '@monthly', '@weekly', '@daily', '@hourly'];
+const meanings: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+const shorthands = Object.keys(meanings);
 
 /**
  * What is wrong with a cron expression, as a sentence that says how to mend it; null when the server will understand it as a person means
@@ -38,6 +47,47 @@ export function describeCronFault(expression: string): string | null {
     if (fault !== null) return `${field.name} ${JSON.stringify(parts[index])}: ${fault}`;
   }
   return null;
+}
+
+/**
+ * Says whether a run takes place at a local time, for an expression without a fault; a day of the month and a day of the week must both
+ * match, as the server has it. Null when it runs in every hour.
+ */
+export function cronMatcher(expression: string): ((wall: DateTime) => boolean) | null {
+  const [minutes, hours, days, months, weekdays] = partsOf(expression).map((part, index) => readField(part, fields[index] as Field));
+  if (hours?.size === 24) return null;
+  const isIn = (values: Set<number> | undefined, value: number) => values?.has(value) ?? false;
+  return ({ minute, hour, day, month, weekday }) =>
+    isIn(minutes, minute) &&
+    isIn(hours, hour) &&
+    isIn(days, day) &&
+    isIn(months, month) &&
+    (isIn(weekdays, weekday) || (weekday === 7 && isIn(weekdays, 0)));
+}
+
+/** The expression at another hour of the same day; null where its hour is no single number, or would be of another day. */
+export function withHour(expression: string, by: number): string | null {
+  const [minute, hour, ...rest] = partsOf(expression);
+  const shifted = Number(hour) + by;
+  if (!/^\d+$/.test(hour ?? '') || shifted < 0 || shifted > 23) return null;
+  return [minute, shifted, ...rest].join(' ');
+}
+
+function partsOf(expression: string): string[] {
+  const text = expression.trim();
+  return (meanings[text.toLowerCase()] ?? text).split(/\s+/);
+}
+
+function readField(text: string, field: Field): Set<number> {
+  const values = new Set<number>();
+  for (const item of text.split(',')) {
+    const [range = '', step] = item.split('/');
+    const [first, last] = range === '*' ? [field.from, field.to] : range.split('-').map((part) => readValue(part, field) ?? NaN);
+    // A single value with a step goes on to the end of the field.
+    const to = last ?? (step === undefined ? first : field.to);
+    for (let value = first ?? NaN; value <= (to ?? NaN); value += Number(step ?? 1)) values.add(value);
+  }
+  return values;
 }
 
 function describeFieldFault(text: string, field: Field): string | null {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DateTime } from 'luxon';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -13,6 +14,8 @@ import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
 import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { Config } from '../shared/config.ts';
 import { campaignTimeouts } from './timeouts.ts';
+import { timeZone as tableZone } from '../rules/hours/time-zone.ts';
+import { touchedRuns } from './clock-changes.ts';
 
 export interface Recurrence {
   /** One of the two. */
@@ -25,6 +28,8 @@ export interface Recurrence {
   endAt: number | null;
   /** A firing that is later than this is left out. */
   catchUpMs: number;
+  /** A run whose local time a clock change skips comes at the next instant that exists; else it is left out. */
+  keepSkipped: boolean;
   note: string | null;
 }
 
@@ -107,7 +112,7 @@ async function makeSchedule(
   recurrence: Recurrence,
   preview: string | null = null,
 ): Promise<ScheduleHandle> {
-  const { when, timeZone, catchUpMs, note } = recurrence;
+  const { when, timeZone, catchUpMs, keepSkipped, note } = recurrence;
   const prefix = config.CARILLON_QUEUE_PREFIX;
   const scheduleId = preview === null ? scheduleIdOf(prefix, campaignId) : `${preview}/${scheduleIdOf(prefix, campaignId)}`;
   const queues = campaignQueues(prefix, ledgerId);
@@ -132,7 +137,7 @@ async function makeSchedule(
         staticSummary: `a run of ${campaignId}`.slice(0, 200),
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
-      memo: { when },
+      memo: { when, ...(keepSkipped ? { keepSkipped } : {}) },
       state: { ...(note === null ? {} : { note }), paused: preview !== null },
     })
     .catch((error: unknown) => {
@@ -146,17 +151,17 @@ async function makeSchedule(
  */
 export async function changeSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<void> {
   await previewSchedule(making, campaignId, recurrence);
-  const { when, timeZone, catchUpMs, startAt, endAt } = recurrence;
+  const { when, timeZone, everyMs, catchUpMs, keepSkipped, startAt, endAt } = recurrence;
   const handle = making.client.schedule.getHandle(scheduleIdOf(making.config.CARILLON_QUEUE_PREFIX, campaignId));
   await handle.update((before) => {
     const { startAt: _start, endAt: _end, ...beat } = before.spec;
-    const keeps = startAt === null && whenOf(before) === when && (before.spec.timezone ?? 'UTC') === timeZone;
+    const keeps = everyMs !== null && startAt === null && whenOf(before) === when && (before.spec.timezone ?? 'UTC') === timeZone;
     const spec = keeps ? { ...beat, ...(endAt === null ? {} : { endAt: new Date(endAt) }) } : specOf(recurrence, making.now);
     // The memo of a schedule stays as it was made with; that of its action may be changed.
     return {
       ...before,
       spec,
-      action: { ...before.action, memo: { ...before.action.memo, when } },
+      action: { ...before.action, memo: { ...before.action.memo, when, keepSkipped } },
       policies: { ...before.policies, catchupWindow: catchUpMs },
     };
   });
@@ -172,9 +177,13 @@ export async function describeSchedule(client: Client, scheduleId: string): Prom
   }
 }
 
-function specOf({ cron, everyMs, timeZone, startAt, endAt }: Recurrence, now: number): ScheduleSpec {
+/** The clock table is written out until 2037. */
+const keptForMs = 10 * 366 * 86_400_000;
+
+function specOf({ cron, everyMs, timeZone, startAt, endAt, keepSkipped }: Recurrence, now: number): ScheduleSpec {
+  const kept = keepSkipped ? touchedRuns(cron, timeZone, startAt ?? now, keptForMs).filter(({ effect }) => effect === 'skipped') : [];
   return {
-    ...(cron === null ? {} : { cronExpressions: [cron] }),
+    ...(cron === null ? {} : { cronExpressions: [cron, ...kept.map(({ at }) => onceAt(at, timeZone))] }),
     // Counted from the start, or from now: the server counts from 1970.
     ...(everyMs === null ? {} : { intervals: [{ every: everyMs, offset: wholeSeconds(startAt ?? now) % everyMs }] }),
     ...(startAt === null ? {} : { startAt: new Date(startAt) }),
@@ -183,8 +192,17 @@ function specOf({ cron, everyMs, timeZone, startAt, endAt }: Recurrence, now: nu
   };
 }
 
+/** With a sixth field, the year. */
+function onceAt(at: number, timeZone: string): string {
+  return DateTime.fromMillis(at, { zone: tableZone(timeZone) }).toFormat("m H d M '*' yyyy");
+}
+
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
+}
+
+function keepsSkipped({ action, memo }: ScheduleDescription): boolean {
+  return (action.memo?.['keepSkipped'] ?? memo?.['keepSkipped']) === true;
 }
 
 function whenOf({ action, memo }: ScheduleDescription): string {
@@ -201,6 +219,7 @@ function readState(description: ScheduleDescription): ScheduleState {
     startAt: spec.startAt?.getTime() ?? null,
     endAt: spec.endAt?.getTime() ?? null,
     catchUpMs: policies.catchupWindow,
+    keepSkipped: keepsSkipped(description),
     paused: state.paused,
     note: state.note === undefined || state.note === '' ? null : state.note,
     next: info.nextActionTimes.map((time) => time.getTime()),

@@ -150,13 +150,17 @@ test('a running worker begins with a webhook that Temporal was not told of, and 
     await until('the worker is ready', () => worker.output().includes('is ready'));
     await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
     await run.start();
-    await until('it was tried three times', async () => (await webhookOf(run.store, idOf(run))).failures === 3);
+    const now = { config: run.config, store: run.store, client: run.client };
+    for (let tries = 1; tries <= 6; tries += 1) {
+      await until('it was tried', async () => (await webhookOf(run.store, idOf(run))).failures >= tries);
+      if (tries < 6) await deliverNow(now, idOf(run));
+    }
+    // The next try would come after 160 s.
     hook.answerWith(taken);
-    // The next try would come after twenty seconds, however busy the machine is.
     const began = performance.now();
-    await deliverNow({ config: run.config, store: run.store, client: run.client }, idOf(run));
+    await deliverNow(now, idOf(run));
     await until('it is taken', async () => (await webhookOf(run.store, idOf(run))).succeededReal !== null);
-    expect(performance.now() - began).toBeLessThan(18_000);
+    expect(performance.now() - began).toBeLessThan(100_000);
     await run.untilEnd();
     await untilAllTaken(run, hook);
   });

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/shared/config.ts';
+import { touchedRuns, untouchedCron } from '../../src/temporal/clock-changes.ts';
 import { describeCronFault } from '../../src/temporal/cron-expression.ts';
 import { createSchedule, describeSchedule, type Recurrence, type ScheduleState } from '../../src/temporal/schedules.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
@@ -20,6 +21,7 @@ async function create(recurrence: Partial<Recurrence>, now = Date.now()): Promis
     startAt: null,
     endAt: null,
     catchUpMs: 600_000,
+    keepSkipped: false,
     note: null,
     ...recurrence,
   });
@@ -137,3 +139,46 @@ test.each([
 ])('cron %j is refused with the field and the fix', (cron, says) => {
   expect(describeCronFault(cron)).toMatch(says);
 });
+
+const january = Date.UTC(2027, 0, 1);
+
+test.each([
+  // Where clocks change at two, and where they change at midnight.
+  { zone: 'America/New_York', cron: '30 2 * * *', touched: ['skipped 2027-03-14T02:30'], better: '30 3 * * *' },
+  { zone: 'America/New_York', cron: '30 1 * * sun', touched: ['doubled 2027-11-07T01:30'], better: '30 0 * * sun' },
+  { zone: 'America/New_York', cron: '30 1 * * mon-fri', touched: [], better: null },
+  { zone: 'Africa/Cairo', cron: '@daily', touched: ['skipped 2027-04-30T00:00'], better: '0 1 * * *' },
+  { zone: 'Africa/Cairo', cron: '15 23 * * *', touched: [], better: null },
+  { zone: 'Europe/London', cron: '30 1 * * *', touched: ['skipped 2027-03-28T01:30'], better: '30 2 * * *' },
+  { zone: 'Asia/Beirut', cron: '0 0 * * *', touched: ['skipped 2027-03-28T00:00'], better: '0 1 * * *' },
+  { zone: 'America/Havana', cron: '0 0 * * *', touched: ['doubled 2027-11-07T00:00'], better: '0 1 * * *' },
+  { zone: 'America/Santiago', cron: '45 23 * * *', touched: ['doubled 2027-04-03T23:45'], better: '45 22 * * *' },
+  { zone: 'America/New_York', cron: '0 * * * *', touched: [], better: null },
+  { zone: 'America/Phoenix', cron: '30 2 * * *', touched: [], better: null },
+])('what clock changes do to $cron in $zone is what the server does', async ({ zone, cron, touched, better }) => {
+  const runs = touchedRuns(cron, zone, january);
+  expect(runs.slice(0, touched.length || 1).map(({ effect, local }) => `${effect} ${local}`)).toEqual(touched);
+  if (touched.length > 0) expect(untouchedCron(cron, zone, january)).toBe(better);
+  for (const { effect, local, at } of runs) {
+    const around = { cron, timeZone: zone, startAt: at - 12 * hourMs, endAt: at + 60 * 24 * hourMs };
+    const plain = await create(around, january);
+    expect(plain.next.map((ms) => wall(ms, zone)).filter((time) => time === local)).toHaveLength(effect === 'skipped' ? 0 : 2);
+    expect(plain.next.includes(at)).toBe(effect === 'doubled');
+    const kept = await create({ ...around, keepSkipped: true }, january);
+    expect(kept).toMatchObject({ keepSkipped: true });
+    expect(kept.next).toContain(at);
+    expect(kept.next.filter((ms) => ms !== at)).toEqual(plain.next.filter((ms) => ms !== at).slice(0, kept.next.length - 1));
+  }
+});
+
+test.each(['Africa/Cairo', 'Europe/Berlin'])('where the zone is ahead of UTC a time that comes twice has one run: %s', async (zone) => {
+  const [cron, day] = zone === 'Africa/Cairo' ? ['15 23 * * *', '2027-10-28'] : ['15 2 * * *', '2027-10-31'];
+  const startAt = Date.parse(`${day}T00:00:00Z`) - 4 * hourMs;
+  const { next } = await create({ cron, timeZone: zone, startAt }, january);
+  expect(next.map((ms) => wall(ms, zone).slice(0, 10)).filter((date) => date === day)).toHaveLength(1);
+  expect(touchedRuns(cron, zone, january).map(({ effect }) => effect)).not.toContain('doubled');
+});
+
+function wall(ms: number, timeZone: string): string {
+  return new Date(ms).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T').slice(0, 16);
+}

@@ -48,6 +48,10 @@ const newScheduleBody = z.object({
     .optional()
     .meta({ description: 'No run before this time, of its zone.', examples: ['2030-11-30T09:00'] }),
   endAt: z.string().max(40).optional().meta({ description: 'No run after this time.' }),
+  keepSkipped: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'A run whose local time a clock change skips comes at the next instant that exists.' }),
   note: z.string().min(1).max(200).optional().meta({ description: 'Kept in Temporal.' }),
 });
 
@@ -57,12 +61,29 @@ const scheduleEditBody = newScheduleBody.omit({ note: true }).extend({
   list: newScheduleBody.shape.list.optional(),
 });
 
+const clockEffects = {
+  clockChanges: z
+    .array(
+      z.object({
+        effect: z.enum(['skipped', 'doubled', 'moved']).meta({ description: 'moved: skipped, and made up for (keepSkipped).' }),
+        local: z.string().meta({ description: 'Local time of the run.', examples: ['2027-03-14T02:30'] }),
+        at: instant.meta({ description: 'The first instant after a skipped time, or the first of two runs.' }),
+      }),
+    )
+    .meta({ description: 'Runs of the next 400 days that clock changes touch.' }),
+  untouchedCron: z
+    .string()
+    .nullable()
+    .meta({ description: 'The nearest hour whose runs none of them touches; null without any, or where cron has several hours.' }),
+};
+
 const schedulePreview = z.object({
   campaignId: z.string(),
   when: z.string(),
   timeZone: z.string(),
   list: z.string(),
   nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal reports them.' }),
+  ...clockEffects,
 });
 
 const triggeredSchedule = z.object({
@@ -93,6 +114,8 @@ export const schedule = z
     startAt: instant.nullable(),
     endAt: instant.nullable(),
     catchUpSeconds: z.number().nullable().meta({ description: 'A run that is later than this is left out.' }),
+    keepSkipped: z.boolean(),
+    ...clockEffects,
     file: z.string(),
     list: z.string().meta({ description: 'That each run reads; without what stands behind the `?` of a URL.' }),
     isRunning: z.boolean().meta({ description: 'Whether a run is not over: the next one would be skipped.' }),

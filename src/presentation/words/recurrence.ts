@@ -1,3 +1,5 @@
+import { localMinute } from '../../shared/input/times.ts';
+
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** When a schedule runs, for people: `Weekdays at 8:30`, `Mondays at 13:00`; any other cron expression as it was written. */
@@ -20,4 +22,20 @@ function daysText(week: string): string | null {
 /** `New York`. */
 export function zoneText(timeZone: string): string {
   return (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ');
+}
+
+interface ClockEffects {
+  clockChanges: readonly { effect: 'skipped' | 'doubled' | 'moved'; local: string; at: string }[];
+  untouchedCron: string | null;
+}
+
+/** What clock changes do to the runs of a schedule, a sentence each, and the time that avoids it. */
+export function clockChangeLines({ clockChanges, untouchedCron }: ClockEffects, zone: string | null): string[] {
+  const lines = clockChanges.map(({ effect, local, at }) => {
+    const [date, time] = local.split('T');
+    if (effect === 'doubled') return `On ${date}, ${time} comes twice: two runs, the second only if the first has ended.`;
+    if (effect === 'moved') return `On ${date} there is no ${time}: the run takes place at ${localMinute(at, zone).slice(-5)}.`;
+    return `On ${date} there is no ${time}: no run.`;
+  });
+  return untouchedCron === null ? lines : [...lines, `No clock change touches ${recurrenceText(untouchedCron)} (${untouchedCron}).`];
 }

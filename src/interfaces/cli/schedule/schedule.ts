@@ -10,6 +10,7 @@ import { tellMissingWorker } from '../../../operations/control/supervision.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
 import { firingText } from '../../../presentation/words/callbacks.ts';
+import { clockChangeLines } from '../../../presentation/words/recurrence.ts';
 import { nextTimes, inZone, withInstants } from '../../../shared/input/times.ts';
 import {
   continueSchedule,
@@ -65,6 +66,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
       ['--catch-up <duration>', 'skip a run that is later than this', '10m'],
       ['--start-at <time>', 'no run before this time, such as 2030-11-30T09:00'],
       ['--end-at <time>', 'no run after this time'],
+      ['--keep-skipped', 'start a run whose time a clock change skips at the next instant that exists', false],
       ['--note <text>', 'note, kept in Temporal'],
     ],
     json: 'print the schedule as JSON',
@@ -203,8 +205,18 @@ function tellCreated(view: ScheduleView): string {
     `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
     `Each run reads ${view.list}, and is skipped while the campaign of the run before it has not ended.`,
     `Next runs: ${times}.`,
+    ...clockLines(view),
     '',
   ].join('\n');
+}
+
+/** A skipped run can be kept, so its line says how. */
+function clockLines(view: ScheduleView): string[] {
+  const canKeep = view.clockChanges.some(({ effect }) => effect === 'skipped');
+  return [
+    ...clockChangeLines(view, view.timeZone),
+    ...(canKeep ? ['--keep-skipped starts a skipped run at the next instant that exists.'] : []),
+  ];
 }
 
 function tellNote(note: string | null): string {
@@ -239,6 +251,7 @@ function describeView(view: ScheduleView): string[] {
     ...line('File', view.file),
     ...line('List', view.list),
     ...line('Next', nextTimes(view, 5)),
+    ...clockLines(view).flatMap((text) => line('Clocks', text)),
     ...line('Runs', [count(view.fired), ...left].join('; ')),
     ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
   ];

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { requireSchedule, type ScheduleView } from '../../../operations/control/schedules/view.ts';
 import { facts, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
-import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
+import { clockChangeLines, recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { localMinute } from '../../../shared/input/times.ts';
 import { operations } from '../../../operations/list.ts';
 import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
-import { lineField, written } from '../core/fields.ts';
+import { checkboxes, lineField, written } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { askSchedules, back, goesOn, standing } from './schedules.ts';
 
@@ -93,12 +93,13 @@ export const editSchedule: ConsoleAction = {
 };
 
 /** Its times as the form takes them: a start that lies in the past is none. */
-function writtenOf({ when, timeZone, startAt, endAt, catchUpSeconds }: ScheduleView, now: number): URLSearchParams {
+function writtenOf({ when, timeZone, startAt, endAt, catchUpSeconds, keepSkipped }: ScheduleView, now: number): URLSearchParams {
   const [, every] = /^every (\S+)$/.exec(when ?? '') ?? [];
   return new URLSearchParams({
     ...(every === undefined ? { cron: when ?? '' } : { every }),
     timezone: timeZone ?? 'UTC',
     catchUp: `${catchUpSeconds ?? 600}s`,
+    ...(keepSkipped ? { keepSkipped: 'yes' } : {}),
     startAt: startAt !== null && Date.parse(startAt) > now ? startAt : '',
     endAt: endAt ?? '',
   });
@@ -109,7 +110,8 @@ function timeFields(fields: URLSearchParams | null): Html {
   return html`${line('cron', 'When, in cron: 0 9 * * mon-fri is 9:00 from Monday to Friday')}
   ${line('every', 'Or an interval, such as 1d or 12h')} ${line('timezone', 'Time zone, such as America/New_York', true)}
   ${line('startAt', 'No run before, such as 2030-11-30T09:00; empty: from now on')}
-  ${line('endAt', 'No run after; empty: until it is deleted')} ${line('catchUp', 'A run that is later than this is left out, such as 10m')}`;
+  ${line('endAt', 'No run after; empty: until it is deleted')} ${line('catchUp', 'A run that is later than this is left out, such as 10m')}
+  ${checkboxes(fields, 'keepSkipped', [{ value: 'yes', label: 'Start a run that a clock change skips at the next time that exists' }])}`;
 }
 
 const explained = html`<p>
@@ -119,7 +121,7 @@ const explained = html`<p>
 </p>`;
 
 function firstRuns(answer: Record<string, unknown>): Html {
-  const { campaignId, when, timeZone, list, nextAt } = answer as {
+  const { campaignId, when, timeZone, list, nextAt, ...clocks } = answer as unknown as Parameters<typeof clockChangeLines>[0] & {
     campaignId: string;
     when: string;
     timeZone: string;
@@ -135,6 +137,7 @@ function firstRuns(answer: Record<string, unknown>): Html {
       ['Runs', printable(`${recurrenceText(when)}, ${zoneText(timeZone)}`)],
       ['Each run reads', printable(list)],
     ])}
+    ${clockChangeLines(clocks, timeZone).map((text) => html`<p class="note">${text}</p>`)}
     <ol id="first-runs" class="story">
       ${nextAt
         .slice(0, shownTimes)
@@ -145,8 +148,8 @@ function firstRuns(answer: Record<string, unknown>): Html {
 const names = ['campaign', 'list', 'cron', 'every', 'timezone', 'catchUp', 'startAt', 'endAt', 'note'] as const;
 
 /** What was written there, as the API takes it. */
-function bodyOf(fields: URLSearchParams): Record<string, string> {
-  return written(fields, ...names);
+function bodyOf(fields: URLSearchParams): Record<string, unknown> {
+  return { ...written(fields, ...names), ...(fields.get('keepSkipped') === 'yes' ? { keepSkipped: true } : {}) };
 }
 
 /** Whether its first runs were shown for just this. */

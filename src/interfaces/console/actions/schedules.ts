@@ -2,7 +2,7 @@ import { requireSchedule, type ScheduleView } from '../../../operations/control/
 import { figure, instant } from '../../../presentation/html/elements.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { firingText } from '../../../presentation/words/callbacks.ts';
-import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
+import { clockChangeLines, recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { operations } from '../../../operations/list.ts';
 import { lineField, written } from '../core/fields.ts';
@@ -123,13 +123,16 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
 }));
 
 /** How a schedule stands, for the forms about it. */
-export function standing({ state, note, when, timeZone, list, nextAt, fired, last, isRunning }: ScheduleView) {
+export function standing(view: ScheduleView) {
+  const { state, note, when, timeZone, list, nextAt, fired, last, isRunning } = view;
+  const clocks = clockChangeLines(view, timeZone);
   const [next] = nextAt;
   return [
     ['State', printable(note === null ? state : `${state}: ${note}`)],
     ['Runs', when === null ? null : printable(`${recurrenceText(when)}, ${zoneText(timeZone ?? 'UTC')}`)],
     ['List', printable(list)],
     ['Next run', next === undefined ? null : instant(Date.parse(next), 'full')],
+    ['Clock changes', clocks.length === 0 ? null : clocks.join(' ')],
     ['Runs so far', figure(fired)],
     [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${firingText(last)}`],
   ] as const;

@@ -17,6 +17,7 @@ import {
   type Recurrence,
 } from '../../../temporal/schedules.ts';
 import { connected, type Control } from '../control.ts';
+import { clockEffects } from './recurrence.ts';
 import { readScheduleView, requireState, type ScheduleView } from './view.ts';
 import { accountIdOf, readServiceTime } from '../service.ts';
 
@@ -78,14 +79,15 @@ export async function previewSchedule(
   control: Control,
   { scheduleId, campaignId, listSource, createdAt: now }: Schedule,
   recurrence: Recurrence,
-): Promise<{ campaignId: string; when: string; timeZone: string; list: string; nextAt: string[] }> {
+): Promise<Pick<ScheduleView, 'campaignId' | 'list' | 'nextAt' | 'clockChanges' | 'untouchedCron'> & { when: string; timeZone: string }> {
   const { config, store, temporal } = await connected(control);
   const { client } = temporal;
   if ((await describeSchedule(client, scheduleId)) !== null) throw new ScheduleExistsError(scheduleId);
   const next = await previewInTemporal({ client, config, ledgerId: store.ledgerId, now }, campaignId, recurrence);
   const { when, timeZone } = recurrence;
   const nextAt = next.map((at) => new Date(at).toISOString());
-  return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt };
+  const effects = clockEffects(recurrence, now);
+  return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt, ...effects };
 }
 
 /** What is changed of a schedule; what is left out stays. */

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { isTimeZoneName, timeZone as tableZone } from '../../../rules/hours/time-zone.ts';
+import { touchedRuns, untouchedCron } from '../../../temporal/clock-changes.ts';
 import { describeCronFault } from '../../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../../temporal/schedules.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
@@ -13,6 +14,7 @@ export interface WrittenRecurrence {
   catchUp: string;
   startAt?: string | undefined;
   endAt?: string | undefined;
+  keepSkipped?: boolean | undefined;
   note?: string | undefined;
 }
 
@@ -27,7 +29,7 @@ const longestNote = 200;
 
 /** Throws UsageError with what is wrong, where, and what to write instead. */
 export function readRecurrence(written: WrittenRecurrence, now: number, nameOf: NameOf): Recurrence {
-  const { cron, every, timezone: timeZone, note } = written;
+  const { cron, every, timezone: timeZone, keepSkipped = false, note } = written;
   if ((cron === undefined) === (every === undefined)) {
     throw new UsageError(
       `Say when it fires with one of ${nameOf('cron')} "0 9 * * mon-fri" and ${nameOf('every')} 1d: a schedule takes one of them.`,
@@ -50,8 +52,20 @@ export function readRecurrence(written: WrittenRecurrence, now: number, nameOf: 
     timeZone,
     ...span,
     catchUpMs: readCatchUp(nameOf('catchUp'), written.catchUp),
+    keepSkipped,
     note: note ?? null,
   };
+}
+
+/** What the clock changes of the next 400 days do to its runs, and how to avoid it. */
+export function clockEffects({ cron, timeZone, keepSkipped }: Pick<Recurrence, 'cron' | 'timeZone' | 'keepSkipped'>, now: number) {
+  const touched = touchedRuns(cron, timeZone, now);
+  const runs = touched.map(({ effect, local, at }) => ({
+    effect: effect === 'skipped' && keepSkipped ? ('moved' as const) : effect,
+    local,
+    at: new Date(at).toISOString(),
+  }));
+  return { clockChanges: runs, untouchedCron: cron === null || touched.length === 0 ? null : untouchedCron(cron, timeZone, now) };
 }
 
 function readSpan(written: WrittenRecurrence, now: number, nameOf: NameOf): { startAt: number | null; endAt: number | null } {

@@ -7,6 +7,8 @@ import type { Store } from '../../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule, findSchedule, listSchedules } from '../../../ledger/campaign/schedules.ts';
 import { type ScheduleState, describeSchedule, scheduleIdOf } from '../../../temporal/schedules.ts';
 import type { Session } from '../control.ts';
+import { describeCronFault } from '../../../temporal/cron-expression.ts';
+import { clockEffects } from './recurrence.ts';
 import { didYouMean } from '../../../rules/nearest-name.ts';
 import { campaignQueues } from '../../../rules/ids.ts';
 import type { LedgerAccess } from '../ledger.ts';
@@ -40,6 +42,8 @@ export async function readScheduleView(session: Session, schedule: Schedule) {
     file: schedule.filePath,
     /** Without what stands behind the `?` of a URL. */
     list: showSource(readListSource(schedule.listSource)),
+    keepSkipped: state?.keepSkipped ?? false,
+    ...clockEffects(recurrenceOf(state), Date.now()),
     /** Whether a firing is not over: the next one would be skipped. */
     isRunning: state?.isRunning ?? false,
     /** The next firings. */
@@ -51,6 +55,11 @@ export async function readScheduleView(session: Session, schedule: Schedule) {
     missed: state?.missed ?? 0,
     last: await readLast(session.store, schedule, state),
   };
+}
+
+function recurrenceOf(state: ScheduleState | null): Parameters<typeof clockEffects>[0] {
+  const { when = null, timeZone = 'UTC', keepSkipped = false } = state ?? {};
+  return { cron: when === null || describeCronFault(when) !== null ? null : when, timeZone, keepSkipped };
 }
 
 /** The database tells what came of a firing, for as long as it is kept; Temporal alone knows of one that nobody has taken yet. */

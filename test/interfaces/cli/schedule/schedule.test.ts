@@ -116,8 +116,16 @@ test('a schedule is created, listed, paused, resumed and deleted', async () => {
     code: 2,
     stderr: expect.stringMatching(/no schedule of "autumn-\d+".*It has none/),
   });
-  // What is gone can be made again.
-  expect(await world.run('schedule', 'create', path, ...yearly)).toMatchObject({ code: 0 });
+  // What is gone can be made again, and says what clock changes do to its runs.
+  const early = ['--cron', '30 2 * * *', '--timezone', 'America/New_York'];
+  expect((await world.run('schedule', 'create', path, ...early)).stdout).toMatch(
+    /\nOn \d{4}-03-\d\d there is no 02:30: no run\.\nNo clock change touches Every day at 3:30 \(30 3 \* \* \*\)\.\n--keep-skipped starts/,
+  );
+  expect((await world.run('schedule', 'describe', world.id)).stdout).toMatch(/\nClocks {4}On \d{4}-03-\d\d there is no 02:30: no run/);
+  await world.run('schedule', 'delete', world.id, '--yes');
+  expect((await world.run('schedule', 'create', path, ...early, '--keep-skipped')).stdout).toMatch(
+    /\nOn \d{4}-03-\d\d there is no 02:30: the run takes place at 03:00\.\n/,
+  );
 });
 
 test('each firing dials a list of its own, under an id of its own; what the file says later does not matter', async () => {

@@ -34,6 +34,7 @@ const yearly: Recurrence = {
   when: 'cron 0 9 1 1 *',
   timeZone: 'America/New_York',
   startAt: null,
+  keepSkipped: false,
   endAt: null,
   catchUpMs: 600_000,
   note: null,
