@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { readCampaignFile, type CampaignFile } from '../src/campaign/file/file.ts';
-import { CampaignFileError, ListFileError, codeOf } from '../src/shared/input/errors.ts';
+import { CampaignFileError, ListEncodingError, ListFileError, codeOf } from '../src/shared/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { KeptUrlError } from '../src/shared/input/kept-url.ts';
 import { openListSource, placeOfList, readListSource, type ListPlace, type OpenListSource } from '../src/list/source.ts';
@@ -160,11 +160,12 @@ async function fetchList(url: string, target: string, signal: AbortSignal): Prom
 
 async function importFrom(
   deps: ActivityDependencies,
-  { campaignId, onRows, signal }: Firing,
+  { schedule, campaignId, onRows, signal }: Firing,
   { kept, place, listPath }: { kept: CampaignFile; place: ListPlace; listPath: string },
 ): Promise<void> {
   const list = { ...kept.settings.list, file: place.name };
-  const file = { ...kept, id: campaignId, listPath, settings: { ...kept.settings, list } };
+  const { unnamedEncoding } = schedule;
+  const file = { ...kept, id: campaignId, listPath, settings: { ...kept.settings, list }, unnamedEncoding: unnamedEncoding ?? undefined };
   const { store, accountId, api } = deps;
   const now = serviceNow(await deps.serviceClock());
   if ((file.settings.ends_at ?? Infinity) <= now)
@@ -188,6 +189,10 @@ function explainListFault(error: unknown, place: ListPlace): unknown {
   if (error instanceof ListChangedError) return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
   if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
     return comesToNothing(`There is no list ${place.name}.`);
+  if (error instanceof ListEncodingError) {
+    const fix = `write list.encoding into the campaign file of the schedule; a check with this list shows the likely readings`;
+    return comesToNothing(`The encoding of the list ${place.name} is not certain: ${fix}.`);
+  }
   if (error instanceof ListFileError || error instanceof CampaignFileError) {
     const how = 'a check with this list in the campaign file says what is wrong';
     return comesToNothing(`The list ${place.name} cannot be used with this campaign file: ${how}.`);

@@ -294,6 +294,7 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
     ),
     '020-house-rules': run('create table house_rules (version bigint primary key, set_at bigint not null, file text not null, rules text)'),
     '021-consent-counts': run(`create index recipients_consent on recipients (campaign_id, reason) where ${sqlConsentFault}`),
+    '022-list-encoding': run(...added('schedules', 'list_encoding text'), "update schedules set list_encoding = 'western'"),
   };
   return { getMigrations: async () => migrations };
 }

@@ -90,6 +90,8 @@ export interface Database extends ServiceTables {
     /** Address of the service that its firings call with. */
     account_id: string;
     created_at: number;
+    /** Of schedules that began before encodings were named. */
+    list_encoding: 'western' | null;
   };
   rounds: {
     campaign_id: string;

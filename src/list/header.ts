@@ -27,10 +27,11 @@ export interface HeaderQuestion extends ListChoice {
  * @throws ListFileError
  */
 export function readHeader(file: CampaignFile): Promise<ListHeader> {
-  const { sheet, default_region: defaultRegion = null } = file.settings.list;
+  const { sheet, encoding, default_region: defaultRegion = null } = file.settings.list;
   const names = [...new Set(namedColumns(file).map(({ name }) => name))];
   const mayBeEmpty = file.settings.stays_open !== undefined;
-  return findHeader({ path: file.listPath, names, delimiter: file.delimiter, sheet, defaultRegion, mayBeEmpty });
+  const { listPath: path, delimiter, unnamedEncoding: unnamed } = file;
+  return findHeader({ path, names, delimiter, sheet, encoding, unnamed, defaultRegion, mayBeEmpty });
 }
 
 /**
@@ -42,7 +43,6 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
   const { path, names } = question;
   const { layout, notes } = await describeList({
     ...question,
-    lettersMatter: true,
     isWanted: (cells) => countNamed(names, cells) === names.length,
   });
   const { records, fault } = await readStart(path, layout);

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { findHeader } from './header.ts';
-import { readListRecords } from './records.ts';
+import { readListRecords, type ListChoice } from './records.ts';
 
 const rowsPerChunk = 1000;
 
@@ -13,14 +13,10 @@ export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
  * A row that is damaged otherwise stays one that is refused. Answers how many cells are different; with none, nothing is written.
  * @throws ListFileError when the list cannot be read.
  */
-export async function mendList(
-  list: { path: string; columns: readonly string[]; delimiter?: string | undefined; sheet?: string | undefined },
-  fixes: CellFixes,
-  target: string,
-): Promise<number> {
-  const { path, columns, delimiter, sheet } = list;
+export async function mendList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
+  const { path, columns } = list;
   const names = columns.filter((column) => column.trim() !== '');
-  const { layout } = await findHeader({ path, names, delimiter, sheet, defaultRegion: null });
+  const { layout } = await findHeader({ ...list, names, defaultRegion: null });
   const file = await open(target, 'w', 0o600);
   let changed = 0;
   try {

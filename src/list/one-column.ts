@@ -1,7 +1,7 @@
 import { findColumn, theColumn } from '../rules/columns.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { describeList, readListRecords, type ListChoice } from './records.ts';
+import { describeList, readListRecords, type EncodingChoice, type ListChoice } from './records.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 
 export interface NumberListInput extends Pick<ListChoice, 'path' | 'delimiter'> {
@@ -30,7 +30,7 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
   const { layout } = await describeList({
     path,
     delimiter,
-    lettersMatter: false,
+    unnamed: 'any',
     isWanted: (cells) => cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
   });
   let index: number | null = null;
@@ -72,9 +72,9 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
  * Streams the ids of a file: the column of that name, or the only column there is, with or without a header. Empty cells are left out.
  * @throws ListFileError when the file cannot be read or does not tell which column has the ids.
  */
-export async function* readIdList(path: string, column: string): AsyncGenerator<string[]> {
+export async function* readIdList(path: string, column: string, encoding?: EncodingChoice): AsyncGenerator<string[]> {
   const isHeader = (cells: readonly string[]): boolean => indexOf(column, cells) !== null;
-  const { layout } = await describeList({ path, lettersMatter: true, isWanted: isHeader });
+  const { layout } = await describeList({ path, ...encoding, isWanted: isHeader });
   let index: number | null = null;
   for await (const records of readListRecords(path, layout, rowsPerChunk)) {
     const ids: string[] = [];

@@ -1,8 +1,8 @@
 import type { ListLayout, ListRecord, ListDescription, TextLayout } from './format/record.ts';
 import { readTextRecords, findDelimiter, readNote } from './format/text-records.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
-import { ListFileError } from '../shared/input/errors.ts';
-import { findForeignLetters, chooseByCensus, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
+import { ListEncodingError, ListFileError } from '../shared/input/errors.ts';
+import { likelyReadings, looksWestern, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
 
 /**
@@ -13,8 +13,20 @@ export function readListRecords(path: string, layout: ListLayout, chunkSize: num
   return layout.kind === 'text' ? readTextRecords(path, layout, chunkSize) : workbooks.read(path, layout, chunkSize);
 }
 
+/** What is known of the encoding of a text that is neither UTF-8 nor UTF-16. */
+export interface EncodingChoice {
+  /** A name of `readEncoding`. Undefined: as `unnamed` says. */
+  encoding?: string | undefined;
+  /**
+   * What is done without a name. Undefined: the text is refused with its likely readings. `western`: it is read as Windows-1252 if its
+   * letters may be so; for what began before encodings were named. `any`: no question is asked, since no letter is spoken: the text is read
+   * as UTF-8 where it may be, else as the named encoding or Windows-1252.
+   */
+  unnamed?: 'western' | 'any' | undefined;
+}
+
 /** A list, and how it is said to be written. */
-export interface ListChoice {
+export interface ListChoice extends EncodingChoice {
   path: string;
   /** Undefined: to be found. */
   delimiter?: string | undefined;
@@ -23,16 +35,12 @@ export interface ListChoice {
 }
 
 interface ListQuestion extends ListChoice {
-  /** Whether more than numbers is read: then letters that would come out as others refuse the list. */
-  lettersMatter: boolean;
   /** Whether these are the cells of a line that tells the right delimiter: the header, say. */
   isWanted: (cells: string[]) => boolean;
 }
 
 /** Enough for some lines of a list with very many columns. */
 const lookedAtBytes = 64 * 1024;
-
-const encodingNames = { 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const;
 
 /**
  * Finds out how a list is written. Header and titles above it are not looked for yet.
@@ -56,17 +64,8 @@ export async function describeList(question: ListQuestion): Promise<ListDescript
 async function describeText(question: ListQuestion, list: OpenList, marked: MarkedEncoding | null): Promise<ListDescription> {
   const notes: string[] = [];
   if (list.zeros > 0) notes.push(`${String(list.zeros)} zero bytes at its end left out`);
-  let encoding = marked;
-  if (encoding === null) {
-    const census = await takeCensus(() => bytesOf(list, 0));
-    // A few odd cells in UTF-8 are refused row by row.
-    if (question.lettersMatter && census !== null && census.other > census.utf8) await refuseForeignLetters(list, question.path);
-    encoding = { encoding: census === null ? 'utf-8' : chooseByCensus(census), markBytes: 0 };
-    if (encoding.encoding === 'windows-1252' && census !== null) {
-      notes.push(`read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line ${String(census.firstLine)}`);
-    }
-  }
-  if (encoding.encoding === 'utf-16le' || encoding.encoding === 'utf-16be') notes.push(`read as ${encodingNames[encoding.encoding]}`);
+  const encoding = marked ?? { encoding: await chooseEncoding(question, list, notes), markBytes: 0 };
+  if (encoding.encoding.startsWith('utf-16')) notes.push('read as UTF-16');
   const start = await firstText(list, encoding);
   const note = readNote(start);
   const delimiter = question.delimiter ?? note?.delimiter ?? findDelimiter(question.path, withoutNote(start), question.isWanted);
@@ -78,13 +77,29 @@ async function describeText(question: ListQuestion, list: OpenList, marked: Mark
   return { layout: { ...layout, recordsAbove: note === null ? 0 : 1 }, notes };
 }
 
-async function refuseForeignLetters(list: OpenList, path: string): Promise<void> {
-  const foreign = await findForeignLetters(bytesOf(list, 0));
-  if (foreign === null) return;
-  throw new ListFileError(
-    path,
-    `its letters are neither UTF-8 nor Windows-1252; the encoding is most likely ${foreign}. Save the list as "CSV UTF-8", or as an Excel workbook (.xlsx)`,
-  );
+/**
+ * The encoding of a text whose bytes do not say it. A file of which more is UTF-8 than not stays UTF-8, and its odd cells are refused row
+ * by row: read the other way its good names would become wrong ones.
+ */
+async function chooseEncoding({ path, encoding, unnamed }: ListQuestion, list: OpenList, notes: string[]): Promise<string> {
+  const open = () => bytesOf(list, 0);
+  const { utf8, other, firstLine } = await takeCensus(open);
+  const isUtf8 = other <= utf8;
+  if (encoding === 'utf-8' || (encoding === undefined && isUtf8)) return 'utf-8';
+  if (encoding !== undefined) {
+    if (utf8 === 0 && other === 0) return encoding;
+    if (unnamed === 'any') return isUtf8 ? 'utf-8' : encoding;
+    const readings = await likelyReadings(open(), isUtf8 ? ['utf-8', encoding] : [encoding]);
+    if (isUtf8) throw new ListEncodingError(path, readings.slice(0, 2), encoding);
+    notes.push(`read as ${encoding}: ${readings[0]?.words.join(', ') ?? ''}`);
+    return encoding;
+  }
+  if (unnamed === 'any') return other > utf8 * 20 ? 'windows-1252' : 'utf-8';
+  const readings = await likelyReadings(open());
+  if (unnamed === undefined || !looksWestern(readings)) throw new ListEncodingError(path, readings);
+  if (other <= utf8 * 20) return 'utf-8';
+  notes.push(`read as Windows-1252 (Latin-1), since it is not UTF-8: look at the letters of line ${String(firstLine)}`);
+  return 'windows-1252';
 }
 
 async function firstText(list: OpenList, { encoding, markBytes }: MarkedEncoding): Promise<string> {

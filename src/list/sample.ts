@@ -1,5 +1,5 @@
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
-import { ListFileError } from '../shared/input/errors.ts';
+import { ListFileError, type LetterReading } from '../shared/input/errors.ts';
 import { describeList, type ListChoice, readListRecords } from './records.ts';
 import { linesAboveRows } from './format/text-records.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';
@@ -9,6 +9,8 @@ import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
 export interface ListSample extends Omit<ListHeader, 'layout'> {
   /** The first data rows, each with a cell for every column. */
   rows: string[][];
+  /** The likely readings, of which one is to be chosen; absent where the encoding is certain. */
+  readings?: readonly LetterReading[];
 }
 
 export interface SampleQuestion extends ListChoice {
@@ -22,10 +24,11 @@ export interface SampleQuestion extends ListChoice {
  * has most of its cells filled and no phone number in them.
  * @throws ListFileError as `findHeader`, and for a list that begins without a header.
  */
-export async function readListSample({ path, delimiter, sheet, rows, mayBeEmpty = false }: SampleQuestion): Promise<ListSample> {
-  const { layout } = await describeList({ path, delimiter, sheet, lettersMatter: true, isWanted: looksLikeHeader });
+export async function readListSample({ rows, mayBeEmpty = false, ...choice }: SampleQuestion): Promise<ListSample> {
+  const { path } = choice;
+  const { layout } = await describeList({ ...choice, isWanted: looksLikeHeader });
   const names = likelyHeader(path, await readFirst(path, layout, layout.recordsAbove + linesAboveRows));
-  const header = await findHeader({ path, names, delimiter, sheet, defaultRegion: null, mayBeEmpty });
+  const header = await findHeader({ ...choice, names, defaultRegion: null, mayBeEmpty });
   const { columns, notes } = header;
   const above = header.layout.recordsAbove;
   const records = (await readFirst(path, header.layout, above + 1 + rows)).filter(({ row }) => row > 0);

@@ -1,12 +1,14 @@
 import type { CampaignRules } from '../rules/campaign-rules.ts';
 import { theColumn } from '../rules/columns.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import type { ListChoice } from './records.ts';
+import type { EncodingChoice, ListChoice } from './records.ts';
 import { findHeader, type ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 
 export interface UploadFile extends Pick<ListHeader, 'notes'> {
   path: string;
+  /** As the file was read; `utf-8` for UTF-16 and workbooks too, whose letters are as certain. */
+  encoding: string;
   /** Every data row, judged by the campaign's rules, its cells in the order of the campaign's columns. Can be read again. */
   read: () => AsyncGenerator<ListRow[]>;
 }
@@ -19,15 +21,24 @@ export interface UploadQuestion extends ListChoice {
  * Opens a list for a campaign that exists: it must have exactly the columns of the campaign's own list, in whatever order.
  * @throws ListFileError which names the column that is missing or that the campaign does not have.
  */
-export async function openUpload({ path, rules, delimiter, sheet }: UploadQuestion): Promise<UploadFile> {
+export async function openUpload({ rules, ...choice }: UploadQuestion): Promise<UploadFile> {
+  const { path } = choice;
   const { columns, defaultRegion } = rules.list;
   const names = columns.filter((column) => column.trim() !== '');
-  const header = await findHeader({ path, names, delimiter, sheet, defaultRegion });
+  const own = encodingOf(rules);
+  const header = await findHeader({ ...choice, ...own, encoding: choice.encoding ?? own.encoding, names, defaultRegion });
   const places = placesOf(path, columns, header.columns);
   const renamed: string[] = [];
   places.forEach((place, index) => (renamed[place] = columns[index] ?? ''));
-  const own: ListHeader = { ...header, columns: renamed };
-  return { path, notes: header.notes, read: () => readInOrder(path, own, rules, places) };
+  const inOrder: ListHeader = { ...header, columns: renamed };
+  const { layout } = header;
+  const encoding = layout.kind === 'sheet' || layout.encoding.startsWith('utf-') ? 'utf-8' : layout.encoding;
+  return { path, encoding, notes: header.notes, read: () => readInOrder(path, inOrder, rules, places) };
+}
+
+/** What the rules of a campaign say of the encoding of its later files. */
+export function encodingOf({ list }: Pick<CampaignRules, 'list'>): EncodingChoice {
+  return list.encoding === undefined ? { unnamed: 'western' } : { encoding: list.encoding ?? undefined };
 }
 
 async function* readInOrder(path: string, header: ListHeader, rules: CampaignRules, places: readonly number[]): AsyncGenerator<ListRow[]> {

@@ -6,7 +6,7 @@ import type { CallbackRules } from './callback-rules.ts';
 import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
-import type { OwnColumns } from './row-terms.ts';
+import type { ListEncoding, OwnColumns } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 import type { HouseRules } from './house-rules.ts';
@@ -141,7 +141,8 @@ export interface CampaignRules {
     defaultRegion: string | null;
     /** Zone of recipients about whom nothing is known; null: they are not dialled while hours apply. */
     fallbackTimezone: string | null;
-  } & OwnColumns;
+  } & OwnColumns &
+    ListEncoding;
   /** Liquid template of the opening line, or null when the agent's own is used. */
   firstMessage: string | null;
   /** Further settings of each call, whose texts are Liquid templates. Its opening line stands in `firstMessage`. */

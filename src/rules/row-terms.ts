@@ -46,6 +46,9 @@ export type LoggedTerms = Omit<RowTerms, 'externalId'> & { e164: string; person:
 /** The columns of the list from which they are read; missing in rules that are older than the term, or null: the list has none. */
 export type OwnColumns = { [Term in Exclude<keyof OwnTerms, 'consentedAt'> as `${Term}Column`]?: string | null };
 
+/** How lists are read that are neither UTF-8 nor UTF-16: null, none was named; absent, as Windows-1252, before encodings were named. */
+export type ListEncoding = { encoding?: string | null };
+
 /** The names of what a row may say of its own. */
 export const ownTerms = Object.keys({
   notBefore: true,

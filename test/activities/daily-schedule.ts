@@ -18,7 +18,8 @@ const dayMs = 24 * hourMs;
 
 interface Daily {
   accountId?: string;
-  list?: string;
+  list?: string | Uint8Array;
+  unnamedEncoding?: 'western';
   /** Hours and law of the campaign file, and what follows. */
   yaml?: readonly string[];
   onLog?: (line: string) => void;
@@ -45,6 +46,7 @@ export async function daily(store: Store, setting: Daily = {}) {
     listSource: 'list.csv',
     accountId: service,
     createdAt: noon,
+    unnamedEncoding: setting.unnamedEncoding ?? null,
   });
   let now = noon;
   const { fireSchedule, noteFiringFailure } = createActivities(

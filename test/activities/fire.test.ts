@@ -100,3 +100,22 @@ test('a firing with time for some only goes on, and says for how many there is n
   expect(await fire(0)).toBe('daily-2030-01-15t1200');
   expect(lines.join('')).toMatch(/even at best \d+ recipients would never be called/);
 });
+
+test.for(dialects)(
+  'a firing never guesses an encoding, and a schedule begun before encodings were named keeps Windows-1252: %s',
+  async (dialect) => {
+    const list = Buffer.from('phone,name\n+12125550142,Ren\xe9e\n', 'latin1');
+    const store = await openCleanStore(dialect);
+    const refused = await (await daily(store, { list }))(0);
+    expect(refused).toMatch(/^for good: The encoding of the list list\.csv is not certain: write list\.encoding into the campaign file/);
+    expect(refused).not.toMatch(/Ren|2125550142/);
+    expect(await listCampaigns(store.db)).toEqual([]);
+
+    expect(await (await daily(store, { list, unnamedEncoding: 'western' }))(1)).toBe('daily-2030-01-16t1200');
+    const [campaign] = await listCampaigns(store.db);
+    // Its later files are read as the first one was.
+    expect(campaign?.rules.list.encoding).toBeUndefined();
+    const { cells } = await store.db.selectFrom('recipients').select('cells').executeTakeFirstOrThrow();
+    expect(JSON.parse(cells)).toEqual(['+12125550142', 'Renée']);
+  },
+);

@@ -196,6 +196,7 @@ test('reading makes no schema', async () => {
     '019-pilot-and-goal',
     '020-house-rules',
     '021-consent-counts',
+    '022-list-encoding',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { findSchedule, putSchedule } from '../../src/ledger/campaign/schedules.ts';
 import { readRowKey } from '../../src/ledger/campaign/row-hash.ts';
 import { LedgerOlderError } from '../../src/ledger/ledger-older.ts';
 import type { Store } from '../../src/ledger/open-ledger.ts';
@@ -52,6 +53,7 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
     'recipients drop column promise_id',
     'attempts drop column asks_at',
     'recipients drop column result',
+    'schedules drop column list_encoding',
   ];
   const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
   await sql`alter table tokens drop column used_real`.execute(db);
@@ -79,9 +81,13 @@ test.for(bothDialects)('a campaign that the version before began goes on, and al
   const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
   const begun = await beginProven(earlier, { rows, rules: { pacing } });
   await begun.dial(1);
+  const schedule = { scheduleId: 's', campaignId: 'daily', filePath: '/f', content: 'id: daily', listSource: 'l.csv', accountId: 'x' };
+  await putSchedule(earlier, { ...schedule, createdAt: noon });
   await takeBack(earlier, dialect);
 
   const store = await openAt(place);
+  // It began before encodings were named.
+  expect(await findSchedule(store.db, 's')).toMatchObject({ unnamedEncoding: 'western' });
   const scenario = new Scenario(store, 'spring');
   const talks = (await scenario.attempts()).map(({ e164 }, at) => answered(`conv_${at}`, e164, noon + 5_000));
   await scenario.sweep(noon + minuteMs, talks);

@@ -36,6 +36,8 @@ export interface CampaignFile {
   listPath: string;
   /** Undefined: to be found in the list. */
   delimiter: string | undefined;
+  /** Of a campaign or schedule that began before encodings were named. */
+  unnamedEncoding?: 'western' | undefined;
   /** What the file says, without comments and as it was written: no defaults, no units worked out. */
   content: Readonly<Record<string, unknown>>;
   settings: CampaignSettings;
@@ -107,6 +109,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       ...columnRules(list, columns),
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
+      ...(file.unnamedEncoding === undefined || list.encoding !== undefined ? { encoding: list.encoding ?? null } : {}),
     },
     ...wordRules(settings),
     ...consentRules(settings, columns),

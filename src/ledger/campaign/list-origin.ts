@@ -26,6 +26,17 @@ export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly 
   return row !== undefined;
 }
 
+/** The ids of a campaign that hold letters beyond ASCII, which an encoding can change. */
+export async function idsBeyondAscii(db: Queries, campaignId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('recipients')
+    .select('external_id as id')
+    .where('campaign_id', '=', campaignId)
+    .where(sql<boolean>`octet_length(external_id) > length(external_id)`)
+    .execute();
+  return rows.flatMap(({ id }) => id ?? []);
+}
+
 /**
  * The other campaign whose list this plainly is, by its first rows, or null. Ids alone say little, since many lists count from 1: it is
  * another's list when that one has the same people under the same ids and this one has none of them, or has row for row the same cells.

@@ -18,6 +18,8 @@ export interface Schedule {
   /** Address of the service that its firings call with. */
   accountId: string;
   createdAt: number;
+  /** Began before encodings were named: a list that is not UTF-8 is read as Windows-1252. */
+  unnamedEncoding?: 'western' | null;
 }
 
 const columns = [
@@ -28,13 +30,14 @@ const columns = [
   'list_source as listSource',
   'account_id as accountId',
   'created_at as createdAt',
+  'list_encoding as unnamedEncoding',
 ] as const;
 
 /** Writes a schedule, or writes it anew: it is Temporal that knows whether one runs. */
 export async function putSchedule(store: Store, schedule: Schedule): Promise<void> {
   const { campaignId: campaign_id, filePath: file_path, content, listSource: list_source } = schedule;
-  const { accountId: account_id, createdAt: created_at } = schedule;
-  const values = { campaign_id, file_path, content, list_source, account_id, created_at };
+  const { accountId: account_id, createdAt: created_at, unnamedEncoding: list_encoding = null } = schedule;
+  const values = { campaign_id, file_path, content, list_source, account_id, created_at, list_encoding };
   await store.transaction((tx) =>
     tx
       .insertInto('schedules')

@@ -1,5 +1,3 @@
-import type { TextEncoding } from './text-encoding.ts';
-
 /** One record of a list as it stands in the file. */
 export interface ListRecord {
   /** 0 for the header, then data rows from 1, and below 0 above the header; blank lines are no records. */
@@ -31,7 +29,8 @@ export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string
 
 export interface TextLayout {
   kind: 'text';
-  encoding: TextEncoding;
+  /** A name of `readEncoding`. */
+  encoding: string;
   /** Length of the byte order mark. */
   markBytes: number;
   delimiter: string;

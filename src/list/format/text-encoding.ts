@@ -1,9 +1,12 @@
-import { isUtf8 } from 'node:buffer';
-
-export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { textReader } from '../../shared/input/encoding.ts';
+import type { LetterReading } from '../../shared/input/errors.ts';
+import { printable } from '../../shared/input/printable.ts';
 
 export interface MarkedEncoding {
-  encoding: TextEncoding;
+  /** A name of `readEncoding`. */
+  encoding: string;
   /** Length of the byte order mark. */
   markBytes: number;
 }
@@ -30,7 +33,7 @@ export function encodingOfHead(head: Uint8Array): MarkedEncoding | null {
 }
 
 export interface ByteCensus {
-  /** Characters of more than one byte that are UTF-8. */
+  /** Characters of more than one byte that are UTF-8; 1 stands for any number where `other` is 0. */
   utf8: number;
   /** Bytes that no character of UTF-8 has in their place. */
   other: number;
@@ -38,24 +41,18 @@ export interface ByteCensus {
   firstLine: number;
 }
 
-/**
- * Whether a text without marks is UTF-8 or Windows-1252 (Latin-1 with a few more characters). A file that mixes both stays UTF-8, where the
- * odd cells are refused row by row: read the other way its good names would become wrong ones.
- */
-export function chooseByCensus({ utf8, other }: Pick<ByteCensus, 'utf8' | 'other'>): 'utf-8' | 'windows-1252' {
-  return other > utf8 * 20 ? 'windows-1252' : 'utf-8';
-}
-
-/** Null when all of it is UTF-8, which is found at the speed of the disk; else counts what is not. */
-export async function takeCensus(open: () => AsyncIterable<Uint8Array>): Promise<ByteCensus | null> {
+/** Counts what of a text is UTF-8 and what is not; that all of it is so is found at the speed of the disk. */
+export async function takeCensus(open: () => AsyncIterable<Uint8Array>): Promise<ByteCensus> {
   let rest: Uint8Array = new Uint8Array(0);
+  let utf8 = 0;
   for await (const chunk of open()) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const whole = bytes.length - unfinishedBytes(bytes);
     if (!isUtf8(bytes.subarray(0, whole))) return countBytes(open());
+    if (utf8 === 0 && !isAscii(bytes)) utf8 = 1;
     rest = bytes.slice(whole);
   }
-  return rest.length === 0 ? null : countBytes(open());
+  return rest.length === 0 ? { utf8, other: 0, firstLine: 0 } : countBytes(open());
 }
 
 /** How many bytes at the end begin a character that goes on in the next chunk. */
@@ -104,68 +101,88 @@ async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<ByteCensus
 }
 
 /** The same text as UTF-8. `chunks` begin after the byte order mark. */
-export async function* toUtf8(chunks: AsyncIterable<Buffer>, encoding: TextEncoding): AsyncGenerator<Buffer> {
+export async function* toUtf8(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   if (encoding === 'utf-8') {
     yield* chunks;
     return;
   }
-  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
-  for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }));
-  const rest = decoder.decode();
+  const read = textReader(encoding);
+  for await (const chunk of chunks) yield Buffer.from(read(chunk));
+  const rest = read();
   if (rest !== '') yield Buffer.from(rest);
 }
 
-/** Enough lines with letters to know a script by. */
-const sampleBytes = 64 * 1024;
-const eastAsian = ['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr'] as const;
-const eastAsianLetters = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+/** Enough to know a script by. */
+const mostWords = 300;
+const wordWithLetters = /[\x40-\xff]*[\x80-\xff][\x40-\xff]*/g;
+const shown = { words: 3, characters: 24 } as const;
+
+/** Of equal readings the first is shown. */
+// prettier-ignore
+const likely = [
+  'windows-1252', 'macintosh', 'cp850', 'windows-1250', 'windows-1254', 'iso-8859-2', 'windows-1257', 'windows-1251', 'koi8-r', 'ibm866',
+  'iso-8859-5', 'x-mac-cyrillic', 'windows-1253', 'windows-1255', 'windows-1256', 'windows-874', 'windows-1258', 'gb18030', 'big5',
+  'shift_jis', 'euc-jp', 'euc-kr',
+] as const;
 
 /**
- * What a text that is not UTF-8 holds instead of Western letters, for the end of a sentence; null when it may well be Windows-1252. Every
- * byte is a character there, so that a list in any other encoding can be read, and the names that come out are spoken.
+ * The likely readings of a text, the likeliest first, for a person to choose from: nothing here decides. `first`: encodings that are shown
+ * before all others. Words are cut at digits, so that no phone number is among them.
  */
-export async function findForeignLetters(chunks: AsyncIterable<Uint8Array>): Promise<string | null> {
-  const sample = await linesWithLetters(chunks);
-  if (eastAsian.some((encoding) => readsAs(encoding, sample))) return 'an East Asian one such as Shift-JIS, GBK or Big5';
-  // Accented letters stand alone or in pairs among others: words of nothing else are of another alphabet.
-  const runs = sample.toString('latin1').match(/[\x80-\xff]+/g) ?? [];
-  const letters = runs.join('').length;
-  const inWords = runs.filter((run) => run.length >= 4).join('').length;
-  return inWords * 2 > letters ? 'one of another alphabet, such as Windows-1251 (Cyrillic)' : null;
+export async function likelyReadings(chunks: AsyncIterable<Uint8Array>, first: readonly string[] = []): Promise<LetterReading[]> {
+  const words = await wordsWithLetters(chunks);
+  const readings = [...new Set([...first, ...likely])].map((encoding, at) => {
+    const reader = textReader(encoding);
+    const read = (reader(Buffer.from(words.join('\n'), 'latin1')) + reader()).split('\n');
+    return { encoding, read, fit: at < first.length ? 100 - at : read.reduce((sum, word) => sum + fitOf(word), 0) / read.length };
+  });
+  const distinct = readings.filter(({ read }, at) => readings.findIndex((other) => isDeepStrictEqual(other.read, read)) === at);
+  const sorted = distinct.sort((left, right) => right.fit - left.fit);
+  // The usual one is always among them.
+  const third = sorted.slice(2).find(({ encoding }) => encoding === 'windows-1252') ?? sorted[2];
+  const best = [...sorted.slice(0, 2), ...(third === undefined ? [] : [third])];
+  const kindsAt = (at: number) => new Set(best.map(({ read }) => read[at])).size;
+  const places = [...words.keys()].sort((left, right) => kindsAt(right) - kindsAt(left)).slice(0, shown.words);
+  const show = (word = '') => printable(word.slice(0, shown.characters));
+  return best.map(({ encoding, read }) => ({ encoding, words: places.map((at) => show(read[at])) }));
 }
 
-/** Whether all of the text is valid so, and most of what is not ASCII are letters of the East that stand side by side, as in words. */
-function readsAs(encoding: (typeof eastAsian)[number], sample: Buffer): boolean {
-  // The last line may end in the middle of a character.
-  const text = new TextDecoder(encoding).decode(sample).replace(/\uFFFD$/, '');
-  if (text.includes('\uFFFD')) return false;
-  // eslint-disable-next-line no-control-regex
-  const runs = text.match(/[^\x00-\x7f]+/g) ?? [];
-  const lettersOf = (run: string): number => run.match(eastAsianLetters)?.length ?? 0;
-  const all = runs.reduce((sum, run) => sum + (run.match(/./gsu)?.length ?? 0), 0);
-  const inWords = runs.reduce((sum, run) => sum + (lettersOf(run) >= 2 ? lettersOf(run) : 0), 0);
-  return inWords * 2 > all;
+/** Letters, first signs of names in East Asia, and marks beside words: what names of people and places are written with. */
+const usual = new Set(
+  'áéíóúàèìòùâêîôûäëïöüãõñçåæøœßÿąćęłńśźżčďěňřšťůýžőűăđğışİ’“”–€аеиновтрслкдмпαιοεσςτνρκλημυπ' +
+    '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周林田中山本小大木村井上川子美太郎一김이박최정강조윤장임',
+);
+const kana = /[\u3041-\u30ff]/u;
+
+/* eslint-disable no-control-regex */
+/** How much a word looks like one: letters of one alphabet in their usual places. */
+function fitOf(word: string): number {
+  const others = word.match(/[^\x00-\x7f]/gu) ?? [];
+  let fit = others.filter((letter) => usual.has(letter) || usual.has(letter.toLowerCase()) || kana.test(letter)).length / others.length;
+  if (/[\p{C}\ufffd]/u.test(word)) fit -= 8;
+  if (/[^\x00-\x7f\p{L}\p{M}’“”–€]|[\uff61-\uff9f]|\p{L}[“”–€]\p{L}/u.test(word)) fit -= 3;
+  if (/\p{Ll}\p{Lu}|\p{L}(?![A-Z])\p{Lu}\p{Ll}/u.test(word)) fit -= 3;
+  // Accented letters stand alone or in pairs among others; a word of another alphabet has no Latin ones.
+  const mixed = /\p{Script=Latin}/u.test(word) && /[\p{L}\p{M}]/u.test(word.replaceAll(/\p{Script=Latin}/gu, ''));
+  return mixed || /[\u0080-\u024f]{4}/.test(word) ? fit - 3 : fit;
 }
 
-async function linesWithLetters(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const lines: Buffer[] = [];
-  let length = 0;
-  let rest: Uint8Array = new Uint8Array(0);
-  const take = (line: Uint8Array): void => {
-    if (length >= sampleBytes || line.every((byte) => byte < 0x80)) return;
-    lines.push(Buffer.from(line.subarray(0, sampleBytes)));
-    length += line.length;
-  };
+/** Whether the likeliest of these readings has no letters of another alphabet. */
+export function looksWestern([best]: readonly LetterReading[]): boolean {
+  return best?.words.some((word) => /(?!\p{Script=Latin})\p{L}/u.test(word)) === false;
+}
+/* eslint-enable no-control-regex */
+
+/** Words with bytes beyond ASCII, each once, a byte to a character. Digits and commas end a word: in no encoding do they end a letter. */
+async function wordsWithLetters(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
+  const words = new Set<string>();
+  let rest = '';
   for await (const chunk of chunks) {
-    const bytes = Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      take(bytes.subarray(start, end + 1));
-      start = end + 1;
-    }
-    rest = bytes.subarray(start);
-    if (length >= sampleBytes || rest.length >= sampleBytes) break;
+    const text = rest + Buffer.from(chunk).toString('latin1');
+    rest = /[\x40-\xff]{0,200}$/.exec(text)?.[0] ?? '';
+    for (const word of text.slice(0, text.length - rest.length).match(wordWithLetters) ?? []) words.add(word);
+    if (words.size >= mostWords) break;
   }
-  take(rest);
-  return Buffer.concat(lines);
+  if (/[\x80-\xff]/.test(rest)) words.add(rest);
+  return [...words].slice(0, mostWords);
 }

@@ -11,7 +11,7 @@ import {
   placeOf,
   type ListRecord,
 } from './record.ts';
-import { toUtf8, type TextEncoding } from './text-encoding.ts';
+import { toUtf8 } from './text-encoding.ts';
 import { parse as parseSync } from 'csv-parse/sync';
 
 const recordDelimiters = ['\r\n', '\n', '\r'];
@@ -93,11 +93,11 @@ class RecordPosition {
   #linesBefore = 0;
   #bytesBefore = 0;
 
-  constructor(path: string, encoding: TextEncoding, recordsAbove: number) {
+  constructor(path: string, encoding: string, recordsAbove: number) {
     this.#path = path;
-    // 0x80 to 0x9F are letters and signs in Windows-1252; what is still a control character there is no text.
+    // 0x80 to 0x9F are letters and signs in most encodings of one byte; what is still a control character there is no text.
     // eslint-disable-next-line no-control-regex
-    this.#suspicious = encoding === 'windows-1252' ? /[\0\n\r"\uFFFD\x80-\x9f]/ : /[\0\n\r"\uFFFD]/;
+    this.#suspicious = !encoding.startsWith('utf-') ? /[\0\n\r"\uFFFD\x80-\x9f]/ : /[\0\n\r"\uFFFD]/;
     this.#row = -recordsAbove;
   }
 

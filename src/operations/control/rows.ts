@@ -8,6 +8,8 @@ import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../.
 import { findTargets } from '../../ledger/people/edit-targets.ts';
 import { partsOf } from '../../ledger/parts.ts';
 import { readIdList } from '../../list/one-column.ts';
+import { encodingOf } from '../../list/upload-file.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
@@ -54,12 +56,12 @@ export async function requireWithdrawable(
   control: Control,
   campaignId: string,
   named: NamedRows,
-): Promise<{ idColumn: string | null; now: number }> {
+): Promise<{ rules: CampaignRules; now: number }> {
   const campaign = await requireCampaign(control.store, campaignId);
   const now = await readServiceTime(control);
   refuseUnlessEditable(campaign, now);
-  const { idColumn } = campaign.rules.list;
-  if ('rows' in named || idColumn !== null) return { idColumn, now };
+  const { rules } = campaign;
+  if ('rows' in named || rules.list.idColumn !== null) return { rules, now };
   throw noIdColumn(campaignId);
 }
 
@@ -72,9 +74,9 @@ export async function withdraw(
   control: Control,
   { campaignId, named, note, dryRun }: WithdrawInput,
 ): Promise<{ results: WithdrawResult[]; notice: Notice }> {
-  const { idColumn, now } = await requireWithdrawable(control, campaignId, named);
+  const { rules, now } = await requireWithdrawable(control, campaignId, named);
   const results: WithdrawResult[] = [];
-  for await (const keys of keysOf(named, idColumn ?? ''))
+  for await (const keys of keysOf(named, rules))
     results.push(...(await withdrawRecipients(control.store, { campaignId, note, dryRun, now }, keys)));
   const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn' || result === 'withdrawing');
   return { results, notice: hasChanged ? await tellToLook(control, campaignId) : { told: true } };
@@ -106,8 +108,12 @@ function noIdColumn(campaignId: string): EditRefusedError {
 
 const rowsPerPart = 500;
 
-async function* keysOf(named: NamedRows, idColumn: string): AsyncGenerator<WithdrawKeys> {
+async function* keysOf(named: NamedRows, rules: CampaignRules): AsyncGenerator<WithdrawKeys> {
   if ('ids' in named) for (const ids of partsOf(named.ids, rowsPerPart)) yield { ids };
   else if ('rows' in named) for (const rows of partsOf(named.rows, rowsPerPart)) yield { rows };
-  else for await (const part of readIdList(named.file, idColumn)) yield { ids: [...new Set(part)] };
+  else {
+    const { encoding, unnamed } = encodingOf(rules);
+    const choice = { encoding, unnamed: encoding === undefined ? unnamed : 'any' } as const;
+    for await (const part of readIdList(named.file, rules.list.idColumn ?? '', choice)) yield { ids: [...new Set(part)] };
+  }
 }

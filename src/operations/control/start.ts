@@ -1,7 +1,7 @@
 import { checkCaller, startRefusal } from '../../campaign/preflight/caller-check.ts';
-import { refusePassedTimes } from '../../campaign/file/file.ts';
-import { foreseen, CampaignFileError } from '../../shared/input/errors.ts';
-import { importList, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
+import { refusePassedTimes, type CampaignFile } from '../../campaign/file/file.ts';
+import { foreseen, CampaignFileError, ListEncodingError } from '../../shared/input/errors.ts';
+import { importList, readCampaign, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
 import type { Config } from '../../shared/config.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
@@ -43,6 +43,20 @@ export type StartResult =
 
 /** Thrown when the service would not take the campaign's calls; nothing was imported. */
 export class CallerRefusedError extends foreseen('CallerRefusedError', false) {}
+
+/**
+ * Reads a campaign to be started. One that began before encodings were named is read as it was then. Throws CampaignFileError and
+ * ListFileError.
+ */
+export async function readToStart({ store }: Pick<Control, 'store'>, file: CampaignFile, now: number): Promise<ReadCampaign> {
+  try {
+    return await readCampaign(file, now);
+  } catch (error) {
+    const begun = error instanceof ListEncodingError ? await findCampaign(store.db, file.id) : undefined;
+    if (begun === undefined || begun.rules.list.encoding !== undefined) throw error;
+    return readCampaign({ ...file, unnamedEncoding: 'western' }, now);
+  }
+}
 
 /**
  * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an

@@ -7,12 +7,15 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { RowIndex } from '../../list/row-index.ts';
 import { openUpload, type UploadFile } from '../../list/upload-file.ts';
+import { encodingNames, readEncoding } from '../../shared/input/encoding.ts';
+import { UsageError } from '../../shared/input/errors.ts';
 import { plural } from '../../shared/input/figures.ts';
+import { quoteCell } from '../../shared/input/printable.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClockOrReal } from './service.ts';
 import { updateRows, type UpdatedRow } from './update-rows.ts';
-import { findOtherOwner, knowsAnyId, type ListSample } from '../../ledger/campaign/list-origin.ts';
+import { findOtherOwner, idsBeyondAscii, knowsAnyId, type ListSample } from '../../ledger/campaign/list-origin.ts';
 import type { Store } from '../../ledger/open-ledger.ts';
 
 /** A corrected or extended list for a campaign that has not ended. */
@@ -31,18 +34,22 @@ interface UpdateInput {
   path: string;
   delimiter?: string | undefined;
   sheet?: string | undefined;
+  /** As a person writes it; default: the one that the campaign was started with. */
+  encoding?: string | undefined;
 }
 
 const clockLimitMs = 3_000;
 
 /**
  * Opens a list to update a campaign with; reads its header alone. Throws UnknownCampaignError, EditRefusedError when the rows of the
- * campaign cannot be changed, and ListFileError which names the column that is missing, or that the campaign does not have.
+ * campaign cannot be changed, UsageError, and ListFileError which names the column that is missing, or that the campaign does not have.
  */
 export async function openUpdate(
   { config, store, now: machineNow }: Pick<Control, 'config' | 'store' | 'now'>,
-  { campaignId, path, delimiter, sheet }: UpdateInput,
+  { campaignId, encoding: written, ...choice }: UpdateInput,
 ): Promise<ListUpdate> {
+  const encoding = written === undefined ? undefined : readEncoding(written);
+  if (encoding === null) throw new UsageError(`The encoding ${quoteCell(written ?? '')} is not known; write ${encodingNames}.`);
   const campaign = await requireCampaign(store, campaignId);
   const clock = await readClockOrReal(config, clockLimitMs, machineNow);
   const now = (): number => Math.round(clock.now());
@@ -50,7 +57,7 @@ export async function openUpdate(
   const { rules } = campaign;
   const { idColumn } = rules.list;
   if (idColumn === null) throw new EditRefusedError(explainMissingId(campaignId));
-  const upload = await openUpload({ path, rules, delimiter, sheet });
+  const upload = await openUpload({ ...choice, encoding, rules });
   return { campaign, upload, idColumn, listed: { ids: new RowIndex(), unreadable: 0, isWhole: false }, now };
 }
 
@@ -75,6 +82,7 @@ export async function* applyUpdate(
   { dryRun, add, restore }: UpdateMode,
 ): AsyncGenerator<UpdatedRow[]> {
   if (!add) await refuseForeignList(store, campaign, upload);
+  await refuseRecodedIds(store, campaign, upload);
   const editor = new RecipientEditor(store, { campaignId: campaign.campaignId, restore, dryRun });
   let done = 0;
   try {
@@ -166,6 +174,37 @@ export async function withdrawMissing(
       if (result === 'call_open') counts.callOpen += 1;
     }
   return counts;
+}
+
+/**
+ * Refuses a list whose ids differ from those of the campaign by the letters of another encoding: its rows would be new people, who may be
+ * called already. Throws EditRefusedError.
+ */
+async function refuseRecodedIds(store: Store, { campaignId, rules }: Campaign, upload: UploadFile): Promise<void> {
+  const { encoding } = rules.list;
+  if (encoding !== undefined && (encoding ?? 'utf-8') === upload.encoding) return;
+  const stored = new Set(await idsBeyondAscii(store.db, campaignId));
+  if (stored.size === 0) return;
+  const listed = new Map<string, number>();
+  for await (const rows of upload.read())
+    for (const { externalId, line } of rows) if (externalId !== null && isBeyondAscii.test(externalId)) listed.set(externalId, line);
+  const others = new Map([...stored].filter((id) => !listed.has(id)).map((id) => [withoutLetters(id), id]));
+  for (const [id, line] of listed) {
+    const known = stored.has(id) ? undefined : others.get(withoutLetters(id));
+    if (known === undefined) continue;
+    throw new EditRefusedError(
+      `Line ${line} of ${upload.path} has the id ${quoteCell(id)}, and campaign ${campaignId} has ${quoteCell(known)}: they differ by their encoding alone, so nothing was changed. ` +
+        'Send the list in the encoding that the campaign was started with.',
+    );
+  }
+}
+
+// eslint-disable-next-line no-control-regex
+const isBeyondAscii = /[^\x00-\x7f]/;
+
+/** Of an id, what is the same in every encoding. */
+function withoutLetters(id: string): string {
+  return id.replaceAll(/[^\x21-\x7e]+/g, '?');
 }
 
 function explainMissingId(campaignId: string): string {

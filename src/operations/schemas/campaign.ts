@@ -235,6 +235,7 @@ const updateQuery = z.object({
   dry_run: z.stringbool().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
   add: z.stringbool().default(false).meta({ description: 'Takes the list even if it looks like that of another campaign.' }),
   restore: z.stringbool().default(false).meta({ description: 'Restores withdrawn rows that the list has.' }),
+  encoding: z.string().optional().meta({ description: 'Of a list that is neither UTF-8 nor UTF-16; left out: that of the campaign.' }),
 });
 
 const updated = z

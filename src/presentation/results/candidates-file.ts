@@ -71,8 +71,8 @@ function spokenBy({ hasTranscript, agentTurns, userTurns }: ConversationFacts): 
  * @throws ListFileError when it is no such file.
  */
 export async function readDecisions(path: string): Promise<{ lines: DecisionLine[]; problems: DecisionProblem[] }> {
-  const question = { path, names: readColumns, delimiter: undefined, sheet: undefined, defaultRegion: null };
-  const header = await findHeader(question);
+  // None of these columns has a letter beyond ASCII.
+  const header = await findHeader({ path, names: readColumns, unnamed: 'any', defaultRegion: null });
   const [row, attempt, conversation, decision] = readColumns.map((name) => {
     const found = findColumn(name, header.columns);
     return found !== null && 'column' in found ? header.columns.indexOf(found.column) : -1;

@@ -43,7 +43,7 @@ export class CampaignFileError extends Error {
 
 /** Thrown when a recipient list as a whole cannot be used. A single bad row never throws: it is kept and reported. */
 export class ListFileError extends Error {
-  override readonly name = 'ListFileError' as const;
+  override readonly name: string = 'ListFileError';
   readonly isBadInput = true;
   readonly path: string;
   /** The message without the path. */
@@ -55,6 +55,33 @@ export class ListFileError extends Error {
     this.path = path;
     this.reason = reason;
     this.isAboutRows = options?.isAboutRows ?? false;
+  }
+}
+
+/** Some words of a text, read in one of the encodings that it may have. */
+export interface LetterReading {
+  encoding: string;
+  words: string[];
+}
+
+/** Thrown when the encoding of a list is not known, or is not the one that is named (`named`). Its message shows words of the list. */
+export class ListEncodingError extends ListFileError {
+  override readonly name: string = 'ListEncodingError';
+  readonly readings: readonly LetterReading[];
+
+  constructor(path: string, readings: readonly LetterReading[], named?: string) {
+    const width = Math.max(...readings.map(({ encoding }) => encoding.length));
+    const lines = readings.map(({ encoding, words }) => `  ${encoding.padEnd(width)}  ${words.join(', ')}\n`).join('');
+    const what =
+      named === undefined
+        ? 'its letters are neither UTF-8 nor UTF-16, and no encoding is named'
+        : `it is UTF-8, and the encoding ${named} is named`;
+    super(
+      path,
+      `${what}. Write the encoding whose words are right, as list.encoding in the campaign file, or for an update as --encoding:\n${lines}` +
+        'If none is right, write another encoding, or save the list as "CSV UTF-8" or as an Excel workbook (.xlsx).',
+    );
+    this.readings = readings;
   }
 }
 

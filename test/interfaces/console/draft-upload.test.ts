@@ -223,3 +223,33 @@ test('who may only read, or works on another draft, rehearses nothing; without t
   expect((await console.post(`${path}/rehearsal`, {})).status).toBe(409);
   expect(asked).toEqual([]);
 });
+
+test('a list whose encoding is not certain shows its likely readings, and one click reads it so; nothing starts before', async () => {
+  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const list = readFileSync(new URL('../../list/encodings/macroman.csv', import.meta.url));
+  const path = await world.begin(list);
+  const asked = await world.page(path);
+  expect(asked).toContain('Which letters are right?');
+  const readings = [...asked.matchAll(/name="encoding" value="([\w-]+)" aria-pressed="false">\s*([^<]+?)\s*</g)].map(([, ...read]) => read);
+  expect(readings).toEqual([
+    ['macintosh', 'Renée, Müller, José'],
+    ['cp850', 'RenÄe, Mƒller, JosÄ'],
+    ['windows-1252', 'RenŽe, MŸller, JosŽ'],
+  ]);
+  expect(asked).toMatch(/neither UTF-8 nor UTF-16/);
+  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('encoding');
+  await world.console.post(`${path}/encoding`, { encoding: 'klingon' });
+  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('encoding');
+
+  expect(await world.console.post(`${path}/encoding`, { encoding: 'macintosh' })).toMatchObject({ status: 303 });
+  const chosen = await world.page(path);
+  expect(chosen).toMatch(/value="macintosh" aria-pressed="true"/);
+  expect(chosen).toContain('<td>Renée Müller</td>');
+  expect(chosen).toMatch(/4 of 4 rows can be called/);
+  expect((await world.console.get(`${path}/campaign.yaml`)).text).toContain('encoding: macintosh');
+  // Another list is read anew, and in an encoding that is written down.
+  expect(await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'MacRoman' } })).toMatchObject({ status: 303 });
+  expect(await world.page(path)).not.toContain('Which letters');
+  const unknown = await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'klingon' } });
+  expect(unknown).toMatchObject({ status: 422, text: expect.stringMatching(/the encoding klingon is not known; write the name/) });
+});

@@ -23,6 +23,7 @@ const schedule: Schedule = {
   listSource: 'lists/{{ date }}.csv',
   accountId: 'http://service',
   createdAt: noon,
+  unnamedEncoding: null,
 };
 
 function firing(day: number, failure: string | null = null): Firing {
@@ -34,7 +35,7 @@ test.for(bothDialects)('a schedule is kept as it was written, and made anew by a
   const store = await openCleanStore(dialect);
   await putSchedule(store, schedule);
   expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
-  const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1 };
+  const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1, unnamedEncoding: 'western' } as const;
   await putSchedule(store, later);
   expect(await listSchedules(store.db)).toEqual([later]);
   await removeSchedule(store, schedule.scheduleId);

@@ -1,5 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import { rowFields } from '../row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
@@ -18,6 +19,8 @@ const zone = readBy(
   'write the name of a time zone such as America/New_York',
 ).meta(textShape);
 
+const encoding = readBy((value) => (typeof value === 'string' ? readEncoding(value) : null), `write ${encodingNames}`).meta(textShape);
+
 // prettier-ignore
 const settings = {
   file: { schema: text('write the path of the list (CSV or .xlsx), relative to this campaign file', 4096),
@@ -25,6 +28,7 @@ const settings = {
   delimiter: { schema: delimiter.optional(), help: 'What separates the columns, such as ";". Found when left out.' },
   sheet: { schema: text('write the name of a sheet of the workbook', 100).optional(),
     help: 'Sheet of a workbook; the first one when left out.' },
+  encoding: { schema: encoding.optional(), help: 'Encoding of a CSV file that is neither UTF-8 nor UTF-16, such as windows-1252.' },
   ...rowFields,
   fallback_timezone: { schema: zone.optional(), label: 'Time zone of everyone else',
     help: 'Time zone used when nothing else gives one for a recipient.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { codeOfName, codeOf } from '../../../shared/input/errors.ts';
+import { withoutUndefined } from '../../../rules/collections.ts';
+import { codeOfName, codeOf, type LetterReading } from '../../../shared/input/errors.ts';
 
 /** A refusal, as RFC 9457 has it. */
 export const problemSchema = z
@@ -21,6 +22,10 @@ export const problemSchema = z
         description: 'Of `key_reused`: what the first request with the key had otherwise.',
         examples: [['path', 'body.numbers']],
       }),
+    readings: z
+      .array(z.object({ encoding: z.string(), words: z.array(z.string()) }))
+      .optional()
+      .meta({ description: 'Of `list_encoding`: words of the list, read in each encoding that it is likely to have.' }),
     lastChange: z
       .object({ name: z.string(), action: z.string(), at: z.iso.datetime() })
       .optional()
@@ -47,7 +52,7 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** What some refusals tell besides. */
-type More = Pick<Problem, 'errors' | 'differs' | 'lastChange'>;
+type More = Pick<Problem, 'errors' | 'differs' | 'readings' | 'lastChange'>;
 
 export function problem(status: number, code: string, detail: string, more: More = {}): Problem {
   return { type: 'about:blank', title: titles[status] ?? 'Error', status, detail, code, ...more };
@@ -108,7 +113,8 @@ export function problemOf(error: unknown): Problem {
     return problem(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
   }
   if (!(error instanceof Error)) return unexpected;
-  const { isBadInput, exitCode, statusCode, code } = error as {
+  const { isBadInput, exitCode, statusCode, code, readings } = error as {
+    readings?: LetterReading[];
     isBadInput?: unknown;
     exitCode?: unknown;
     statusCode?: unknown;
@@ -117,7 +123,12 @@ export function problemOf(error: unknown): Problem {
   const known = statuses[error.name];
   const isForeseen = typeof isBadInput === 'boolean' || typeof exitCode === 'number';
   if (known !== undefined || isForeseen)
-    return problem(known ?? (isBadInput === true || exitCode === 2 ? 422 : 409), codeOfName(error.name), error.message);
+    return problem(
+      known ?? (isBadInput === true || exitCode === 2 ? 422 : 409),
+      codeOfName(error.name),
+      error.message,
+      withoutUndefined({ readings }),
+    );
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return problem(statusCode, (typeof code === 'string' ? code : 'invalid').toLowerCase(), `${error.message}.`.replace(/\.\.$/, '.'));
   if (isOutside(error, code))

@@ -73,9 +73,9 @@ export async function renameUpload(folder: string, path: string, name: string): 
 
 /** The refusal that an error comes to, without the folder: where files lie here is nobody's business. */
 export function withoutFolder(error: unknown, folder: string): unknown {
-  const { status, code, detail } = problemOf(error);
-  if (status >= 500 || error instanceof ProblemError) return error;
-  return new ProblemError(status, code, detail.replaceAll(`${folder}/`, ''));
+  const given = problemOf(error);
+  if (given.status >= 500 || error instanceof ProblemError) return error;
+  return ProblemError.of({ ...given, detail: given.detail.replaceAll(`${folder}/`, '') });
 }
 
 /** Bounds of a form; what is left out is the server's. */

@@ -1,7 +1,7 @@
 import { checkAsJson, checkCampaign, refuseUnstartable } from '../../../operations/control/check/check.ts';
 import { checkedLedger } from '../../../operations/control/check/ledger.ts';
 import { tellToLook } from '../../../operations/control/campaign-message.ts';
-import { freeCampaignId, startFromFile } from '../../../operations/control/start.ts';
+import { freeCampaignId, readToStart, startFromFile } from '../../../operations/control/start.ts';
 import { UpdateCounts } from '../../../operations/control/update-rows.ts';
 import { applyUpdate, openUpdate } from '../../../operations/control/update.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
@@ -67,9 +67,9 @@ export function createRoutes(app: Api, context: ApiContext): void {
 
   serve(app, 'updateList', async (request, reply) =>
     withUploads(request, ['list'], async ({ folder, paths, hashes }) => {
-      const { dry_run: dryRun, add, restore } = request.query;
+      const { dry_run: dryRun, add, restore, encoding } = request.query;
       const change = async (campaignId: string) => {
-        const update = await openUpdate(context, { campaignId, path: paths.list });
+        const update = await openUpdate(context, { campaignId, path: paths.list, encoding });
         const counts = new UpdateCounts();
         for await (const rows of applyUpdate(context, update, { dryRun, add, restore })) counts.add(rows);
         const summary = counts.summary();
@@ -93,7 +93,7 @@ async function startRead(
   allowPartial: boolean,
 ): Promise<Answer<'createCampaign'>> {
   const [notes, warnings]: [string[], string[]] = [[], []];
-  const read = await readCampaign(file, await serviceNow(context));
+  const read = await readToStart(context, file, await serviceNow(context));
   const result = await startFromFile(context, read, {
     check: true,
     allowPartial,

@@ -48,6 +48,7 @@ interface UpdateFlags {
   report?: string;
   delimiter?: string;
   sheet?: string;
+  encoding?: string;
   json: boolean;
   yes: boolean;
 }
@@ -63,6 +64,7 @@ export function updateCommand(io: Io): Command {
     .option('--report <file>', 'write a CSV file with one line per row of the list')
     .option('--delimiter <character>', 'column separator (default: detected)')
     .option('--sheet <name>', 'sheet of the workbook (default: the first)')
+    .option('--encoding <name>', 'encoding of the CSV file (default: UTF-8, or that of the campaign)')
     .option('--json', 'print the counts as JSON', false)
     .option('-y, --yes', 'do not ask for confirmation before withdrawing rows', false)
     .addHelpText('after', examples)
@@ -78,8 +80,8 @@ async function runUpdate(io: Io, campaignId: string, path: string, flags: Update
   if (flags.withdrawMissing && !flags.yes && !flags.dryRun && !io.input.isInteractive)
     throw new UsageError('--withdraw-missing: Not a terminal, cannot ask for confirmation. Nothing was changed; run again with --yes.');
   await withControl(io, async (control) => {
-    const { delimiter, sheet } = flags;
-    const update = await openUpdate(control, { campaignId, path, delimiter, sheet });
+    const { delimiter, sheet, encoding } = flags;
+    const update = await openUpdate(control, { campaignId, path, delimiter, sheet, encoding });
     for (const note of update.upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
     await carryOut(io, control, { update, flags });

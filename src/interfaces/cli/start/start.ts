@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { pauseLines, renderOutcomes, statusAsJson } from '../../../presentation/words/campaign.ts';
-import { type StartResult, startFromFile } from '../../../operations/control/start.ts';
+import { readToStart, type StartResult, startFromFile } from '../../../operations/control/start.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { countDoubt } from '../../../ledger/read/doubt-counts.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
@@ -13,6 +13,7 @@ import { writeJson, RowProgress } from '../terminal/answer.ts';
 import { unresolvedLines } from '../../../presentation/words/needs.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
+import { ListEncodingError } from '../../../shared/input/errors.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { connected, withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger, type LedgerAccess } from '../../../operations/control/ledger.ts';
@@ -150,8 +151,16 @@ function startingCommand(io: Io, { name, description, json, help, work }: Starti
     .option('--json', json, false)
     .addHelpText('after', help)
     .action(async (path: string, flags: StartFlags) => {
-      const read = await readCampaign(await readCampaignFile(path), io.now());
-      await withControl(io, (control) => start(io, { control, path, read, flags }, work), openLedger);
+      const file = await readCampaignFile(path);
+      const first = await readCampaign(file, io.now()).catch((error: unknown) => {
+        // The database knows whether the campaign began before encodings were named.
+        if (!(error instanceof ListEncodingError)) throw error;
+      });
+      const begin = async (control: Control) => {
+        const read = first ?? (await readToStart(control, file, io.now()));
+        await start(io, { control, path, read, flags }, work);
+      };
+      await withControl(io, begin, openLedger);
     });
 }
 

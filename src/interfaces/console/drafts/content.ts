@@ -71,7 +71,7 @@ function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
   const lone = (value: unknown) => (Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : undefined);
   const unruled = isMapping(law) && Object.values(law).every((word) => word === 'none') ? Object.keys(law) : '';
   const readable = { ...file, hours, caps: lone(caps), law: unruled, opt_out: lone(optOut) };
-  const names = [...asked.keys(), 'list.delimiter', 'list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)];
+  const names = [...asked.keys(), 'list.delimiter', 'list.sheet', 'list.encoding', ...rowFieldList.map(({ key }) => `list.${key}`)];
   const values = isMapping(variables) && isMapping(variables['values']) ? Object.entries(variables['values']) : [];
   const fields: [string, string][] = names
     .filter((name) => !ownOfEach.includes(name))
@@ -94,7 +94,7 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
     list: {
       file: listName,
       ...(fields['list.delimiter'] ? { delimiter: fields['list.delimiter'] } : {}),
-      ...writtenAt(['list.sheet', ...rowFieldList.map(({ key }) => `list.${key}`)], fields),
+      ...writtenAt(['list.sheet', 'list.encoding', ...rowFieldList.map(({ key }) => `list.${key}`)], fields),
       ...settingsUnder('list', fields),
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],

@@ -15,7 +15,7 @@ import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { beginDraft, fixRows, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
+import { beginDraft, chooseEncoding, fixRows, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
 import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
@@ -123,6 +123,10 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   ofDraft('post', '/fix', async (open, visit) => {
     await fixRows(visit.viewed, open, visit.sent);
     return saved(visit, 'columns');
+  });
+  ofDraft('post', '/encoding', async (open, { viewed, sent }) => {
+    await chooseEncoding(viewed, open, sent.get('encoding') ?? '');
+    return draftPath(open.draft.draftId, '#part-columns');
   });
   ofDraft('post', '/plain', async (open, { viewed }) => {
     await keepDraft(viewed, { ...open, copied: undefined });

@@ -40,6 +40,7 @@ export function listPart(
         ${uploadForm(draftPath(draft.draftId, '/list'), { problems: [], ...refusedList, fields: { ...fields, ...refusedList?.fields } }, 'Replace the list')}
       </details>
     </div>`,
+    encodingForm(open),
     partForm(open, 'columns', [
       columnsTable(open, form),
       sentence(
@@ -60,6 +61,27 @@ export function listPart(
     outlooked.kind === 'found' ? fixesForm(open, outlooked.found) : null,
     zoneList(),
   ]; // prettier-ignore
+}
+
+/** Asks which reading of the letters is right. */
+function encodingForm({ draft, sample, fields }: OpenDraft): HtmlValue {
+  if (sample.readings === undefined) return null;
+  const chosen = fields['list.encoding'] ?? '';
+  return html`<form class="stack" method="post" action="${draftPath(draft.draftId, '/encoding')}" aria-labelledby="encoding-title">
+    <p id="encoding-title">
+      <b>Which letters are right?</b>
+      <span class="soft">The agent speaks these names. The file does not say how its letters are written.</span>
+    </p>
+    <p class="actions">
+      ${sample.readings.map(
+        ({ encoding, words }) =>
+          html`<button class="btn" name="encoding" value="${encoding}" aria-pressed="${encoding === chosen ? 'true' : 'false'}">
+            ${encoding === chosen ? icon('check') : null} ${words.join(', ')} <span class="soft">${encoding}</span>
+          </button>`,
+      )}
+    </p>
+    <p class="hint">If none is right, replace the list and write its encoding there, or save it as CSV UTF-8.</p>
+  </form>`;
 }
 
 function columnsTable(open: OpenDraft, form: FormState): Html {

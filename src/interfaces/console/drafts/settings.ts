@@ -17,6 +17,7 @@ import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { mendList } from '../../../list/mend.ts';
+import type { ListChoice } from '../../../list/records.ts';
 import { sentFixes } from '../core/fixes.ts';
 
 /** Rows of a list that a draft keeps beside it. */
@@ -105,6 +106,7 @@ export async function replaceList(request: ViewRequest, open: OpenDraft, receive
     ...columnsOf(sample, open.fields),
     'list.delimiter': '',
     'list.sheet': '',
+    'list.encoding': '',
     ...received.fields,
   };
   await keepDraft(request, { ...open, fields, sample }, list);
@@ -136,6 +138,25 @@ function holidaysOf({ columns, rows }: ListSample): DraftFields {
   return isKnown ? { holidays: country } : {};
 }
 
+/** How the list of a draft is read. */
+export function readingOf(fields: DraftFields): Pick<ListChoice, 'delimiter' | 'sheet' | 'encoding'> {
+  const [delimiter, sheet, encoding] = ['list.delimiter', 'list.sheet', 'list.encoding'].map((name) => fields[name] || undefined);
+  return { delimiter, sheet, encoding };
+}
+
+/** Reads the list of a draft in one of its likely encodings, which a person has chosen. Another one changes nothing. */
+export async function chooseEncoding(viewed: ViewRequest, open: OpenDraft, chosen: string): Promise<void> {
+  const { sample, fields, copied } = open;
+  const { readings } = sample;
+  if (readings?.some(({ encoding }) => encoding === chosen) !== true) return;
+  const written = { ...fields, 'list.encoding': chosen };
+  await withDraftFiles(viewed.context.store, open, async ({ listPath: path }) => {
+    const mayBeEmpty = 'stays_open' in (copied?.more ?? {});
+    const read = await readListSample({ path, ...readingOf(written), rows: sampleRows, mayBeEmpty });
+    await keepDraft(viewed, { ...open, fields: { ...written, ...columnsOf(read, fields) }, sample: { ...read, readings } });
+  });
+}
+
 /** Writes mended cells into the draft's own copy of the list. What was sent for another list than this changes nothing. */
 export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSearchParams): Promise<void> {
   const { draft, sample, fields } = open;
@@ -143,12 +164,11 @@ export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSea
   const fixes = sentFixes(sent);
   await withDraftFiles(viewed.context.store, open, async ({ folder, listPath }) => {
     const target = join(folder, 'mended.csv');
-    const choice = { delimiter: fields['list.delimiter'] || undefined, sheet: fields['list.sheet'] || undefined };
-    if ((await mendList({ path: listPath, columns: sample.columns, ...choice }, fixes, target)) === 0) return;
+    if ((await mendList({ path: listPath, columns: sample.columns, ...readingOf(fields) }, fixes, target)) === 0) return;
     const name = draft.list.name.replace(/\.xlsx$/i, '.csv');
     const list = await keepDraftList(viewed.context.store, { name, content: createReadStream(target), nowReal: viewed.context.now() });
     const mended = await readListSample({ path: target, delimiter: ',', rows: sampleRows });
-    const written = { ...fields, 'list.delimiter': ',', 'list.sheet': '' };
+    const written = { ...fields, 'list.delimiter': ',', 'list.sheet': '', 'list.encoding': '' };
     await keepDraft(viewed, { ...open, fields: written, sample: { ...mended, columns: sample.columns } }, list);
   });
 }

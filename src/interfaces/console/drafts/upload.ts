@@ -8,7 +8,7 @@ import { campaignPath } from '../core/links.ts';
 import { exampleLine } from '../campaign/none-yet.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { field, input, select, type FormState } from './form-fields.ts';
-import { sampleRows, type DraftFields } from './settings.ts';
+import { readingOf, sampleRows, type DraftFields } from './settings.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,12 @@ import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../api/core/problem.ts';
 import { keepFile, readParts } from '../../api/core/uploads.ts';
-import { ListFileError } from '../../../shared/input/errors.ts';
+import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
+import { ListEncodingError, ListFileError } from '../../../shared/input/errors.ts';
 import { readListSample, type ListSample } from '../../../list/sample.ts';
+
+/** What a person may say of how the list is written. */
+const readingFields = ['list.delimiter', 'list.sheet', 'list.encoding'];
 
 const noForm: FormState = { fields: {}, problems: [] };
 
@@ -67,7 +71,7 @@ export function uploadForm(path: string, form: FormState, button: string): Html 
         larger list goes through <code>carillon start</code> or the API.
       </p>
     </div>
-    <details ${form.fields['list.delimiter'] || form.fields['list.sheet'] ? html`open` : null}>
+    <details ${readingFields.some((name) => form.fields[name]) ? html`open` : null}>
       <summary>If it is not read as it should be</summary>
       <div class="fields">
         ${field(
@@ -85,6 +89,10 @@ export function uploadForm(path: string, form: FormState, button: string): Html 
         ${field(form, 'list.sheet', input(form, 'list.sheet', { hint: true }), {
           label: 'Sheet (Excel)',
           hint: 'The name on its tab; the first sheet if this is empty.',
+        })}
+        ${field(form, 'list.encoding', input(form, 'list.encoding', { hint: true }), {
+          label: 'Encoding (CSV)',
+          hint: 'Such as windows-1252 or cp850. If it is not certain, you choose by the letters.',
         })}
       </div>
     </details>
@@ -157,14 +165,21 @@ export async function withReceivedList<Answer>(
   const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
   try {
     const { name, fields, path } = await receive(request, folder);
-    const reading = { delimiter: fields['list.delimiter'] || undefined, sheet: fields['list.sheet'] || undefined };
-    const sample = await readListSample({ path, ...reading, rows: sampleRows, mayBeEmpty: 'stays_open' in more }).catch(
-      (error: unknown) => {
-        if (!(error instanceof ListFileError)) throw error;
-        throw new ListRefusedError(422, `${printable(name)}: ${printable(error.reason)}.`, fields);
-      },
-    );
-    return await work({ name, sample, fields, content: createReadStream(path) });
+    const refused = (reason: string) => new ListRefusedError(422, `${printable(name)}: ${printable(reason)}.`, fields);
+    const written = fields['list.encoding']?.trim() ?? '';
+    const encoding = readEncoding(written) ?? undefined;
+    if (written !== '' && encoding === undefined) throw refused(`the encoding ${written} is not known; write ${encodingNames}`);
+    const reading = { path, ...readingOf(fields), encoding, rows: sampleRows, mayBeEmpty: 'stays_open' in more };
+    const read = readListSample(reading).catch(async (error: unknown) => {
+      if (!(error instanceof ListEncodingError)) throw error;
+      // Shown in the likeliest one; the list is used when a person has chosen.
+      return { ...(await readListSample({ ...reading, encoding: error.readings[0]?.encoding })), notes: [], readings: error.readings };
+    });
+    const sample = await read.catch((error: unknown) => {
+      throw error instanceof ListFileError ? refused(error.reason) : error;
+    });
+    const own = { ...fields, 'list.encoding': sample.readings === undefined ? (encoding ?? '') : '' };
+    return await work({ name, sample, fields: own, content: createReadStream(path) });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -178,7 +193,7 @@ async function receive(request: FastifyRequest, folder: string): Promise<{ name:
     const limits = { fileSize: mostListBytes, files: 1, fields: 4, fieldSize: 1000 };
     for await (const part of readParts(request, limits)) {
       if (part.type === 'field') {
-        if (['list.delimiter', 'list.sheet'].includes(part.fieldname)) fields[part.fieldname] = String(part.value);
+        if (readingFields.includes(part.fieldname)) fields[part.fieldname] = String(part.value);
         continue;
       }
       await keepFile(part, path);

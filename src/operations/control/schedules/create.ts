@@ -105,10 +105,10 @@ interface ScheduleEdit {
 export async function editSchedule(control: Control, campaignId: string, { recurrence, text, list }: ScheduleEdit): Promise<ScheduleView> {
   const session = await connected(control);
   const { schedule: before } = await requireState(session, campaignId);
-  const { scheduleId, filePath: path, createdAt, listSource } = before;
+  const { scheduleId, filePath: path, createdAt, unnamedEncoding = null, listSource } = before;
   const isSame = text === undefined && list === undefined;
   const sent = { path, text: text ?? before.content, list: list ?? listSource };
-  const after = isSame ? before : { ...(await readNewSchedule(control, sent)), createdAt };
+  const after = isSame ? before : { ...(await readNewSchedule(control, sent)), createdAt, unnamedEncoding };
   if (after.scheduleId !== scheduleId)
     throw new UsageError(`The campaign file has the id ${after.campaignId}; write ${campaignId}, since a schedule keeps its campaign.`);
   const { config, store, temporal } = session;
