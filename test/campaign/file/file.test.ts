@@ -79,6 +79,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       personKeyColumn: null,
       defaultRegion: 'US',
       fallbackTimezone: null,
+      encoding: null,
     },
     firstMessage: 'Hello {{ first_name }}',
     variables: { key: 'vars', values: { name: '{{ first_name }}', visits: '3' }, reference: 'ref' },
