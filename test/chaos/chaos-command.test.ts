@@ -42,7 +42,7 @@ const levels = [
   { level: 'level activities', flags: ['--level', 'activities', '--seeds', '1'] },
 ] as const;
 
-test.for(someOf(levels))('chaos tells what is broken, and ends with 1: $level', { timeout: 240_000 }, ({ flags }) => {
+test.for(someOf(levels))('chaos tells what is broken, and ends with 1: $level', ({ flags }) => {
   const { status, stdout, stderr } = run(copy(wrongOutcome), 'chaos', ...flags);
   expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.not.stringContaining(' 0 broken') as string });
   // A story is followed by an empty line.
@@ -52,28 +52,24 @@ test.for(someOf(levels))('chaos tells what is broken, and ends with 1: $level', 
   expect(story.split('\n').length).toBeLessThanOrEqual(20);
 });
 
-test(
-  'chaos ends with 0 when no promise is broken, and writes what a run came to into docs/proof.md when it is asked to',
-  { timeout: 240_000 },
-  () => {
-    const folder = copy();
-    cpSync(join(root, 'docs/proof.md'), join(folder, 'docs/proof.md'));
-    const flags = ['--scenario', 'suppressed before it is sent', '--per-cell', '1', '--database', 'sqlite', '--processes', '1'];
-    const { status, stdout } = run(folder, 'chaos', ...flags, '--write');
-    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining(' 0 broken') as string });
-    const proof = readFileSync(join(folder, 'docs/proof.md'), 'utf8');
-    const between = (name: string): string => proof.split(`<!-- chaos: ${name} -->`)[1]?.split(`<!-- end of chaos: ${name} -->`)[0] ?? '';
-    expect(between('sqlite')).toContain(
-      '`npm run chaos -- --scenario "suppressed before it is sent" --per-cell 1 --database sqlite --processes 1`',
-    );
-    for (const line of stdout.split('\n\n')[0]?.split('\n') ?? []) expect(between('sqlite')).toContain(`- ${line}`);
-    const reached = /^(\d+) of \d+ cells reached/m;
-    expect(Number(reached.exec(between('matrix on sqlite'))?.[1])).toBeGreaterThan(40);
-    expect(between('matrix on sqlite')).toContain('- `batch held → redial`: every kind');
-  },
-);
+test('chaos ends with 0 when no promise is broken, and writes what a run came to into docs/proof.md when it is asked to', () => {
+  const folder = copy();
+  cpSync(join(root, 'docs/proof.md'), join(folder, 'docs/proof.md'));
+  const flags = ['--scenario', 'suppressed before it is sent', '--per-cell', '1', '--database', 'sqlite', '--processes', '1'];
+  const { status, stdout } = run(folder, 'chaos', ...flags, '--write');
+  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining(' 0 broken') as string });
+  const proof = readFileSync(join(folder, 'docs/proof.md'), 'utf8');
+  const between = (name: string): string => proof.split(`<!-- chaos: ${name} -->`)[1]?.split(`<!-- end of chaos: ${name} -->`)[0] ?? '';
+  expect(between('sqlite')).toContain(
+    '`npm run chaos -- --scenario "suppressed before it is sent" --per-cell 1 --database sqlite --processes 1`',
+  );
+  for (const line of stdout.split('\n\n')[0]?.split('\n') ?? []) expect(between('sqlite')).toContain(`- ${line}`);
+  const reached = /^(\d+) of \d+ cells reached/m;
+  expect(Number(reached.exec(between('matrix on sqlite'))?.[1])).toBeGreaterThan(40);
+  expect(between('matrix on sqlite')).toContain('- `batch held → redial`: every kind');
+});
 
-test('chaos that is broken off prints what it had', { timeout: 240_000 }, async () => {
+test('chaos that is broken off prints what it had', async () => {
   const flags = ['--scenario', 'calm', '--database', 'sqlite', '--processes', '1'];
   const running = spawn(process.execPath, ['--import', 'tsx', 'test/chaos/main.ts', ...flags], { cwd: root });
   const printed = text(running.stdout);
@@ -92,7 +88,7 @@ test.for([
   expect(stderr).toContain(`${says} See npm run ${command} -- --help.`);
 });
 
-test('a guard that a case catches is told with the case, and with 0', { timeout: 240_000 }, () => {
+test('a guard that a case catches is told with the case, and with 0', () => {
   const { status, stdout } = run(root, 'chaos:guards', '--guard', 'pause in the dial transaction');
   expect({ status, stdout }).toEqual({
     status: 0,
@@ -101,7 +97,7 @@ test('a guard that a case catches is told with the case, and with 0', { timeout:
 });
 
 // A copy of the code, and a process that reads it all: no more of them than show each ending once.
-test.runIf(isFull)('a guard that is not caught in time is told in a sentence, and with 1', { timeout: 240_000 }, () => {
+test.runIf(isFull)('a guard that is not caught in time is told in a sentence, and with 1', () => {
   const inNoTime = edit('test/chaos/guards.ts', 'const longestMinutes = 5;', 'const longestMinutes = 0;');
   const { status, stdout, stderr } = run(copy(inNoTime), 'chaos:guards', '--guard', 'compare-and-set of batches');
   expect({ status, stdout }).toEqual({

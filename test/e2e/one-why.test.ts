@@ -69,7 +69,7 @@ async function allSay(ways: Ways, id: string, says: RegExp): Promise<void> {
       return new Set(Object.values(faces)).size === 1 && says.test(faces['api'] ?? '');
     },
     // What took long to read is told once more for a while.
-    { limitMs: 180_000, everyMs: 250 },
+    { everyMs: 250 },
   ).catch((error: unknown) => {
     throw new Error(`${id}: ${JSON.stringify(faces, null, 2)}`, { cause: error });
   });
@@ -210,7 +210,7 @@ test('while all lines are busy there is one sentence', async () => {
       if (body.done > 4 && body.waiting > 6) said.add(body.why);
       return body.waiting <= 6 && body.done > 4;
     },
-    { everyMs: 5, limitMs: 180_000 },
+    { everyMs: 5 },
   );
   for (const why of said) expect(why).toMatch(/^calling: [0-3] of 3 lines$/);
 });

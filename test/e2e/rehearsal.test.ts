@@ -141,7 +141,7 @@ test('three days in four zones, with a holiday, caps, retries, opt-outs and a pa
   expect(`${stdout}${stderr}`).not.toMatch(/Callee \d|\+1\d{10}/);
 });
 
-test('a rehearsal does not wait for the retry of a week later', { timeout: 240_000 }, async () => {
+test('a rehearsal does not wait for the retry of a week later', async () => {
   const { folder, io } = await createOffice();
   writeFileSync(join(folder, 'list.csv'), ['phone', '+12125550131', '+12125550132', '+12125550133'].join('\n'));
   const week = '{ no_answer: [168h], voicemail: [168h], busy: [168h], failed: [168h], max_attempts: 2 }';
@@ -171,7 +171,7 @@ test('Ctrl-C ends a rehearsal in order and leaves nothing behind', async () => {
   expect(readdirSync(folder).sort()).toEqual(['campaign.yaml', 'list.csv']);
 });
 
-test('who asks for it in a rehearsal says when, and is called back', { timeout: 240_000 }, async () => {
+test('who asks for it in a rehearsal says when, and is called back', async () => {
   const { folder, io } = await createOffice();
   const file = writeCampaign(folder, [
     "results: [{ result: later, collected: wants, equals: ['yes'], then: callback }]",

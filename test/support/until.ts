@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Only what hangs takes so long, on however busy a machine; less than a test may take, so that it is told what was waited for. */
-export const patienceMs = 240_000;
+export const patienceMs = 400_000;
 
 /** Unless it is said, a twentieth of the time waited so far lies between two asks, within these: what comes late costs few. */
 const [shortestMs, longestMs] = [15, 150];

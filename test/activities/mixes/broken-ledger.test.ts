@@ -13,7 +13,7 @@ vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
   },
 }));
 
-test('a ledger whose compare-and-set always succeeds is caught dialling twice', { timeout: 600_000 }, async () => {
+test('a ledger whose compare-and-set always succeeds is caught dialling twice', async () => {
   const caught: number[] = [];
   const wanted = someOf([1, 2, 3]).length;
   // The earlier seeds take long, and are not caught.

@@ -18,7 +18,6 @@ function mostWithinAnHour(instants: readonly number[]): number {
 
 test.for(range(1, 4 * seedFactor))(
   `three campaigns that call from one number make no more than ${perHour} calls in any hour together: seed %i`,
-  { timeout: 300_000 },
   async (seed) => {
     const random = new Random('caller limits', seed);
     const spreadMs = seed % 4 > 1 ? 5 * minuteMs : 0;

@@ -19,7 +19,6 @@ const lateMs = 20 * minuteMs;
 
 test.for(range(1, 4 * seedFactor))(
   'nobody rings without a consent that holds, nor after taking it back for what the campaign is for: seed %i',
-  { timeout: 300_000 },
   async (seed) => {
     const random = new Random('consent', seed);
     const isCalm = seed % 2 === 0;

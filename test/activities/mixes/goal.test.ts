@@ -43,7 +43,6 @@ test.for([
   ['none', 4],
 ] as const)(
   `a campaign that wants ${goal} of ${people} stops there, and keeps what it promised: overshoot %s, seed %i`,
-  { timeout: 300_000 },
   async ([overshoot, seed]) => {
     const random = new Random('goal', seed);
     const list = Array.from({ length: people }, (_, index) => ({

@@ -23,7 +23,6 @@ const lateMs = 20 * minuteMs;
 
 test.for(range(1, 4 * seedFactor))(
   'five campaigns over overlapping lists keep the house rules together, and tighter ones from their commit on: seed %i',
-  { timeout: 300_000 },
   async (seed) => {
     const random = new Random('house', seed);
     const isCalm = seed % 2 === 0;

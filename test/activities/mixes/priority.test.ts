@@ -11,7 +11,6 @@ import { range } from './run-mixes.ts';
 
 test.for(range(1, 4 * seedFactor))(
   'where a person may be called once, the campaign of higher priority calls them: seed %i',
-  { timeout: 300_000 },
   async (seed) => {
     const random = new Random('priority', seed);
     const startsAt = createWaitableClock().now();

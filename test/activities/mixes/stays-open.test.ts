@@ -17,7 +17,6 @@ const skewMs = 4 * minuteMs;
 
 test.for(range(1, 6 * seedFactor))(
   'of leads that come one by one each is called once and in time, or not at all: seed %i',
-  { timeout: 300_000 },
   async (seed) => {
     const random = new Random('leads', seed);
     const isCalm = seed % 2 === 0;

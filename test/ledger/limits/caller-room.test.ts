@@ -156,7 +156,6 @@ function beginRows(store: Store, id: string, limits: CallerLimits | undefined, c
 
 test.for([...bothDialects.map((dialect) => ({ dialect, larger: 20 })), { dialect: bothDialects[0] ?? 'sqlite', larger: null }])(
   'the campaign with the lower limit has its share of a number that another one uses, and the rest is free at once: $dialect, $larger an hour',
-  { timeout: 120_000 },
   async ({ dialect, larger: perHour }) => {
     const store = await openCleanStore(dialect);
     const { larger, smaller } = await callTogether(store, perHour === null ? undefined : { perHour, perDay: null }, 5);

@@ -24,7 +24,7 @@ async function createDevWorld(): Promise<CampaignWorld> {
 async function beginDev(): Promise<{ world: CampaignWorld; dev: RunningCommand; ready: Record<string, unknown> }> {
   const world = await createDevWorld();
   const dev = world.begin('dev', ...anyPorts, '--speed', '600', '--json');
-  await until(() => dev.io.written().stdout.includes('\n'), 60_000);
+  await until(() => dev.io.written().stdout.includes('\n'));
   return { world, dev, ready: JSON.parse(dev.io.written().stdout) as Record<string, unknown> };
 }
 

@@ -37,7 +37,7 @@ async function startQuickSandbox(): Promise<string> {
   return sandbox.url;
 }
 
-const limit = { timeout: 200_000 };
+const limit = { timeout: 400_000 };
 
 const whatCame = {
   agents: ['Changed by a client', 'Hello {{name}}.', ['Changed by a client']],
