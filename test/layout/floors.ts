@@ -33,10 +33,11 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/rules/forecast': ['src/rules', 'src/rules/correlation', 'src/rules/hours'],
 
   'src/shared/input': ['src/rules', 'src/rules/hours'],
+  'src/shared/network': ['src/rules'],
   'src/shared/geography': ['src/rules/**', 'src/shared/input'],
   'src/service/port': ['src/rules'],
-  'src/service/http': ['src/service/port'],
-  'src/service/convai': ['src/rules', 'src/service/http', 'src/service/port'],
+  'src/service/http': ['src/service/port', 'src/shared/network'],
+  'src/service/convai': ['src/rules', 'src/service/http', 'src/service/port', 'src/shared/network'],
   'src/service/batch-calling': ['src/service/http', 'src/service/port'],
   'src/service/campaigns': ['src/service/batch-calling', 'src/service/http', 'src/service/port'],
   'src/service': [

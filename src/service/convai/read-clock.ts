@@ -3,6 +3,7 @@ import { headerOf } from '../http/answer-errors.ts';
 import { BadResponseError, ServiceError } from '../port/errors.ts';
 import { readJson } from '../http/bodies.ts';
 import { createTransport } from '../http/transport.ts';
+import { UnpackError } from '../../shared/network/unpack.ts';
 import { realClock, type ServiceClock } from '../port/service-clock.ts';
 
 const health = z.looseObject({
@@ -38,13 +39,17 @@ export async function readServiceClock(baseUrl: string, fetchTimeoutMs: number, 
     const success = await transport.read('/_sandbox/health');
     sandboxSaid = headerOf(success.headers, 'x-sandbox') === '1';
     if (!sandboxSaid) return realClock(nowReal);
-    const parsed = health.safeParse(readJson(success.body));
+    const told = readJson(success.body);
+    const parsed = health.safeParse(told);
     if (!parsed.success) {
-      throw new BadResponseError(success.request, success.status, ['a sandbox that does not tell its clock']);
+      const problem = told === undefined ? 'a sandbox whose answer is not JSON' : 'a sandbox that does not tell its clock';
+      throw new BadResponseError(success.request, success.status, [problem]);
     }
     return scaledClock(parsed.data, nowReal);
   } catch (error) {
-    if (error instanceof ServiceError && !sandboxSaid && wasAnswered(error)) return realClock(nowReal);
+    // What cannot be read may be a sandbox.
+    const isUnreadable = error instanceof BadResponseError && error.cause instanceof UnpackError && error.status < 300;
+    if (error instanceof ServiceError && !sandboxSaid && !isUnreadable && wasAnswered(error)) return realClock(nowReal);
     throw error;
   } finally {
     await transport.close();

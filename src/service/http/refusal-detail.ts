@@ -23,10 +23,10 @@ export function parseRefusalDetail(body: string, redact: (text: string) => strin
   };
 }
 
-/** The parsed value, or undefined when the text is not JSON. */
+/** The parsed value, or undefined when the text is not JSON. A byte order mark before it counts for nothing. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 import { Client, Pool } from 'undici';
 import { errorOfFailure, errorOfStatus, requestIdOf, headerOf, parseHttpDate } from './answer-errors.ts';
 import { parseBaseUrl } from '../port/address.ts';
+import { unpackBody, UnpackError } from '../../shared/network/unpack.ts';
 import type { ServiceReadings, ClockReading } from '../port/service-clock.ts';
-import { NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
+import { BadResponseError, NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest, type Headers } from './exchange.ts';
 import { createRateLimitRetries, type RetryCounts, type Sleep, createTokenBucket } from './rate-limits.ts';
 
@@ -96,8 +97,14 @@ export function createTransport(options: TransportOptions) {
     const facts = { ...sent, requestId, serviceMs: readDate(result.headers) };
     const context = { request: facts, origin, redact };
     if (result.kind === 'failure') throw errorOfFailure(result, context);
-    if (result.status < 200 || result.status > 299) throw errorOfStatus(result, context);
-    return { ...result, request: facts };
+    const { status } = result;
+    const body = await unpackBody(result.body, headerOf(result.headers, 'content-encoding'), maxResponseSize).catch((error: unknown) => {
+      // A refusal that cannot be read may name a batch.
+      throw error instanceof UnpackError ? new BadResponseError(facts, status, [error.message], error) : error;
+    });
+    const answer = { ...result, body };
+    if (status < 200 || status > 299) throw errorOfStatus(answer, context);
+    return { ...answer, request: facts };
   };
 
   const noteClock = (result: Answer | ExchangeFailure, begunAt: number) => {

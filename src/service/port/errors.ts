@@ -153,8 +153,8 @@ export class BadResponseError extends ServiceError {
   /** Which parts of the body do not fit, never their values. */
   readonly problems: readonly string[];
 
-  constructor(request: RequestFacts, status: number, problems: readonly string[]) {
-    super(request, `the answer (status ${status}) cannot be used: ${problems.join('; ')}. ${effectOf(request)}`);
+  constructor(request: RequestFacts, status: number, problems: readonly string[], cause?: unknown) {
+    super(request, `the answer (status ${status}) cannot be used: ${problems.join('; ')}. ${effectOf(request)}`, cause);
     this.knowledge = request.method === 'GET' ? 'read_failed' : 'unknown';
     this.status = status;
     this.problems = problems;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readServiceClock } from '../../../src/service/convai/read-clock.ts';
 import { BadResponseError, NotSentError, OutcomeUnknownError, RateLimitedError, RefusedError } from '../../../src/service/port/errors.ts';
@@ -120,6 +121,43 @@ test.each([
 test('a sandbox that does not tell its clock is an error, not real time', async () => {
   const service = await startHttpService((response) => answerJson(response, 200, { sandbox: true }, { 'x-sandbox': '1' }));
   await rejectionOf(readServiceClock(service.baseUrl, 20_000), BadResponseError);
+});
+
+test.each([
+  ['compressed without being asked', { 'content-encoding': 'gzip' }, gzipSync(JSON.stringify(health))],
+  ['with a byte order mark', {}, Buffer.from(`\ufeff${JSON.stringify(health)}`)],
+])('a sandbox behind a proxy that sends answers %s tells its clock', async (_name, headers, body) => {
+  const service = await startHttpService((response) => response.writeHead(200, { 'x-sandbox': '1', ...headers }).end(body));
+  expect(await readServiceClock(service.baseUrl, 20_000)).toMatchObject({ speed: 120, sandbox: true });
+});
+
+test.each([
+  ['its compression', { 'content-encoding': 'gzip' }, /cannot be unpacked \(content-encoding: gzip\)/],
+  ['an encoding that is not known', { 'content-encoding': 'zstd' }, /content-encoding: zstd/],
+  ['its JSON', {}, /whose answer is not JSON/],
+])('a sandbox whose answer cannot be read is an error that names %s', async (_name, headers, named) => {
+  const service = await startHttpService((response) => response.writeHead(200, { 'x-sandbox': '1', ...headers }).end('{"sandbox":'));
+  expect((await rejectionOf(readServiceClock(service.baseUrl, 20_000), BadResponseError)).message).toMatch(named);
+});
+
+test('what a proxy compressed unasked is read: records, a refusal and an accepted batch; a bomb is not', async () => {
+  const answers = [
+    [200, '{"conversations":[{"conversation_id":"c1"}]}'],
+    [422, '{"detail":{"code":"bad_number"}}'],
+    [429, '{"batch_id":"b1"}'],
+    [200, ' '.repeat(17 * 1024 * 1024)],
+  ] as const;
+  const service = await startHttpService((response, _request, nth) => {
+    const [status, text] = answers[nth - 1] ?? [500, ''];
+    response.writeHead(status, { 'content-encoding': 'gzip' }).end(gzipSync(text));
+  });
+  const client = clientOf(service.baseUrl);
+  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
+  const place = () => client.placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
+  expect((await client.listConversationsPage()).conversations[0]?.conversation_id).toBe('c1');
+  expect((await rejectionOf(place(), RefusedError)).detail.code).toBe('bad_number');
+  expect(await rejectionOf(place(), RateLimitedError)).toMatchObject({ batchId: 'b1', knowledge: 'unknown' });
+  expect(await rejectionOf(place(), BadResponseError)).toMatchObject({ knowledge: 'unknown' });
 });
 
 test('nothing listening is NotSentError', async () => {
