@@ -21,11 +21,13 @@ export async function unpackBody(body: Buffer, encoding: string | null, mostByte
   const names = (encoding ?? '').toLowerCase().split(',');
   let unpacked = body;
   // The last encoding was applied last.
-  for (const name of names.map((part) => part.trim()).reverse()) {
+  for (const name of names.map((part) => part.trim()).toReversed()) {
     if (name === '' || name === 'identity' || unpacked.length === 0) continue;
     const unpack = unpackers.get(name);
     const fault = (why: string, cause?: unknown) =>
-      new UnpackError(`the body cannot be unpacked (content-encoding: ${name.replaceAll(/[^\w.-]/g, '?').slice(0, 20)}): ${why}`, { cause });
+      new UnpackError(`the body cannot be unpacked (content-encoding: ${name.replaceAll(/[^\w.-]/g, '?').slice(0, 20)}): ${why}`, {
+        cause,
+      });
     if (unpack === undefined) throw fault('this encoding is not known');
     unpacked = await unpack(unpacked, { maxOutputLength: mostBytes }).catch((error: unknown) => {
       throw fault('its bytes are not of this encoding, or too many come out', error);
