@@ -27,8 +27,6 @@ const pageSize = 200;
 /** Events that are nothing for it are kept as read so seldom: to read them again does no harm. */
 const keepEveryMs = 30_000;
 const timeoutMs = 15_000;
-/** Of the answer only the status is of interest. */
-const longestAnswerBytes = 64 * 1024;
 
 interface Delivery {
   deps: ActivityDependencies;
@@ -124,7 +122,7 @@ async function post({ deps, webhook, calledOff }: Delivery, { id, body }: Webhoo
     eventId: id,
     body,
     timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
-    longestAnswerBytes,
+    proxies: deps.proxies,
     nowReal: deps.nowReal,
     stopping: calledOff,
   });

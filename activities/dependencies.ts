@@ -3,6 +3,7 @@ import type { CallService } from '../src/service/port/call-service.ts';
 import type { ServiceApi } from '../src/rules/service-api.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
+import type { Proxies } from '../src/shared/network/proxies.ts';
 import type { Store } from '../src/ledger/open-ledger.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { SweepNews } from './sweep-news.ts';
@@ -22,6 +23,8 @@ export interface ActivityDependencies {
   hookSecret?: string | undefined;
   /** Where hooks and webhooks may stand beside the internet; without it nowhere. */
   hookNetworks?: BlockList | undefined;
+  /** Through which hooks, webhooks and lists are reached; without it through none. */
+  proxies?: Proxies | undefined;
   /** Reads a variable of the environment that a campaign file or a schedule names; without it none is set. */
   readVariable?: ((name: string) => string | undefined) | undefined;
   /** Real epoch milliseconds. */

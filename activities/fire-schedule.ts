@@ -124,7 +124,7 @@ async function importFiring(deps: ActivityDependencies, firing: Firing): Promise
   const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
   try {
     const target = join(folder, 'list');
-    await fetchList(place.url, target, signal);
+    await fetchList({ url: place.url, target, signal, proxies: deps.proxies });
     await importFrom(deps, firing, { kept, place, listPath: target });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -149,9 +149,9 @@ async function readKeptFile({ filePath, content }: Schedule): Promise<CampaignFi
   }
 }
 
-async function fetchList(url: string, target: string, signal: AbortSignal): Promise<void> {
+async function fetchList(list: Parameters<typeof downloadList>[0]): Promise<void> {
   try {
-    await downloadList({ url, target, signal });
+    await downloadList(list);
   } catch (error) {
     if (!(error instanceof ListDownloadError)) throw error;
     throw comesToNothing(error.message, error.retryable);

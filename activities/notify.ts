@@ -35,8 +35,6 @@ export interface UndeliveredInput extends NoticeFault {
 }
 
 const timeoutMs = 15_000;
-/** Of the answer only the status is of interest. */
-const longestAnswerBytes = 64 * 1024;
 
 /** Tells the completion hook of a campaign that a round has ended. */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
@@ -97,7 +95,7 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
       eventId: eventIdOf(notice),
       body: told,
       timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
-      longestAnswerBytes,
+      proxies: deps.proxies,
       nowReal: deps.nowReal,
       stopping: deps.stopping,
     });

@@ -44,6 +44,7 @@ export async function screen(
         readVariable: deps.readVariable ?? (() => undefined),
         secret: deps.hookSecret ?? null,
         networks: deps.hookNetworks,
+        proxies: deps.proxies,
         // A later question is another one: an answer kept for the first must not be given again.
         eventId: `${batchId}/pre_dial/${askedAt}`,
         timeoutMs: Math.min(preDial.timeoutMs, deps.limits.postingWindowMs),

@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { isLoopback } from '../rules/service-api.ts';
 import { codeOf } from '../shared/input/errors.ts';
+import { connectorThrough } from '../shared/network/connector.ts';
+import { noProxies, type Proxies } from '../shared/network/proxies.ts';
 
 /** Limits of a download; times in milliseconds. */
 export const listDownloadLimits = {
@@ -41,13 +43,14 @@ export async function downloadList(input: {
   url: string;
   target: string;
   limits?: Partial<DownloadLimits>;
+  proxies?: Proxies | undefined;
   signal?: AbortSignal;
 }): Promise<void> {
   const limits = { ...listDownloadLimits, ...input.limits };
   const total = AbortSignal.timeout(limits.totalTimeoutMs);
   const signal = input.signal === undefined ? total : AbortSignal.any([total, input.signal]);
   const agent = new Agent({
-    connect: { timeout: limits.connectTimeoutMs },
+    connect: connectorThrough(input.proxies ?? noProxies, { timeoutMs: limits.connectTimeoutMs }),
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.stallTimeoutMs,
   });

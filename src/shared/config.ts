@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
+import type { Proxies, ProxyVariable } from './network/proxies.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 import { keyHeaders, serviceApis } from '../rules/service-api.ts';
 import { readSigningKeys } from './hooks/signature.ts';
@@ -94,6 +95,12 @@ const environment = z.object({
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().min(1).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().min(1).optional(),
+  http_proxy: z.string().optional(),
+  HTTP_PROXY: z.string().optional(),
+  https_proxy: z.string().optional(),
+  HTTPS_PROXY: z.string().optional(),
+  no_proxy: z.string().optional(),
+  NO_PROXY: z.string().optional(),
   XDG_CACHE_HOME: z.string().min(1).optional(),
   XDG_STATE_HOME: z.string().min(1).optional(),
   HOME: z.string().min(1).optional(),
@@ -153,6 +160,26 @@ function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
+/** The same of the environment of this process, whatever else stands in it. */
+export function environmentProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
+  return readProxies(nonEmpty(env));
+}
+
+const proxyNames = { http: ['http_proxy', 'HTTP_PROXY'], https: ['https_proxy', 'HTTPS_PROXY'] } as const;
+
+/** The proxies that the settings name: small letters before capital ones, and that of `http:` also for `https:` where there is no other. */
+export function readProxies(config: Partial<Config>): Proxies {
+  const read = (names: (typeof proxyNames)['http' | 'https']): ProxyVariable | null => {
+    const [found] = names.flatMap((name) => {
+      const value = config[name];
+      return value === undefined ? [] : [{ name, value }];
+    });
+    return found ?? null;
+  };
+  const http = read(proxyNames.http);
+  return { http, https: read(proxyNames.https) ?? http, except: config.no_proxy ?? config.NO_PROXY ?? '' };
+}
+
 /** Where the service is, its interface, and how long and how often it may be asked; the key comes beside it. */
 export function serviceSettings(config: Config) {
   return {
@@ -165,6 +192,7 @@ export function serviceSettings(config: Config) {
       bodyMs: config.SVC_BODY_TIMEOUT_MS,
     },
     readsPerSecond: config.SVC_READS_PER_SECOND,
+    proxies: readProxies(config),
   };
 }
 

@@ -4,6 +4,8 @@ import { stat, access } from 'node:fs/promises';
 import { join, basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request, type Dispatcher } from 'undici';
+import { connectorThrough } from '../shared/network/connector.ts';
+import { noProxies, type Proxies } from '../shared/network/proxies.ts';
 import { temporalCliVersion } from './binary-cache.ts';
 import { programFile, lastLine, runChild } from './programs.ts';
 
@@ -45,6 +47,7 @@ export interface DownloadInput {
   archive: Archive;
   workFolder: string;
   limits: DownloadLimits;
+  proxies?: Proxies;
   signal?: AbortSignal | undefined;
 }
 
@@ -54,11 +57,11 @@ const mostRedirects = 5;
  * Downloads the archive into the work folder, and unpacks it when its checksum is the expected one; answers the program's path. Throws
  * with the reason in one line.
  */
-export async function downloadBinary({ archive, workFolder, limits, signal }: DownloadInput): Promise<string> {
+export async function downloadBinary({ archive, workFolder, limits, proxies = noProxies, signal }: DownloadInput): Promise<string> {
   const path = join(workFolder, 'archive');
   const total = AbortSignal.timeout(limits.totalTimeoutMs);
   const agent = new Agent({
-    connect: { timeout: limits.connectTimeoutMs },
+    connect: connectorThrough(proxies, { timeoutMs: limits.connectTimeoutMs }),
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.stallTimeoutMs,
   });

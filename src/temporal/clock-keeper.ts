@@ -1,3 +1,4 @@
+import { readProxies, type Config } from '../shared/config.ts';
 import { readServiceClock } from '../service/registry.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 
@@ -9,7 +10,7 @@ const believedMs = ({ speed }: ServiceClock): number => (speed > 1 ? 1_000 : 15_
  * there goes on. Throws what `readServiceClock` throws when it never answered.
  */
 export function keepServiceClock(
-  baseUrl: string,
+  config: Pick<Config, 'SVC_BASE_URL'>,
   options: { timeoutMs?: number; nowReal?: () => number } = {},
 ): () => Promise<ServiceClock> {
   const nowReal = options.nowReal ?? Date.now;
@@ -18,7 +19,7 @@ export function keepServiceClock(
   let reading: Promise<ServiceClock> | undefined;
   const read = async (): Promise<ServiceClock> => {
     try {
-      known = await readServiceClock(baseUrl, options.timeoutMs ?? 5_000, nowReal);
+      known = await readServiceClock(config.SVC_BASE_URL, options.timeoutMs ?? 5_000, nowReal, readProxies(config));
     } catch (error) {
       if (known === undefined) throw error;
     }

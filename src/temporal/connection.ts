@@ -1,7 +1,8 @@
 import { isGrpcServiceError, ServiceError, Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
-import type { NativeConnection } from '@temporalio/worker';
-import { ConfigError, type Config } from '../shared/config.ts';
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
+import { proxyFor, ProxyError, type Proxy } from '../shared/network/proxies.ts';
+import { ConfigError, readProxies, type Config } from '../shared/config.ts';
 
 export interface TemporalTarget {
   /** `host:port`. */
@@ -18,7 +19,7 @@ export interface ConnectOptions {
   env?: Record<string, string>;
 }
 
-type ConnectConfig = Pick<Config, 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE'>;
+type ConnectConfig = Partial<Config>;
 
 /** Thrown when the server cannot be reached, or cannot be used, within the limit; its message says what, where and what to do. */
 export class TemporalUnreachableError extends Error {
@@ -26,8 +27,9 @@ export class TemporalUnreachableError extends Error {
   readonly isBadInput = false;
   readonly address: string;
 
-  constructor(address: string, reason: string, cause?: unknown) {
-    super(`Temporal at ${address} cannot be used: ${reason}`, { cause });
+  constructor(address: string, reason: string, cause?: unknown, proxy: Proxy | null = null) {
+    const way = proxy === null ? '' : ` through the proxy ${proxy.place} (${proxy.variable})`;
+    super(`Temporal at ${address}${way} cannot be used: ${reason}`, { cause });
     this.address = address;
   }
 }
@@ -40,13 +42,14 @@ export async function connectTemporal(
   const { connectionOptions, ...target } = readTarget(config, options);
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = Date.now() + timeoutMs;
-  const connection = Connection.lazy({ ...connectionOptions, connectTimeout: timeoutMs });
+  const proxy = await proxyOfTemporal(config, options);
+  const connection = Connection.lazy({ ...connectionOptions, ...grpcThrough(proxy, target.address), connectTimeout: timeoutMs });
   try {
     await connection.ensureConnected();
     await requireNamespace(connection, target, deadline);
   } catch (error) {
     await connection.close();
-    throw explain(error, target, timeoutMs);
+    throw explain(error, target, timeoutMs, proxy);
   }
   return { ...target, connection, client: new Client({ connection, namespace: target.namespace }) };
 }
@@ -61,7 +64,8 @@ export async function connectTemporalNative(
   const deadline = Date.now() + timeoutMs;
   // Commands that only ask need no native core: loading it takes longer than they do.
   const { NativeConnection: native } = await import('@temporalio/worker');
-  const connecting = native.connect(connectionOptions);
+  const proxy = await proxyOfTemporal(config, options);
+  const connecting = native.connect({ ...connectionOptions, ...(proxy === null ? {} : { proxy: coreProxy(proxy) }) });
   try {
     const connection = await withinLimit(connecting, timeoutMs);
     await requireNamespace(connection, target, deadline);
@@ -69,7 +73,7 @@ export async function connectTemporalNative(
   } catch (error) {
     // The native connect cannot be called off: one that still succeeds after the limit is closed again.
     connecting.then((late) => late.close()).catch(() => {});
-    throw explain(error, target, timeoutMs);
+    throw explain(error, target, timeoutMs, proxy);
   }
 }
 
@@ -95,6 +99,50 @@ function readTarget(
   return { address, namespace, connectionOptions: { ...loaded.connectionOptions, address } };
 }
 
+/** Options of gRPC that keep it from looking for a proxy itself: it would use one for loopback, and reads the variables in its own way. */
+export const withoutProxy = { 'grpc.enable_http_proxy': 0 };
+
+/** The proxy of the connections that these settings make; null: they are direct. Throws ConfigError. */
+export async function proxyOfTemporal(config: ConnectConfig, options: ConnectOptions = {}): Promise<Proxy | null> {
+  const { address, connectionOptions } = readTarget(config, options);
+  const [, hostname = address, port = '7233'] = /^(.*?):(\d+)$/.exec(address) ?? [];
+  const { tls, apiKey } = connectionOptions;
+  // As the SDK has it: a key alone asks for TLS.
+  const isEncrypted = tls === undefined || tls === null ? apiKey !== undefined : tls !== false;
+  const protocol = isEncrypted ? 'https:' : 'http:';
+  try {
+    const proxy = await proxyFor({ protocol, hostname, port: Number(port) }, readProxies(config));
+    if (proxy === null || proxy.url.protocol === 'http:') return proxy;
+  } catch (error) {
+    throw error instanceof ProxyError ? new ConfigError(error.message, { cause: error }) : error;
+  }
+  throw new ConfigError(
+    'Temporal cannot be reached through a proxy that itself is reached by https://: name one by http://, or the host of TEMPORAL_ADDRESS in NO_PROXY.',
+  );
+}
+
+const hostOf = ({ url }: Proxy): string => `${url.hostname}:${url.port === '' ? '80' : url.port}`;
+
+function grpcThrough(proxy: Proxy | null, address: string): { address: string; channelArgs: Record<string, string | number> } {
+  if (proxy === null) return { address, channelArgs: withoutProxy };
+  const target = /:\d+$/.test(address) ? address : `${address}:7233`;
+  return {
+    address: hostOf(proxy),
+    channelArgs: {
+      ...withoutProxy,
+      'grpc.http_connect_target': `dns:${target}`,
+      'grpc.default_authority': target,
+      ...(proxy.login === null ? {} : { 'grpc.http_connect_creds': `${proxy.login.user}:${proxy.login.password}` }),
+    },
+  };
+}
+
+function coreProxy(proxy: Proxy): NonNullable<NativeConnectionOptions['proxy']> {
+  const { login } = proxy;
+  const basicAuth = login === null ? {} : { basicAuth: { username: login.user, password: login.password } };
+  return { type: 'http-connect', targetHost: hostOf(proxy), ...basicAuth };
+}
+
 /** gRPC status numbers that decide what the operator has to do. */
 const grpcStatus = { notFound: 5, permissionDenied: 7, unauthenticated: 16 };
 
@@ -102,10 +150,10 @@ async function requireNamespace(connection: Connection | NativeConnection, targe
   await connection.withDeadline(deadline, () => connection.workflowService.describeNamespace({ namespace: target.namespace }));
 }
 
-function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number): TemporalUnreachableError {
+function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number, proxy: Proxy | null): TemporalUnreachableError {
   const source = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   const code: number | null = isGrpcServiceError(source) ? source.code : null;
-  const unusable = (reason: string) => new TemporalUnreachableError(address, reason, error);
+  const unusable = (reason: string) => new TemporalUnreachableError(address, reason, error, proxy);
   if (code === grpcStatus.notFound) {
     const advice = `create it (temporal operator namespace create --namespace ${namespace} --retention 30d) or set TEMPORAL_NAMESPACE`;
     return unusable(`it has no namespace "${namespace}"; ${advice}.`);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import type { Config } from '../shared/config.ts';
 import { tryProcessLock, type ProcessLock } from '../ledger/worker-lock.ts';
+import { withoutProxy } from './connection.ts';
 import { resolveTemporalBinary } from './server-binary.ts';
 import { pickFreePorts, spawnServer, type ServerProcess } from './server-process.ts';
 
@@ -162,7 +163,7 @@ async function waitUntilServing(server: ServerProcess, address: string, input: S
     address,
     interceptors: [],
     // By default a refused connection is tried again only after a second.
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 100 },
+    channelArgs: { ...withoutProxy, 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 100 },
   });
   const ask = (): Promise<boolean> =>
     connection

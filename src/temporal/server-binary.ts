@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Config } from '../shared/config.ts';
+import { readProxies, type Config } from '../shared/config.ts';
 import { cachedBinaryPath, installBinary, temporalCliVersion, withCacheLock } from './binary-cache.ts';
 import {
   downloadBinary,
@@ -155,7 +155,9 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     const { host } = new URL(archive.url);
     onProgress(`fetching Temporal ${temporalCliVersion} from ${host}`);
     try {
-      return await install('download', (workFolder) => downloadBinary({ archive, workFolder, limits, signal }));
+      return await install('download', (workFolder) =>
+        downloadBinary({ archive, workFolder, limits, proxies: readProxies(config), signal }),
+      );
     } catch (error) {
       signal?.throwIfAborted();
       fail(`download from ${host}: ${reasonOf(error)}`);

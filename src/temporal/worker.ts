@@ -7,7 +7,7 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { openRequestNotes } from '../../activities/request-notes.ts';
 import { SweepNews } from '../../activities/sweep-news.ts';
 import { campaignQueues } from '../rules/ids.ts';
-import { readVariable, serviceSettings, type Config } from '../shared/config.ts';
+import { readProxies, readVariable, serviceSettings, type Config } from '../shared/config.ts';
 import { serviceOf } from '../service/port/address.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { connectService } from '../service/registry.ts';
@@ -64,10 +64,11 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
     store,
     service,
     ...serviceOf(config),
-    serviceClock: keepServiceClock(config.SVC_BASE_URL),
+    serviceClock: keepServiceClock(config),
     logger,
     hookSecret: config.CARILLON_HOOK_SECRET,
     hookNetworks: config.CARILLON_HOOK_NETWORKS,
+    proxies: readProxies(config),
     readVariable,
     nowReal: Date.now,
     monotonicMs: () => performance.now(),

@@ -33,7 +33,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/rules/forecast': ['src/rules', 'src/rules/correlation', 'src/rules/hours'],
 
   'src/shared/input': ['src/rules', 'src/rules/hours'],
-  'src/shared/network': ['src/rules'],
+  'src/shared/network': [],
   'src/shared/geography': ['src/rules/**', 'src/shared/input'],
   'src/service/port': ['src/rules'],
   'src/service/http': ['src/service/port', 'src/shared/network'],
@@ -49,8 +49,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/service/port',
   ],
   'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
-  'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input'],
-  'src/shared': ['src/rules', 'src/shared/hooks'],
+  'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input', 'src/shared/network'],
+  'src/shared': ['src/rules', 'src/shared/hooks', 'src/shared/network'],
 
   'src/ledger': ['src/rules/**'],
   'src/ledger/threads': ['src/ledger'],
@@ -77,6 +77,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/list/format': ['src/shared/input'],
   'src/list/format/xlsx': ['src/rules', 'src/shared/input', 'src/list/format'],
   'src/list': [
+    'src/shared/network',
     'src/campaign/file/**',
     'src/service/port',
     'src/rules/**',
@@ -98,6 +99,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   activities: [
     'src/shared',
+    'src/shared/network',
     'src/campaign/file/**',
     'src/service/port',
     'src/rules/**',
@@ -108,7 +110,16 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/campaign/preflight',
   ],
   workflows: ['activities', 'src/rules/**'],
-  'src/temporal': ['activities', 'src/shared', 'src/service', 'src/service/port', 'src/rules/**', 'src/ledger/**', 'workflows'],
+  'src/temporal': [
+    'activities',
+    'src/shared',
+    'src/shared/network',
+    'src/service',
+    'src/service/port',
+    'src/rules/**',
+    'src/ledger/**',
+    'workflows',
+  ],
 
   ...sandboxFloors,
 
@@ -299,6 +310,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
       'src/verify',
     ],
     'src/interfaces/cli/local': [
+      'src/shared/hooks',
+      'src/shared/network',
       'src/interfaces/cli/results',
       'src/interfaces/cli/serve',
       'src/interfaces/cli/start',
@@ -311,6 +324,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   }),
   'src/interfaces/cli': [
     'src/shared',
+    'src/shared/network',
     'src/interfaces/cli/**',
     'src/operations/control',
     'src/shared/input',

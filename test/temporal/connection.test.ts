@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { startConnectProxy } from '../support/connect-proxy.ts';
 import { makeFolder } from './fake-programs.ts';
 
 const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
@@ -45,6 +46,30 @@ test.each(connectors)('%s connects to the address and the namespace of the profi
   const { connection, address, namespace } = await connect(nothingSet, { env });
   await connection.close();
   expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+});
+
+test.each(connectors)('%s reaches Temporal on this machine by no proxy, whatever the variables say', async (_, connect) => {
+  const proxy = await startConnectProxy(() => ({ status: 403 }));
+  for (const name of ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'grpc_proxy']) vi.stubEnv(name, proxy.url);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { connection } = await connect({ ...readConfig(), TEMPORAL_ADDRESS: server.address }, { env: {} });
+  await connection.close();
+  expect(proxy.asked).toEqual([]);
+});
+
+test.each(connectors)('%s reaches a Temporal elsewhere through the proxy, with its password', async (_, connect) => {
+  const proxy = await startConnectProxy(() => ({ port: Number(server.address.split(':')[1]) }), 'user:pass@word');
+  const config = { TEMPORAL_ADDRESS: '203.0.113.7:7233', TEMPORAL_NAMESPACE: 'calls', HTTP_PROXY: proxy.proxies.http?.value };
+  const { connection } = await connect(config, { env: {} });
+  await connection.close();
+  expect(proxy.asked.length).toBeGreaterThan(0);
+  expect(proxy.asked[0]?.authority).toBe('203.0.113.7:7233');
+  const refusing = await startConnectProxy(() => ({ status: 403 }));
+  const failing = connect({ ...config, HTTP_PROXY: refusing.url.replace('//', '//me:s3cret@') }, { env: {}, timeoutMs: 2_000 });
+  await expect(failing).rejects.toMatchObject({
+    message: expect.stringContaining(`203.0.113.7:7233 through the proxy ${refusing.url} (HTTP_PROXY) cannot be used`),
+  });
+  await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('s3cret') });
 });
 
 test('the client is bound to the namespace', async () => {

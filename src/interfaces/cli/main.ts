@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { argv, exit, stderr, stdout } from 'node:process';
+import { environmentProxies } from '../../shared/config.ts';
 import { describeFailure } from './terminal/failure.ts';
 import { processIo } from './terminal/io.ts';
 import { runCli, tellFailure } from './run-cli.ts';
@@ -15,6 +16,10 @@ const stop = (error: unknown): void => {
 };
 process.on('uncaughtException', stop);
 process.on('unhandledRejection', stop);
+
+const proxies = environmentProxies();
+// Loading it takes longer than many a command.
+if (proxies.http !== null || proxies.https !== null) (await import('../../shared/network/connector.ts')).routeFetch(proxies);
 
 const code = await runCli(args, io);
 // Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.

@@ -1,5 +1,5 @@
 import { foreseen } from '../../shared/input/errors.ts';
-import { ConfigError, serviceSettings, type Config } from '../../shared/config.ts';
+import { ConfigError, readProxies, serviceSettings, type Config } from '../../shared/config.ts';
 import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
 import type { CallService } from '../../service/port/call-service.ts';
 import { connectService, readServiceClock, type ConnectOptions } from '../../service/registry.ts';
@@ -72,7 +72,7 @@ export function requireApiKey(config: Config): string {
 export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
   asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
   try {
-    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+    return await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
   } catch (error) {
     throw explainServiceFault(config, error);
   }
@@ -81,7 +81,7 @@ export async function readClock(config: Config, limitMs = clockLimitMs): Promise
 /** The service's clock, or real time when it does not answer: for showing instants, never for deciding by them. */
 export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
   try {
-    return await readServiceClock(config.SVC_BASE_URL, limitMs);
+    return await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
   } catch {
     return realClock(now);
   }

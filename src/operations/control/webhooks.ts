@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hookUrlFix, parseHookUrl } from '../../campaign/file/settings/hooks.ts';
-import { ConfigError, readVariable, type Config } from '../../shared/config.ts';
+import { ConfigError, readProxies, readVariable, type Config } from '../../shared/config.ts';
 import type { WebhookEventType } from '../../rules/webhooks/messages.ts';
 import { HookError } from '../../shared/hooks/errors.ts';
 import { refuseClosed } from '../../shared/hooks/networks.ts';
@@ -124,7 +124,6 @@ export async function pauseOrResumeWebhook(
 export type PingResult = { delivered: true } | { delivered: false; status: number | null; why: string };
 
 const pingTimeoutMs = 15_000;
-const longestAnswerBytes = 64 * 1024;
 
 /**
  * Sends a `ping` to a webhook from this process, whatever its state. One that is taken ends the wait after failures. Throws
@@ -142,7 +141,7 @@ export async function pingWebhook(control: Control, webhookId: string): Promise<
       eventId: `${webhookId}_ping_${randomUUID()}`,
       body: { type: 'ping', timestamp: new Date(control.now()).toISOString(), data: { webhook: webhookId } },
       timeoutMs: pingTimeoutMs,
-      longestAnswerBytes,
+      proxies: readProxies(control.config),
       nowReal: () => control.now(),
       stopping: new AbortController().signal,
     });

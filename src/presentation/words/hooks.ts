@@ -10,6 +10,7 @@ const faultWords: Readonly<Record<string, string>> = {
   no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',
   address_refused: 'its address is of this machine or a private network, and CARILLON_HOOK_NETWORKS does not allow it',
   no_connection: 'no connection, or it broke',
+  no_tunnel: 'the proxy opens no tunnel to its address',
   timeout: 'no answer in time',
   redirect: 'it answers with a redirect',
   status: 'it refuses or fails',

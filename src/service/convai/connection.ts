@@ -1,5 +1,6 @@
 import type { RetryCounts, Sleep } from '../http/rate-limits.ts';
 import { createTransport, type RequestInfo, type Transport } from '../http/transport.ts';
+import type { Proxies } from '../../shared/network/proxies.ts';
 import { ServiceOptionsError } from '../port/errors.ts';
 
 /** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */
@@ -20,6 +21,8 @@ export interface ConvaiClientOptions {
    * 2, `changes` 0. A batch of calls is never sent again, and a Retry-After of more than a minute is thrown.
    */
   retriesAfter429?: Partial<RetryCounts>;
+  /** Proxies that requests go through; loopback never does. Default: none, whatever the environment says. */
+  proxies?: Proxies | undefined;
   /** Waits between these; default a timer. */
   sleep?: Sleep;
   /** Called after each request on the wire; what it throws is ignored. */
@@ -40,6 +43,7 @@ export function openConnection(options: ConvaiClientOptions): Transport {
     timeouts: { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, ...options.timeouts },
     readsPerSecond: options.readsPerSecond ?? 20,
     retriesAfter429: { reads: 2, changes: 0, ...options.retriesAfter429 },
+    proxies: options.proxies,
     sleep: options.sleep,
     nowReal: options.nowReal ?? Date.now,
     monotonicMs: options.monotonicMs,

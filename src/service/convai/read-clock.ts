@@ -3,6 +3,7 @@ import { headerOf } from '../http/answer-errors.ts';
 import { BadResponseError, ServiceError } from '../port/errors.ts';
 import { readJson } from '../http/bodies.ts';
 import { createTransport } from '../http/transport.ts';
+import { noProxies } from '../../shared/network/proxies.ts';
 import { UnpackError } from '../../shared/network/unpack.ts';
 import { realClock, type ServiceClock } from '../port/service-clock.ts';
 
@@ -22,7 +23,12 @@ const health = z.looseObject({
  * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then. `nowReal` is in epoch
  * milliseconds.
  */
-export async function readServiceClock(baseUrl: string, fetchTimeoutMs: number, nowReal: () => number = Date.now): Promise<ServiceClock> {
+export async function readServiceClock(
+  baseUrl: string,
+  fetchTimeoutMs: number,
+  nowReal: () => number = Date.now,
+  proxies = noProxies,
+): Promise<ServiceClock> {
   let sandboxSaid = false;
   const transport = createTransport({
     baseUrl,
@@ -33,6 +39,7 @@ export async function readServiceClock(baseUrl: string, fetchTimeoutMs: number, 
     timeouts: { connectMs: fetchTimeoutMs, headersMs: fetchTimeoutMs, bodyMs: fetchTimeoutMs },
     readsPerSecond: 10,
     retriesAfter429: { reads: 0, changes: 0 },
+    proxies,
     nowReal,
   });
   try {

@@ -8,6 +8,7 @@ import {
   type RequestFacts,
 } from '../port/errors.ts';
 import { codeOf, type Answer, type ExchangeFailure, type Headers } from './exchange.ts';
+import { ProxyError } from '../../shared/network/proxies.ts';
 import { isRecord, parseJson, parseRefusalDetail } from './refusal-detail.ts';
 
 /** Statuses by which the service says that it did nothing with the request, and what to do about each. */
@@ -29,21 +30,25 @@ export interface AnswerContext {
   origin: string;
   /** Removes the API key from a text. */
   redact: (text: string) => string;
+  /** The proxy that may have given the answer itself, or null. */
+  answeredBy: string | null;
 }
 
 /** What a request that broke off tells. */
-export function errorOfFailure(failure: ExchangeFailure, { request, origin }: AnswerContext): ServiceError {
+export function errorOfFailure(failure: ExchangeFailure, { request, origin, answeredBy }: AnswerContext): ServiceError {
   const { phase, status, cause } = failure;
   if (failure.reason === 'not_begun') {
     return new NotSentError(request, 'deadline_passed', 'the time to begin had passed when the connection stood, so nothing was sent.');
   }
   const why = codeOf(cause) ?? cause.name;
   if (phase === 'connecting') {
-    const known = `no connection to ${origin} could be established (${why}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
+    const told = cause instanceof ProxyError ? `${why}: ${cause.message}` : why;
+    const known = `no connection to ${origin} could be established (${told}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
     return new NotSentError(request, 'no_connection', known, cause);
   }
   // A refusal is told by its status; the words that broke off add nothing to it. A 429 may name a batch in its body.
-  if (status !== null && status in refusals) return refused(request, status, { code: null, message: null, fields: [] });
+  if (status !== null && status in refusals && answeredBy === null)
+    return refused(request, status, { code: null, message: null, fields: [] });
   if (status === 429 && request.method === 'GET') {
     return rateLimited(request, { headers: failure.headers ?? {}, receivedAtMs: failure.receivedAtMs }, null, null);
   }
@@ -58,11 +63,16 @@ export function errorOfFailure(failure: ExchangeFailure, { request, origin }: An
 }
 
 /** The failure that a complete answer outside 2xx stands for. */
-export function errorOfStatus(answer: Answer, { request, redact }: AnswerContext): ServiceError {
+export function errorOfStatus(answer: Answer, { request, redact, answeredBy }: AnswerContext): ServiceError {
   const { status } = answer;
   const text = answer.body.toString('utf8');
   if (status >= 300 && status < 400 && request.method === 'GET') {
     return new BadResponseError(request, status, ['a redirect, which is never followed; check the base URL (SVC_BASE_URL)']);
+  }
+  // A read that is turned away by a rate limit claims nothing of the service.
+  if (answeredBy !== null && !(status === 429 && request.method === 'GET')) {
+    const happened = `answered with status ${status} through the proxy ${answeredBy}, which may have answered itself.`;
+    return new OutcomeUnknownError(request, { status, phase: 'answered' }, happened);
   }
   const traces = request.method === 'POST' ? tracesOfBatch(text) : { batchId: null, unclear: false };
   if (status === 429 && !traces.unclear) {

@@ -1,6 +1,8 @@
 import { Client, Pool } from 'undici';
 import { errorOfFailure, errorOfStatus, requestIdOf, headerOf, parseHttpDate } from './answer-errors.ts';
 import { parseBaseUrl } from '../port/address.ts';
+import { connectorThrough, type Connected } from '../../shared/network/connector.ts';
+import { noProxies, type Proxies } from '../../shared/network/proxies.ts';
 import { unpackBody, UnpackError } from '../../shared/network/unpack.ts';
 import type { ServiceReadings, ClockReading } from '../port/service-clock.ts';
 import { BadResponseError, NotSentError, OutcomeUnknownError, type RequestFacts } from '../port/errors.ts';
@@ -19,6 +21,8 @@ export interface TransportOptions {
   timeouts: { connectMs: number; headersMs: number; bodyMs: number };
   readsPerSecond: number;
   retriesAfter429: RetryCounts;
+  /** Default: none. */
+  proxies?: Proxies | undefined;
   sleep?: Sleep | undefined;
   nowReal: () => number;
   /** Default `performance.now`. */
@@ -67,8 +71,14 @@ export function createTransport(options: TransportOptions) {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const { apiKey, keyHeader, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
   const redact = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, '[redacted]'));
-  const connection = { connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0, maxResponseSize };
-  const pool = new Pool(origin, { ...connection, connections: maxReadConnections });
+  const openVia = (onConnected: (connection: Connected) => void) => ({
+    connect: connectorThrough(options.proxies ?? noProxies, { timeoutMs: timeouts.connectMs, onConnected }),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize,
+  });
+  let lastRead: Connected = { answeredBy: null };
+  const pool = new Pool(origin, { ...openVia((connection) => (lastRead = connection)), connections: maxReadConnections });
   const bucket = createTokenBucket({ perSecond: options.readsPerSecond });
   const retries = createRateLimitRetries(options.retriesAfter429, options.sleep);
   const readings = createClockReadings(monotonicMs);
@@ -81,12 +91,20 @@ export function createTransport(options: TransportOptions) {
     ...extra,
   });
 
-  const run = async (dispatcher: Client | Pool, request: ExchangeRequest, sent: RequestFacts): Promise<Success> => {
+  const run = async (
+    dispatcher: Client | Pool,
+    request: ExchangeRequest,
+    sent: RequestFacts,
+    connection: () => Connected,
+  ): Promise<Success> => {
     const startedAt = performance.now();
     const begunAt = monotonicMs();
     let result: Answer | ExchangeFailure | null = null;
     try {
       result = await exchange(dispatcher, request);
+      // A proxy tells its own time.
+      if (connection().answeredBy !== null && result.headers !== null)
+        result = { ...result, headers: { ...result.headers, date: undefined } };
     } finally {
       const { method, path } = sent;
       const requestId = sent.requestId ?? requestIdOf(result?.headers ?? null);
@@ -95,7 +113,7 @@ export function createTransport(options: TransportOptions) {
     noteClock(result, begunAt);
     const requestId = sent.requestId ?? requestIdOf(result.headers);
     const facts = { ...sent, requestId, serviceMs: readDate(result.headers) };
-    const context = { request: facts, origin, redact };
+    const context = { request: facts, origin, redact, answeredBy: connection().answeredBy };
     if (result.kind === 'failure') throw errorOfFailure(result, context);
     const { status } = result;
     const body = await unpackBody(result.body, headerOf(result.headers, 'content-encoding'), maxResponseSize).catch((error: unknown) => {
@@ -135,11 +153,12 @@ export function createTransport(options: TransportOptions) {
     }
     // With every connection busy a read waits for one, each of which is held for the length of an exchange at most.
     const connectMs = timeouts.connectMs + timeouts.headersMs + timeouts.bodyMs;
-    return run(pool, { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal }, facts);
+    return run(pool, { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal }, facts, () => lastRead);
   };
 
   const writeOnce = async (request: WriteRequest, facts: RequestFacts): Promise<Success> => {
-    const client = new Client(origin, { ...connection, pipelining: 0 });
+    let connection: Connected = { answeredBy: null };
+    const client = new Client(origin, { ...openVia((stands) => (connection = stands)), pipelining: 0 });
     const sent = {
       method: request.method,
       target: prefix + request.path,
@@ -154,7 +173,7 @@ export function createTransport(options: TransportOptions) {
       onSending: request.onSending,
     };
     try {
-      return await run(client, sent, facts);
+      return await run(client, sent, facts, () => connection);
     } finally {
       await client.destroy();
     }

@@ -6,6 +6,7 @@ export type HookFault =
   | 'no_address'
   | 'address_refused'
   | 'no_connection'
+  | 'no_tunnel'
   | 'timeout'
   | 'stopped'
   | 'redirect'

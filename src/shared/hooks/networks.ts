@@ -74,6 +74,19 @@ export async function refuseClosed(url: URL, allowed: BlockList | undefined, res
   if (found?.some(({ address }) => mayReach(address, allowed)) === false) throw refusedAddress();
 }
 
+/**
+ * The address that a proxy is asked for in place of a name: it would look the name up anew, perhaps to an inner address. Throws HookError
+ * where any address of the name is none that may be reached, and where it has none here.
+ */
+export async function judgedAddress(name: string, allowed: BlockList | undefined, resolve = resolveAll): Promise<string> {
+  const found = await resolve(name).catch((): LookupAddress[] => []);
+  const address = (found.find(({ family }) => family === 4) ?? found[0])?.address;
+  if (address === undefined)
+    throw new HookError('no_connection', 'its name has no address here, and through a proxy it is judged by that: name it to this machine');
+  if (!found.every((one) => mayReach(one.address, allowed))) throw refusedAddress();
+  return address;
+}
+
 /** The same for an address that is written as numbers, of which no connection looks anything up. */
 export function refuseWritten({ hostname }: URL, allowed: BlockList | undefined): void {
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -3,7 +3,7 @@ import { readBy } from '../../campaign/file/settings/setting.ts';
 import { parseDuration } from '../input/times.ts';
 import type { ScreeningVerdict } from '../../rules/attempts/screening.ts';
 import { HookError } from './errors.ts';
-import { postSigned, type SignedPost } from './signed-post.ts';
+import { askSigned, type SignedPost } from './signed-post.ts';
 
 export interface ScreenedCall {
   /** Comes back in the answer; says nothing to the hook. */
@@ -37,12 +37,9 @@ const answer = z.object({ recipients: z.array(entry) });
  * Asks the hook about the people of one batch. Whatever is not a full and plain answer to all that was asked is a HookError, and then
  * nobody of them may be called: a missing line must never be read as a yes.
  */
-export async function askPreDial(
-  question: PreDialQuestion,
-  request: Omit<SignedPost, 'body' | 'longestAnswerBytes'>,
-): Promise<Map<string, ScreeningVerdict>> {
+export async function askPreDial(question: PreDialQuestion, request: Omit<SignedPost, 'body'>): Promise<Map<string, ScreeningVerdict>> {
   const body = { event: 'pre_dial', ...question };
-  const text = await postSigned({ ...request, body, longestAnswerBytes });
+  const text = await askSigned({ ...request, body, longestAnswerBytes });
   return readAnswer(
     text,
     question.recipients.map(({ ref }) => ref),

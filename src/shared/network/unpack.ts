@@ -14,8 +14,8 @@ const unpackers = new Map(
 );
 
 /**
- * The bytes of a body as its sender wrote them: a proxy may compress an answer though no request asks for it. Throws UnpackError, also where
- * more than `mostBytes` come out.
+ * The bytes of a body as its sender wrote them: a proxy may compress an answer though no request asks for it. Throws UnpackError, also
+ * where more than `mostBytes` come out.
  */
 export async function unpackBody(body: Buffer, encoding: string | null, mostBytes: number): Promise<Buffer> {
   const names = (encoding ?? '').toLowerCase().split(',');

@@ -1,10 +1,18 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { Agent, request } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
 import { HookError } from '../../../src/shared/hooks/errors.ts';
 import { mayReach, readNetworks, refuseClosed, refuseWritten, type Resolve } from '../../../src/shared/hooks/networks.ts';
-import { postSigned, type SignedPost } from '../../../src/shared/hooks/signed-post.ts';
+import { askPreDial } from '../../../src/shared/hooks/pre-dial.ts';
+import { hookConnector, postSigned, type SignedPost } from '../../../src/shared/hooks/signed-post.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginProven } from '../../ledger/scenario.ts';
+import { makeCertificate, startConnectProxy } from '../../support/connect-proxy.ts';
 import { until } from '../../support/until.ts';
 import { allowAll, startHookServer } from './hook-server.ts';
 import { addTestWebhook, secret, startDelivery, webhookOf } from './webhook-world.ts';
@@ -35,21 +43,18 @@ test('what a setting names is reached, and what it cannot name is told', () => {
     expect(() => readConfig({ CARILLON_HOOK_NETWORKS: written }), written).toThrow(/CARILLON_HOOK_NETWORKS/);
 });
 
-function post(url: string, changes: Partial<SignedPost>): Promise<string> {
-  return postSigned({
-    url,
-    readVariable: () => undefined,
-    secret,
-    networks: undefined,
-    eventId: 'one',
-    body: { recipients: [] },
-    timeoutMs: 10_000,
-    longestAnswerBytes: 1_000,
-    nowReal: Date.now,
-    stopping: new AbortController().signal,
-    ...changes,
-  });
-}
+const signed = {
+  readVariable: () => undefined,
+  secret,
+  networks: undefined,
+  eventId: 'one',
+  timeoutMs: 10_000,
+  nowReal: Date.now,
+  stopping: new AbortController().signal,
+};
+
+const post = (url: string, changes: Partial<SignedPost>): Promise<void> =>
+  postSigned({ ...signed, url, body: { recipients: [] }, ...changes });
 
 /** A name that leads elsewhere each time it is looked up. */
 function changing(...answers: string[][]): { resolve: Resolve; looked: () => number } {
@@ -78,7 +83,7 @@ test('a name is judged by where it leads when the request is made, and the conne
   expect(hook.calls).toEqual([]);
 
   const allowed = changing(['10.0.0.1', '127.0.0.1', '::1'], ['127.0.0.2']);
-  expect(await post(url, { networks, resolve: allowed.resolve })).toBe('{"recipients":[]}');
+  await post(url, { networks, resolve: allowed.resolve });
   expect(allowed.looked()).toBe(1);
   await expect(post(url, { networks, resolve: allowed.resolve })).rejects.toMatchObject(refused);
   expect(hook.calls).toHaveLength(1);
@@ -95,4 +100,96 @@ test('a webhook that leads to this machine is told of nothing until a setting al
   const { stop } = startDelivery(store);
   await until('it is told', () => hook.calls.length > 0);
   await stop();
+});
+
+/** A name that is known here by this address of documentation, which the setting allows. */
+const faraway = { networks: readNetworks('203.0.113.0/24') ?? undefined, resolve: changing(['203.0.113.9']).resolve };
+
+test('through a proxy the address is judged here, and the tunnel is asked for it; the name stays in the request', async () => {
+  const hook = await startHookServer();
+  const proxy = await startConnectProxy(() => ({ port: Number(new URL(hook.url).port) }));
+  const dispatcher = new Agent({ connect: hookConnector({ ...faraway, proxies: proxy.proxies, timeoutMs: 10_000 }) });
+  await request('http://hook.example:8080/path', { dispatcher, method: 'POST', body: '{}' });
+  await dispatcher.destroy();
+  const url = 'https://hook.example/';
+  expect(proxy.asked.map(({ authority }) => authority)).toEqual(['203.0.113.9:8080']);
+  expect(hook.calls).toMatchObject([{ path: '/path', headers: { host: 'hook.example:8080' } }]);
+  for (const addresses of [['203.0.113.9', '10.0.0.1'], ['10.0.0.1'], ['203.0.113.9', '::1']])
+    await expect(post(url, { ...faraway, resolve: changing(addresses).resolve, proxies: proxy.proxies })).rejects.toMatchObject(refused);
+  const unknown = post(url, { ...faraway, resolve: changing([]).resolve, proxies: proxy.proxies });
+  await expect(unknown).rejects.toMatchObject({ fault: 'no_connection', message: expect.stringContaining('no address here') });
+  expect(proxy.asked).toHaveLength(1);
+  expect(hook.calls).toHaveLength(1);
+});
+
+test('through a proxy the name of a hook stands in SNI, and its certificate has to be of that name', async () => {
+  const { key, cert } = makeCertificate('hook.example');
+  const names: unknown[] = [];
+  const tls = createTlsServer({ key, cert, SNICallback: (name, done) => done(null, void names.push(name)) });
+  tls.listen(0, '127.0.0.1').on('tlsClientError', () => {});
+  await once(tls, 'listening');
+  onTestFinished(() => void tls.close());
+  const proxy = await startConnectProxy(() => ({ port: (tls.address() as AddressInfo).port }));
+  await expect(post('https://hook.example/', { ...faraway, proxies: proxy.proxies })).rejects.toMatchObject({ fault: 'no_connection' });
+  expect(proxy.asked[0]?.authority).toBe('203.0.113.9:443');
+  expect(names).toEqual(['hook.example']);
+});
+
+test('a proxy that opens no tunnel to an address leaves the hook without an answer: nobody may be called', async () => {
+  const proxy = await startConnectProxy(() => ({ status: 403 }));
+  const failed = {
+    fault: 'no_tunnel',
+    message: expect.stringContaining(`the proxy ${proxy.url} (HTTPS_PROXY) refuses the tunnel with status 403`),
+  };
+  await expect(post('https://hook.example/', { ...faraway, proxies: proxy.proxies })).rejects.toMatchObject(failed);
+});
+
+test('a webhook on this machine has no proxy', async () => {
+  const hook = await startHookServer();
+  const proxy = await startConnectProxy(() => ({ status: 403 }));
+  await post(hook.url.replace('127.0.0.1', 'mine.localhost'), {
+    networks: readNetworks('127.0.0.1') ?? undefined,
+    resolve: changing(['127.0.0.1']).resolve,
+    proxies: proxy.proxies,
+  });
+  expect([hook.calls.length, proxy.asked.length]).toEqual([1, 0]);
+});
+
+const drip = (response: ServerResponse): void => {
+  const timer = setInterval(() => response.write(' '), 50);
+  response.on('close', () => clearInterval(timer));
+};
+
+test.each<[string, OutgoingHttpHeaders, (response: ServerResponse) => unknown]>([
+  ['never ends', {}, drip],
+  ['breaks', { 'content-length': '99' }, (response) => response.write('x', () => response.destroy())],
+  ['is long', {}, (response) => response.end(Buffer.alloc(4 * 1024 * 1024))],
+  ['is no gzip, as it says', { 'content-encoding': 'gzip' }, (response) => response.end('not gzip')],
+])('a receiver whose body %s has taken an event that it answers with 200, and no other', async (_name, headers, sendBody) => {
+  const hook = await startHookServer();
+  for (const status of [200, 503]) {
+    hook.answerWith((response) => sendBody(response.writeHead(status, headers)));
+    const posting = post(hook.url, { networks: readNetworks('127.0.0.1') ?? undefined });
+    if (status === 200) await posting;
+    else await expect(posting).rejects.toMatchObject({ fault: 'status', status });
+  }
+  expect(hook.calls).toHaveLength(2);
+});
+
+test('a pre-dial hook whose answer never ends says no; one that a proxy compressed unasked is read', async () => {
+  const question = { campaign: 'c', batch: 'b', recipients: [{ ref: 'r', phone: '+12125550101', id: null, row: 1 }] };
+  const ask = (url: string, timeoutMs: number) =>
+    askPreDial(question, { ...signed, url, timeoutMs, networks: readNetworks('127.0.0.1') ?? undefined });
+  const text = JSON.stringify({ recipients: [{ ref: 'r', eligible: true }] });
+  const dripping = await startHookServer((response) => {
+    response.writeHead(200).write(text);
+    drip(response);
+  });
+  await expect(ask(dripping.url, 1_000)).rejects.toMatchObject({ fault: 'timeout' });
+  const squeezed = await startHookServer((response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`\ufeff${text}`)),
+  );
+  expect(await ask(squeezed.url, 10_000)).toEqual(new Map([['r', { kind: 'eligible' }]]));
+  squeezed.answerWith((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(text));
+  await expect(ask(squeezed.url, 10_000)).rejects.toMatchObject({ fault: 'unusable', message: expect.stringContaining('gzip') });
 });

@@ -132,7 +132,7 @@ async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone, s
   const result = await startAloud(io, control, read, { check: true, allowPartial: story !== null });
   io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
-  const clock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = keepServiceClock(config);
   const watched = watchCampaign({ store, campaignId: folder.campaignId, clock, fromSeq: 0, view, leave, alone });
   if (story === null) return watched;
   const operator = { world, control, campaignId: folder.campaignId, folder: folder.folder, speed: story.speed, leave };

@@ -1,4 +1,4 @@
-import { serviceSettings, type Config } from '../../../shared/config.ts';
+import { readProxies, serviceSettings, type Config } from '../../../shared/config.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
 import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
@@ -16,7 +16,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
   const url = config.SVC_BASE_URL;
   let clock: ServiceClock;
   try {
-    clock = await readServiceClock(url, limitMs);
+    clock = await readServiceClock(url, limitMs, Date.now, readProxies(config));
   } catch (error) {
     return [describeUnreachable(name, url, error)];
   }
@@ -113,7 +113,8 @@ export async function checkWebhooks(config: Config, now: number): Promise<Findin
   ];
 }
 
-async function readWebhooks(config: Config): Promise<Webhook[]> {
+/** Of the database; none where it cannot be asked. */
+export async function readWebhooks(config: Config): Promise<Webhook[]> {
   try {
     const store = await openExistingLedger(config);
     try {

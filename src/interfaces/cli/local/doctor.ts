@@ -17,6 +17,7 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { checkDatabase, checkTemporal, checkWorkers, fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
+import { checkProxies } from './doctor-proxy.ts';
 import { checkInterface } from './doctor-interface.ts';
 import { checkService, checkWebhooks } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
@@ -225,6 +226,7 @@ async function examine(config: Config, nowMs: number, campaignPath: string | nul
     checkDatabase(config),
     checkDisk(config),
     checkService(config),
+    checkProxies(config, campaignPath),
     checkInterface(config, campaignPath),
     checkPorts(config),
     checkWorkers(config, nowMs),

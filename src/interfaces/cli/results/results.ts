@@ -213,7 +213,7 @@ async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promi
   const { config, store, campaign } = open;
   const { campaignId } = campaign;
   const session = await connected(open, temporalLimitMs).catch(() => null);
-  const readClock = keepServiceClock(config.SVC_BASE_URL);
+  const readClock = keepServiceClock(config);
   const clock = () => readClock().catch(() => realClock(Date.now));
   const supervise = async () => (session === null ? [] : superviseCampaign(session, campaignId));
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;

@@ -102,7 +102,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
 
 /** The clock of the service, or this machine's while it does not answer. */
 function clockOf(config: Config, now: () => number) {
-  const keep = keepServiceClock(config.SVC_BASE_URL);
+  const keep = keepServiceClock(config);
   return () => keep().catch(() => realClock(now));
 }
 
@@ -155,7 +155,7 @@ export async function withLocalConsole(
   { config, store, connect }: Pick<LocalWorld, 'config' | 'store' | 'connect'>,
   { port, open, quickenSandbox, work }: LocalConsoleInput,
 ): Promise<void> {
-  const keep = keepServiceClock(config.SVC_BASE_URL);
+  const keep = keepServiceClock(config);
   const now = (): number => io.now();
   const control = createControl({ config, store, now, connect });
   // Other users of this machine see what a browser is started with: a word that is worth nothing once it has been used.

@@ -90,7 +90,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const view = json
     ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
     : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
-  const clock = keepServiceClock(config.SVC_BASE_URL);
+  const clock = keepServiceClock(config);
   const fromSeq = result.kind === 'started' ? 0 : null;
   const { campaign, status } = await untilInterrupted(
     io,

@@ -234,7 +234,7 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
     return watchCampaign({
       store,
       campaignId,
-      clock: keepServiceClock(config.SVC_BASE_URL),
+      clock: keepServiceClock(config),
       fromSeq: 0,
       view: { show },
       leave: leaving.signal,

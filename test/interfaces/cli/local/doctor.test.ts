@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runDoctor, checkTimeZoneData, checkVersions } from '../../../../src/interfaces/cli/local/doctor.ts';
 import type { Finding } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
+import { checkProxies } from '../../../../src/interfaces/cli/local/doctor-proxy.ts';
+import { startConnectProxy, tunnelTo } from '../../../support/connect-proxy.ts';
 import { checkClock, checkWebhooks } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
@@ -285,4 +287,27 @@ test('doctor looks for workers of this database', async () => {
   expect(await checkWorkers(config, Date.now())).toMatchObject([{ name: 'Worker', status: 'ok' }]);
   // Who is down is told elsewhere.
   expect(await checkWorkers({ ...config, TEMPORAL_ADDRESS: '127.0.0.1:1' }, Date.now())).toEqual([]);
+});
+
+test('doctor says which proxy is used for what, and names a hook to whose address it opens no tunnel', async () => {
+  const proxy = await startConnectProxy((_authority, nth) => (nth === 1 ? tunnelTo(null) : { status: 403 }), 'user:s3cret');
+  const sqlitePath = join(await makeFolder(), 'carillon.db');
+  const env = { CARILLON_DB: sqlitePath, CARILLON_HOOK_NETWORKS: '203.0.113.0/24', https_proxy: proxy.proxies.https?.value ?? '' };
+  const store = await openStore({ sqlitePath });
+  await addTestWebhook(store, 'https://203.0.113.9/secret-path');
+  await store.close();
+  expect(await checkProxies(readConfig({ CARILLON_DB: sqlitePath }), null)).toEqual([]);
+  const settings = { ...env, SVC_BASE_URL: 'https://203.0.113.8', TEMPORAL_ADDRESS: '127.0.0.1:7233', NO_PROXY: 'corp' };
+  const named = `${proxy.url} (https_proxy)`;
+  const detail = `the service: ${named}; Temporal: none; hooks, webhooks and lists elsewhere: ${named}, but for NO_PROXY`;
+  expect(await checkProxies(readConfig(settings), null)).toEqual([{ name: 'Proxy', status: 'ok', detail, advice: null }]);
+  const [, hook] = await checkProxies(readConfig(settings), null);
+  expect(hook).toMatchObject({
+    status: 'warning',
+    detail: expect.stringMatching(/^no way to 203\.0\.113\.9: .*refuses the tunnel with status 403/),
+  });
+  expect(JSON.stringify(hook)).not.toMatch(/secret-path|s3cret/);
+  const [wrong] = await checkProxies(readConfig({ ...settings, https_proxy: 'socks5://me:s3cret@h:1' }), null);
+  expect(wrong).toMatchObject({ status: 'fault', detail: expect.stringMatching(/^https_proxy cannot be used((?!s3cret).)*$/) });
+  expect((await examine({ https_proxy: 'http://127.0.0.1:9' })).findings['Proxy']).toMatchObject({ status: 'ok' });
 });
