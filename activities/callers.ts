@@ -40,7 +40,8 @@ export async function lookAtCallers(deps: ActivityDependencies, clock: ServiceCl
   // A pause that ends by itself ends in the planner, which dials at once.
   const dials = campaign.state === 'running' || (campaign.resumeAt !== null && campaign.resumeAt <= now);
   if (!dials) return;
-  const leastMs = lookSoonestRealMs * clock.speed;
+  // Until the agent is looked at again, people are called on the word of a pilot: that time is the service's, however fast its clock.
+  const leastMs = campaign.pilot === null ? lookSoonestRealMs * clock.speed : 0;
   const pace = { everyMs: Math.max(lookEveryMs, leastMs), soonestMs: Math.max(lookSoonestMs, leastMs) };
   const look = await claimCallerLook(deps.store, campaign, { ...pace, now });
   if (look === 'not_yet') return;

@@ -1,9 +1,39 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql } from 'kysely';
 import type { EventType, NewEvent } from '../rules/events.ts';
 import type { Queries, Tx } from './tx.ts';
 import { partsOf } from './parts.ts';
 import { preparedByShape } from './prepared.ts';
 import type { Row } from './schema.ts';
+
+/** Who acts through the API or the page: the role and name of their token. */
+export interface Actor {
+  role: string;
+  name: string;
+}
+
+const acting = new AsyncLocalStorage<Actor>();
+
+/** Runs `work` for the holder of a token: the log tells who did what it does to rows and to the do-not-call list. */
+export function actFor<Answer>({ role, name }: Actor, work: () => Promise<Answer>): Promise<Answer> {
+  return acting.run({ role, name }, work);
+}
+
+/** Who did what an event tells of; null: at the command line, or nobody did. */
+export function actorOf({ data }: { data?: unknown }): Actor | null {
+  return (data as { actor?: Actor } | undefined)?.actor ?? null;
+}
+
+const actedTypes: ReadonlySet<EventType> = new Set([
+  ...(['recipient.added', 'recipient.corrected', 'recipient.withdrawn', 'recipient.retried', 'recipient.decided'] as const),
+  ...(['callback.promised', 'callback.moved', 'callback.ended', 'suppression.added', 'suppression.removed'] as const),
+]);
+
+function dataOf({ type, data }: NewEvent): string | null {
+  const actor = actedTypes.has(type) ? acting.getStore() : undefined;
+  if (actor !== undefined) return JSON.stringify({ ...data, actor });
+  return data === undefined ? null : JSON.stringify(data);
+}
 
 const collected = new WeakMap<Tx, NewEvent[]>();
 
@@ -39,7 +69,7 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
       event.recipientId ?? null,
       event.attemptId ?? null,
       event.batchId ?? null,
-      event.data === undefined ? null : JSON.stringify(event.data),
+      dataOf(event),
     ]);
     await insertEvents(tx, String(part.length), values);
   }
@@ -174,3 +204,14 @@ export async function lastEventSeq(db: Queries, campaignId?: string): Promise<nu
     .executeTakeFirst();
   return row?.seq ?? 0;
 }
+
+/** The event log proves what happened; a database that lets it be edited proves nothing. */
+export const forbidEditingEvents: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> = {
+  sqlite: ['update', 'delete'].map(
+    (change) => `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
+  ),
+  postgres: [
+    `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,
+    'create trigger events_append_only before update or delete on events for each row execute function events_append_only()',
+  ],
+};

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type CreateTableBuilder, type Kysely, type Migration, type MigrationProvider } from 'kysely';
 import { consentFaults } from '../rules/consent.ts';
-import { sqlMarkTypes } from './events.ts';
+import { forbidEditingEvents, sqlMarkTypes } from './events.ts';
+import { sqlResultOfLastTalk } from './reads.ts';
 import type { Database } from './schema.ts';
 
 export type StoreDialect = 'sqlite' | 'postgres';
@@ -193,17 +194,6 @@ const peopleIndexes = [
   'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
 ];
 
-/** The event log proves what happened; a database that lets it be edited proves nothing. */
-const forbidEditingEvents: Readonly<Record<StoreDialect, readonly string[]>> = {
-  sqlite: ['update', 'delete'].map(
-    (change) => `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,
-  ),
-  postgres: [
-    `create function events_append_only() returns trigger language plpgsql as $$ begin raise exception 'events are append-only'; end $$`,
-    'create trigger events_append_only before update or delete on events for each row execute function events_append_only()',
-  ],
-};
-
 /** A migration of these statements. */
 function run(...statements: readonly string[]): Migration {
   return {
@@ -212,6 +202,13 @@ function run(...statements: readonly string[]): Migration {
     },
   };
 }
+
+/** A migration that creates these tables. */
+const create = (made: Readonly<Record<string, Columns>>): Migration => ({
+  async up(db: Kysely<Database>) {
+    for (const [name, columns] of Object.entries(made)) await createTable(db, name, columns);
+  },
+});
 
 /** Migrations in order. An applied one is never changed; a later one is added. */
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
@@ -231,16 +228,12 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
           .execute();
       },
     },
-    '002-drafts': {
-      async up(db: Kysely<Database>) {
-        for (const [name, columns] of Object.entries(draftTables)) await createTable(db, name, columns);
-      },
-    },
-    '003-webhooks': { up: (db: Kysely<Database>) => createTable(db, 'webhooks', webhooks) },
+    '002-drafts': create(draftTables),
+    '003-webhooks': create({ webhooks }),
     '004-log-reading': run('create index events_type on events (campaign_id, type, seq)'),
-    '005-sessions': { up: (db: Kysely<Database>) => createTable(db, 'sessions', sessions) },
+    '005-sessions': create({ sessions }),
     '006-cut-lines': run(...added('agents', 'cut_at bigint')),
-    '007-rehearsals': { up: (db: Kysely<Database>) => createTable(db, 'rehearsals', rehearsals) },
+    '007-rehearsals': create({ rehearsals }),
     // Null for every row there is: what a row could say until now has columns of its own.
     '008-row-terms': run(...added('recipients', 'terms text')),
     '009-row-rank': run(
@@ -295,6 +288,8 @@ export function createMigrations(dialect: StoreDialect): MigrationProvider {
     '020-house-rules': run('create table house_rules (version bigint primary key, set_at bigint not null, file text not null, rules text)'),
     '021-consent-counts': run(`create index recipients_consent on recipients (campaign_id, reason) where ${sqlConsentFault}`),
     '022-list-encoding': run(...added('schedules', 'list_encoding text'), "update schedules set list_encoding = 'western'"),
+    // What was checked for the requests there are is not known, and a result that a later talk took back is none.
+    '023-last-talks': run(...added('posts', 'caller_check text'), ...added('callers', 'answered_at bigint'), sqlResultOfLastTalk),
   };
   return { getMigrations: async () => migrations };
 }

@@ -36,3 +36,9 @@ export async function attemptsOf(db: Queries, batchId: string, states: readonly 
   const ofBatch = db.selectFrom('attempts').selectAll().where('batch_id', '=', batchId);
   return ofBatch.where('state', 'in', states).orderBy('position').execute();
 }
+
+/** Of every row that has a result: that of its last talk, as `noteResultOfLastTalk` would note it. */
+export const sqlResultOfLastTalk = `update recipients set result = (select attempts.result from attempts
+  where attempts.recipient_id = recipients.recipient_id and attempts.state = 'settled'
+    and (disposition = 'opted_out' or (disposition = 'answered' and coalesce(detail, '') <> 'silent'))
+  order by number desc limit 1) where result is not null`;

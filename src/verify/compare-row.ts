@@ -1,4 +1,5 @@
 import { callsOf, findAttempt, nthOf, rowNumber, rowOf } from './campaign-book.ts';
+import { isTalk } from './judge-outcome.ts';
 import { misplacedBy, recordAgainst, resultBy } from './judge-record.ts';
 import type { Compared } from './judge-tables.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
@@ -25,7 +26,7 @@ export function compareRow({ judge, campaign, id, violate }: Compared, row: Reci
     differ('was withdrawn with its open call by the log, and not in the tables');
   compare('number', row.row_number, number);
   compare('calls', row.attempts, calls.length);
-  compare('result', row.result, calls.findLast(({ result }) => result !== null)?.result ?? null);
+  compare('result', row.result, calls.findLast((call) => isTalk(call) && call.detail !== 'silent')?.result ?? null);
   compare('last call', row.last_attempt_id, calls.findLast(({ postedAt }) => postedAt !== null)?.attemptId ?? null);
   const { rowKey } = judge;
   const ofTerms = campaign.rowBook.of(number);

@@ -265,3 +265,21 @@ test.for([null, '60'])('a service whose time is not told, or comes from a cache,
   expect(posts).toEqual([untold, untold]);
   expect(world.sandbox.calls()).toHaveLength(4);
 });
+
+test('at 60 times a changed agent voids its pilot within ten minutes of the service, and no call is planned meanwhile', async () => {
+  const store = await openCleanStore('sqlite');
+  const world = await startWorld({}, 60);
+  await world.import(store, { pilot: { rows: 3, pick: 'first', next: 'ask' }, pacing: { batchSize: 1, maxConcurrentCalls: 4 } }, 6);
+  const worker = world.worker(store);
+  const standing = async () => (await store.db.selectFrom('campaigns').select(['pilot_state', 'pilot_agent']).execute())[0];
+  expect(await worker.dial(1)).toBe('confirmed');
+  expect(await standing()).toMatchObject({ pilot_state: 'calling', pilot_agent: expect.any(String) as string });
+  const change = { name: 'another', conversation_config: { agent: { prompt: { prompt: 'Sell.' } } } };
+  const headers = { 'xi-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
+  const changed = await fetch(`${world.url}/v1/convai/agents/${agentId}`, { method: 'PATCH', headers, body: JSON.stringify(change) });
+  expect(changed.status).toBe(200);
+  // Ten minutes of the service.
+  world.real += 10_000;
+  expect((await worker.plan(2)).kind).toBe('wait');
+  expect(await standing()).toMatchObject({ pilot_state: 'asked' });
+});

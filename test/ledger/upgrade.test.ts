@@ -38,6 +38,8 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`drop index recipients_result`.execute(db);
   await sql`drop index recipients_sample`.execute(db);
   const columns = [
+    'posts drop column caller_check',
+    'callers drop column answered_at',
     'recipients drop column taken_out_at',
     'campaigns drop column let_queued',
     'campaigns drop column api',

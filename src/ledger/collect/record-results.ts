@@ -8,7 +8,7 @@ import type { ReadRow } from '../doubt/conversations.ts';
 import { lockCampaign } from '../locks.ts';
 import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
-import { decideAfterTalk, settleAttempts } from '../rows/settle.ts';
+import { decideAfterTalk, noteResultOfLastTalk, settleAttempts } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
 import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
 import { appendEvents } from '../events.ts';
@@ -130,11 +130,10 @@ async function noteTalkResult(
 ): Promise<void> {
   const [attempt] = (await selectTalk(tx, { attemptId })).rows;
   if (attempt === undefined) return;
-  const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId, number } = attempt;
+  const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId } = attempt;
   const asked = await whatFollows(tx, { attempt, next, facts, now });
   await updateAttempt(tx, attemptId, { result, asks: asked?.asks, asks_at: asked?.at });
-  const [later] = (await selectLaterTalk(tx, { recipientId, number })).rows;
-  if (later === undefined) await updateRecipient(tx, recipientId, { result, changed_at: now });
+  await noteResultOfLastTalk(tx, recipientId, now);
   await changeAggregates(tx, campaignId, [{ kind: 'result', value: result, delta: 1 }]);
   const data = { result, ...(asked?.asks === undefined ? {} : { asks: asked.asks }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data }]);
@@ -162,14 +161,4 @@ const selectTalk = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
     .where('state', '=', 'settled')
     .where('disposition', '=', 'answered')
     .where('result', 'is', null),
-);
-
-const selectLaterTalk = prepared((tx: Tx, { recipientId, number }: { recipientId: string; number: number }) =>
-  tx
-    .selectFrom('attempts')
-    .select('number')
-    .where('recipient_id', '=', recipientId)
-    .where('number', '>', number)
-    .where('result', 'is not', null)
-    .limit(1),
 );

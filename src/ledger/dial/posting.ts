@@ -3,7 +3,7 @@ import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
 import { lacksOfHouse } from '../../rules/house-rules.ts';
 import { unansweredAttemptStates, unsentStates, type BatchState } from '../../rules/ledger.ts';
-import { readCallersOut } from '../limits/callers.ts';
+import { readCallerCheck, readCallersOut } from '../limits/callers.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { pauseForClocks, type ServiceTime } from './clocks.ts';
@@ -177,7 +177,14 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
   const times = { posted_at: now, posted_real: nowReal, deadline_real: deadlineReal };
   await tx
     .insertInto('posts')
-    .values({ batch_id: batchId, k, ...times, service_from: input.serviceFrom ?? null, entry })
+    .values({
+      batch_id: batchId,
+      k,
+      ...times,
+      service_from: input.serviceFrom ?? null,
+      entry,
+      caller_check: await readCallerCheck(tx, campaign, caller),
+    })
     .execute();
   const ids = sorted.dial.map(({ attempt }) => attempt.attempt_id);
   const firstSeq = (await lastEventSeq(tx)) + 1;

@@ -49,6 +49,22 @@ export async function readCallersOut(db: Queries, { campaignId }: CampaignCaller
   return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
 }
 
+/** What the last check of a number had found when a request was made. */
+export interface CallerCheckAtCall {
+  checkedAt: number;
+  e164: string | null;
+  /** Null: the service had it among the numbers of the account, and did not say that it may not call. */
+  fault: string | null;
+}
+
+/** As JSON, to be kept with a request; null: no check is known. */
+export async function readCallerCheck(tx: Tx, { campaignId }: Pick<Campaign, 'campaignId'>, phoneNumberId: string): Promise<string | null> {
+  const row = (await selectCallers(tx, campaignId)).find((each) => each.phone_number_id === phoneNumberId);
+  if (row?.answered_at == null) return null;
+  const check: CallerCheckAtCall = { checkedAt: row.answered_at, e164: row.e164, fault: row.reason };
+  return JSON.stringify(check);
+}
+
 /** Notes that a number calls these recipients from now on. Those who had it before are not counted again. */
 export async function giveCaller(
   tx: Tx,
@@ -151,7 +167,7 @@ export async function noteCallers(
       const facts = e164 === null ? {} : { e164, country, regions: regions === null ? null : JSON.stringify(regions) };
       await tx
         .updateTable('callers')
-        .set({ ...facts, out: isOut ? 1 : 0, reason: fault, checked_at: now })
+        .set({ ...facts, out: isOut ? 1 : 0, reason: fault, checked_at: now, answered_at: now })
         .where('campaign_id', '=', campaignId)
         .where('phone_number_id', '=', phoneNumberId)
         .execute();

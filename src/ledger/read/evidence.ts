@@ -3,7 +3,8 @@ import { consentSpan } from '../../rules/consent.ts';
 import { withoutHouse } from '../../rules/house-rules.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { lawFor } from '../../rules/hours/legal-hours.ts';
-import { readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
+import type { CallerCheckAtCall } from '../limits/callers.ts';
+import { actorOf, readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
 import type { Store } from '../open-ledger.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { placeOf, termsOf } from '../rows/row-terms.ts';
@@ -76,14 +77,15 @@ export interface EvidenceCall {
   state: string;
   plannedAt: number;
   /** Requests to the service; none: nobody was called. */
-  requests: { at: number; verdict: string | null }[];
+  requests: { at: number; verdict: string | null; callerCheck: CallerCheckAtCall | null }[];
   endedAt: number | null;
   disposition: string | null;
   detail: string | null;
   result: string | null;
   openingLine: string | null;
   agentId: string;
-  caller: { id: string; e164: string | null; checkedAt: number | null; country: string | null };
+  /** `check`: what had been found out about it when the call was last requested; null: not known. Never a later check. */
+  caller: { id: string; e164: string | null; checkedAt: number | null; check: 'ready' | (string & {}) | null; country: string | null };
   /** The answer of the pre-dial hook. */
   screened: string | null;
   screenedAt: number | null;
@@ -197,7 +199,13 @@ async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall>
   const { caller: id } = await db.selectFrom('batches').select('caller').where('batch_id', '=', batchId).executeTakeFirstOrThrow();
   const callers = db.selectFrom('callers').selectAll().where('campaign_id', '=', campaignId);
   const caller = await callers.where('phone_number_id', '=', id).executeTakeFirst();
-  const posts = db.selectFrom('posts').select(['posted_at', 'verdict']).where('batch_id', '=', batchId).orderBy('k');
+  const posts = db.selectFrom('posts').select(['posted_at', 'verdict', 'caller_check']).where('batch_id', '=', batchId).orderBy('k');
+  const requests = (attempt.posted_at === null ? [] : await posts.execute()).map(({ posted_at: at, verdict, caller_check: found }) => ({
+    at,
+    verdict,
+    callerCheck: found === null ? null : (JSON.parse(found) as CallerCheckAtCall),
+  }));
+  const check = requests.at(-1)?.callerCheck ?? null;
   const record = await db.selectFrom('conversations').selectAll().where('attempt_id', '=', attempt.attempt_id).executeTakeFirst();
   const facts = record === undefined ? null : (JSON.parse(record.facts) as ConversationFacts);
   return {
@@ -205,14 +213,20 @@ async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall>
     call: attempt.number,
     state: attempt.state,
     plannedAt: attempt.planned_at,
-    requests: attempt.posted_at === null ? [] : (await posts.execute()).map(({ posted_at: at, verdict }) => ({ at, verdict })),
+    requests,
     endedAt: attempt.settled_at,
     disposition: attempt.disposition,
     detail: attempt.detail,
     result: attempt.result,
     openingLine: attempt.opening_line,
     agentId: attempt.agent_id,
-    caller: { id, e164: caller?.e164 ?? null, checkedAt: caller?.checked_at ?? null, country: caller?.country ?? null },
+    caller: {
+      id,
+      e164: check?.e164 ?? caller?.e164 ?? null,
+      checkedAt: check?.checkedAt ?? null,
+      check: check === null ? null : (check.fault ?? 'ready'),
+      country: caller?.country ?? null,
+    },
     screened: attempt.screened,
     screenedAt: attempt.screened_at,
     evidence: attempt.evidence,
@@ -259,7 +273,17 @@ async function readEvents(
     .orderBy('seq')
     .limit(mostEvents)
     .execute();
-  return [...ofRows, ...listed.filter(({ seq }) => !seqs.has(seq)).map(toEvent)].toSorted((one, other) => one.seq - other.seq);
+  return [...ofRows, ...listed.filter(({ seq }) => !seqs.has(seq)).map(toEvent)]
+    .toSorted((one, other) => one.seq - other.seq)
+    .map(withoutAddress);
+}
+
+/** A token may be named after an e-mail address: a bundle has the name before the @ alone. */
+function withoutAddress(event: CampaignEvent): CampaignEvent {
+  const actor = actorOf(event);
+  if (actor === null) return event;
+  const data: object = { ...event.data, actor: { ...actor, name: actor.name.replace(/@\S*/g, '') } };
+  return { ...event, data } as CampaignEvent;
 }
 
 const keyName = 'evidence_key';

@@ -32,15 +32,24 @@ const selectPlaced = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
   tx.selectFrom('attempts').selectAll().where('attempt_id', '=', attemptId).where('state', '!=', 'released'),
 );
 
-const selectLastResult = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
+const selectLastTalk = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
   tx
     .selectFrom('attempts')
     .select('result')
     .where('recipient_id', '=', recipientId)
-    .where('result', 'is not', null)
+    .where('state', '=', 'settled')
+    .where('disposition', 'in', ['answered', 'opted_out'])
+    // Only the agent spoke: that was no talk.
+    .where((eb) => eb.or([eb('disposition', '=', 'opted_out'), eb('detail', 'is', null), eb('detail', '!=', 'silent')]))
     .orderBy('number', 'desc')
     .limit(1),
 );
+
+/** Sets a recipient's result to that of the last talk; empty while that talk has none, and for good where the person opted out in it. */
+export async function noteResultOfLastTalk(tx: Tx, recipientId: string, now: number): Promise<void> {
+  const [last] = (await selectLastTalk(tx, { recipientId })).rows;
+  await updateRecipient(tx, recipientId, { result: last?.result ?? null, changed_at: now });
+}
 
 /** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
 async function tally(
@@ -197,11 +206,9 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
   const countsAs = await decideNext(tx, settled);
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];
-  if (attempt.result !== null) {
-    changes.push({ kind: 'result', value: attempt.result, delta: -1 });
-    const [last] = (await selectLastResult(tx, { recipientId: attempt.recipient_id })).rows;
-    await updateRecipient(tx, attempt.recipient_id, { result: last?.result ?? null });
-  }
+  if (attempt.result !== null) changes.push({ kind: 'result', value: attempt.result, delta: -1 });
+  // The first call of a row has no talk before it.
+  if (corrected || attempt.number > 1) await noteResultOfLastTalk(tx, attempt.recipient_id, now);
   if (corrected && attempt.disposition !== null) changes.push({ kind: 'disposition', value: attempt.disposition, delta: -1 });
   await changeAggregates(tx, attempt.campaign_id, changes);
   const { campaign_id: campaignId, recipient_id: recipientId, attempt_id: attemptId, batch_id: batchId } = attempt;

@@ -18,6 +18,11 @@ export const promiseCounts = z
   .nullable()
   .meta({ description: 'Promises to call people back; null: the campaign never had any.' });
 
+/** A share of something that was counted. */
+export const countedShare = z
+  .object({ count: z.int(), of: z.int(), share: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() })
+  .meta({ id: 'CountedShare', description: 'A count, its share (0 to 1), and the interval for 95 of 100 (Wilson); null where `of` is 0.' });
+
 /** Progress of a campaign in counts. */
 const campaignSummary = z
   .object({
@@ -37,6 +42,10 @@ const campaignSummary = z
     outcomes: counts,
     dispositions: counts,
     results: counts.meta({ description: 'Talks by what they came to, by the rules of the campaign (`results`).' }),
+    goal: z
+      .object({ results: z.array(z.string()).meta({ description: 'The results that are the goal.' }), ...countedShare.shape })
+      .nullable()
+      .meta({ description: 'How often talks reached the goal: their count, of all talks, and the rate. Null: no result is a goal.' }),
     unresolved: z.int().meta({ description: 'Rows about which a person has to decide.' }),
     batches: counts,
     rejected: z.int(),

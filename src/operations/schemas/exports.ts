@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bases, consentKinds } from '../../rules/campaign-rules.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { resultsFormats, type ResultsFormat } from '../../presentation/results/file.ts';
-import { course, funnel, promiseCounts } from './campaign.ts';
+import { countedShare, course, funnel, promiseCounts } from './campaign.ts';
 import { campaignParams, instant, several } from './common.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
@@ -15,10 +15,6 @@ const callTotals = {
   talkSeconds: z.number().nullable(),
 };
 const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals }));
-
-const countedShare = z
-  .object({ count: z.int(), of: z.int(), share: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() })
-  .meta({ id: 'CountedShare', description: 'A count, its share (0 to 1), and the interval for 95 of 100 (Wilson); null where `of` is 0.' });
 
 const lawOutlook = z
   .object({

@@ -157,7 +157,11 @@ function callSection(call: EvidenceCall, row: EvidenceRow, { rules }: EvidenceCa
       ['Calling number', caller.e164 === null ? `${caller.id}, its digits are not recorded` : `${caller.e164} (${caller.id})`],
       [
         'Calling number checked',
-        caller.checkedAt === null ? null : `${utc(caller.checkedAt)}: the service had it among the numbers of the account`,
+        caller.checkedAt === null
+          ? 'not known'
+          : `${utc(caller.checkedAt)}, the last check before the request: ${
+              caller.check === 'ready' ? 'the service had it among the numbers of the account' : reasonText(caller.check ?? 'unknown')
+            }`,
       ],
       ['Opening line', call.openingLine ?? 'the own one of the agent, not recorded'],
       ['Agent', call.agentId],

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { callsAmong } from '../../rules/disposition.ts';
-import { goalShare, type CountedShare } from '../../rules/talk-results.ts';
+import { goalShare, goalsOf, type CountedShare } from '../../rules/talk-results.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { fateOfQueued, type QueuedFate } from '../../rules/service-api.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
@@ -108,6 +108,11 @@ export function pilotText(pilot: PilotStanding | null): string {
   return [`sample ${pilot.sample}: ${count(pilot.called)} of ${plural(pilot.rows, 'row')} called`, ...pilot.gates, state].join(' · ');
 }
 
+function goalAsJson({ rules }: Campaign, { results }: CampaignStatus) {
+  const goal = goalShare(rules.results, results);
+  return goal === null ? null : { results: [...goalsOf(rules.results)], ...goal };
+}
+
 /** A campaign's status for programs, before `withInstants`; instants are of service time. */
 export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
   const { campaignId, name, api, state, stateReason, round, createdAt, rowsRejected } = campaign;
@@ -120,6 +125,7 @@ export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record
     round,
     createdAt,
     ...status,
+    goal: goalAsJson(campaign, status),
     rejected: rowsRejected,
     nextDueAt: status.nextDueAt === null ? null : Math.max(status.nextDueAt, createdAt),
   };

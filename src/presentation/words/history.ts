@@ -2,7 +2,7 @@ import type { Disposition } from '../../rules/disposition.ts';
 import type { EventType } from '../../rules/events.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { printable } from '../../shared/input/printable.ts';
-import type { CampaignEvent } from '../../ledger/events.ts';
+import { actorOf, type CampaignEvent } from '../../ledger/events.ts';
 import type { CalleeRow } from '../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from './causes.ts';
 import { tellEvent } from './events.ts';
@@ -53,7 +53,11 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
 export function eventText(event: CampaignEvent): string {
   const call = event.attemptId === undefined ? 'call' : `call ${event.attemptId.split('/').at(-1) ?? ''}`;
   const tell = tellers[event.type] as Teller<EventType> | undefined;
-  return tell?.(event, call) ?? tellEvent(event) ?? event.type;
+  const told = tell?.(event, call) ?? tellEvent(event) ?? event.type;
+  const actor = actorOf(event);
+  if (actor === null) return told;
+  const who = `${printable(actor.name)} (role ${actor.role})`;
+  return told.includes('an operator') ? told.replace('an operator', () => who) : `${told}, by ${who}`;
 }
 
 /** How a call ended, in words. */

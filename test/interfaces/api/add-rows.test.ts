@@ -4,6 +4,8 @@ import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginCampaign } from '../../ledger/scenario.ts';
 import { dialects } from '../../ledger/test-stores.ts';
 import { numberAt } from '../cli/campaign-world.ts';
+import { readEvidence } from '../../../src/ledger/read/evidence.ts';
+import { eventText } from '../../../src/presentation/words/history.ts';
 import { ApiWorld } from './api-world.ts';
 
 const campaignId = 'spring';
@@ -117,4 +119,17 @@ test.for(dialects)('a thousand requests at once over HTTP are taken or told to w
     left = answers.filter(({ status }) => status !== 200).map(({ cells }) => cells);
   }
   expect(new Set(accepted).size).toBe(leads.length);
+});
+
+test('the evidence of a lead says which token added it, by its name and role and without an e-mail address', async () => {
+  const { world } = await openWorld('sqlite');
+  await world.store.db.updateTable('tokens').set({ name: 'web forms, ada@example.com' }).where('role', '=', 'operate').execute();
+  expect(await world.ask(path, { role: 'operate', body: { rows: [{ cells: rowsOf(0)[0] }] } })).toMatchObject({ status: 200 });
+  const evidence = await readEvidence(world.store, { e164: numberAt(0), since: null, now: Date.now() });
+  const [added] = evidence?.events ?? [];
+  expect(added).toMatchObject({ type: 'recipient.added', data: { actor: { role: 'operate', name: 'web forms, ada' } } });
+  expect(added === undefined ? '' : eventText(added)).toBe('web forms, ada (role operate) added the row');
+  expect(JSON.stringify(evidence)).not.toContain('example.com');
+  const goal = await world.ask(`GET /api/v1/campaigns/${campaignId}`, { role: 'read' });
+  expect(goal).toMatchObject({ status: 200, body: { goal: null } });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
@@ -56,6 +57,32 @@ test.for(dialects)('whoever asks for it in their own record is called again when
   expect((await scenario.attempts()).map(({ result, asks }) => [result, asks])).toEqual([['cut_off', 'retry'], ['confirmed', null]]); // prettier-ignore
   expect(await violations(scenario)).toEqual([]);
 });
+
+test.for(dialects)(
+  'whoever opts out in a later talk has no result, nor has a later talk that nothing is known of yet: %s',
+  async (dialect) => {
+    const scenario = await begin(dialect);
+    const named = async () => {
+      const found: number[] = [];
+      for await (const { row: number } of readResults(scenario.store.db, 'spring', { ...everyResult, results: ['cut_off'] }))
+        found.push(number);
+      return found;
+    };
+    await scenario.dial(1);
+    await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
+    expect(await named()).toEqual([1]);
+    const at = noon + 3 * hourMs;
+    await scenario.dial(2, at);
+    await scenario.sweep(at + minuteMs, [talk('two', at + 5_000, { ...analysing, status: 'done' })]);
+    expect(await row(scenario)).toMatchObject({ outcome: null, result: null });
+    expect(await named()).toEqual([]);
+    await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000, { collected: { said: 'later', opt_out: true } })]);
+    expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'opted_out', result: null });
+    expect((await scenario.attempts()).map(({ result }) => result)).toEqual(['cut_off', null]);
+    expect(await named()).toEqual([]);
+    expect(await violations(scenario)).toEqual([]);
+  },
+);
 
 test.for(dialects)('nothing is decided before the record has been read to its end: %s', async (dialect) => {
   const scenario = await begin(dialect);

@@ -5,6 +5,7 @@ import { readEvents } from '../../../src/ledger/events.ts';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
 import { readCampaignReport } from '../../../src/ledger/read/campaign-report.ts';
 import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
+import { statusAsJson } from '../../../src/presentation/words/campaign.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
@@ -72,6 +73,8 @@ test.for(dialects)('what a talk came to is told of talks alone, everywhere alike
   const counts = { confirmed: 1, other: 1, cut_off: 1, none: 1 };
   const campaign = await scenario.campaign();
   expect(await readStatus(store.db, campaign)).toMatchObject({ results: counts });
+  const share = { count: 1, of: 4, share: 0.25 };
+  expect(statusAsJson(campaign, await readStatus(store.db, campaign))).toMatchObject({ goal: { results: ['confirmed'], ...share } });
   const report = await readCampaignReport(store, campaign, late);
   expect(Object.fromEntries((report.result ?? []).map(({ value, count }) => [value, count]))).toEqual(counts);
   expect(report.goal).toMatchObject({ talks: { count: 1, of: 4, share: 0.25 }, people: { count: 1, of: 7 } });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { appendEvents } from '../../../ledger/events.ts';
+import { actFor, appendEvents } from '../../../ledger/events.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { claimKey, freeKey, holdKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
@@ -62,7 +62,7 @@ export async function makeChange<Answer>(
   }
   const letGo = holdKey(store, claim.entry);
   try {
-    const answer = await work();
+    const answer = await actFor(holder, work);
     const at = await serviceNow(context);
     await store.transaction(async (tx) => {
       if (action !== null) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: holder.name, action } }]);
