@@ -75,8 +75,7 @@ export interface Database extends ServiceTables {
     out: number;
     reason: string | null;
     checked_at: number | null;
-    /** When the service last answered about it; null: not yet, or by an earlier version. */
-    answered_at: ColumnType<number | null, number | null | undefined>;
+    answered_at: ColumnType<number | null, number | null | undefined>; // by the service; null: not yet, or not known
     /** Recipients given to it, for the rotation. */
     given: number;
   };
@@ -256,8 +255,7 @@ export interface Database extends ServiceTables {
     /** Between these instants of the service's own clock the request was made; null: its clock was not read. */
     service_from: number | null;
     service_to: number | null;
-    /** What the last check of the calling number had found then (CallerCheckAtCall as JSON); null: not known. */
-    caller_check: ColumnType<string | null, string | null | undefined>;
+    caller_check: ColumnType<string | null, string | null | undefined>; // CallerCheckAtCall as JSON; null: not known
     /** When a look-up told for certain that the request was never carried out, and never will be; null: none has. */
     absent_at: number | null;
   };
